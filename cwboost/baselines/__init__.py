@@ -1,0 +1,1 @@
+"""The classifiers that the paper measures against."""

@@ -1,0 +1,1 @@
+"""Data sets: bundled, read from files, downloaded."""
