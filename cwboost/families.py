@@ -10,11 +10,12 @@ classes and nothing of what a learner is inside.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 __all__ = [
@@ -148,12 +149,37 @@ class WeakLearners(ABC):
         ndarray of shape (n_samples, n_scores), dtype float64
         """
         n_samples = X.shape[0]
+        # Sparse: every row is then summed in the same order, whatever the rows beside it, which
+        # a dense product does not promise.
+        coef = sparse.csr_array(coef)
         scores = np.zeros((n_samples, coef.shape[1]))
-        rows = max(1, 2**24 // max(1, len(self)))
+        rows = max(1, 2**22 // max(1, len(self)))
         for start in range(0, n_samples, rows):
             chunk = slice(start, min(start + rows, n_samples))
             scores[chunk] = self.outputs(X[chunk]).astype(np.float64) @ coef
         return scores
+
+    def scorer(self, coef) -> Callable[..., np.ndarray]:
+        """`scores` with the coefficients given once, for many calls.
+
+        Override where something can be prepared (merged thresholds, flattened trees): a fitted
+        model keeps the result and calls it for every prediction, single rows included.
+
+        Parameters
+        ----------
+        coef : scipy.sparse.csr_array of shape (len(self), n_scores), dtype float64
+
+        Returns
+        -------
+        callable
+            ``scorer(X, n_threads=1)`` returns what ``scores(X, coef)`` does, the same bits for
+            any number of threads and for any way of cutting X into chunks of rows.
+        """
+
+        def scorer(X, n_threads: int = 1) -> np.ndarray:
+            return self.scores(X, coef)
+
+        return scorer
 
 
 class Pricer(ABC):
