@@ -1,0 +1,99 @@
+# Everything a developer or a CI machine runs. Needs Python >= 3.10, a C compiler and PyPI.
+#
+#   PYTHON=...   the interpreter to make the virtual environment from (default: the first that fits)
+#   VENV=...     where that environment is (default: .venv in the checkout)
+#   ARGS=...     further arguments of pytest, asv or cwboost demo
+
+SHELL := /bin/sh
+VENV ?= .venv
+ARGS ?=
+BIN := $(abspath $(VENV))/bin
+STAMPS := $(VENV)/.stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# Directories are listed too: their time changes when a file is added or removed.
+SOURCES := $(shell find cwboost plugins \
+	\( -name __pycache__ -o -path plugins/example_plugin \) -prune \
+	-o ! -name '*.so' ! -name '*.pyc' -print)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast bench dashboard compare docs lint format clean FORCE
+
+help:
+	@echo 'make demo          train on the bundled data, print a table, write a figure'
+	@echo 'make test          build a wheel, install it and run the whole suite against it'
+	@echo 'make test-fast     the same without the tests marked slow'
+	@echo 'make lint          ruff and cython-lint; make format rewrites what ruff can'
+	@echo 'make docs          the HTML pages, in docs/_build/html'
+	@echo 'make bench         every benchmark once, quickly; fails when one raises'
+	@echo 'make compare BASE=REV    benchmarks of REV against those of HEAD'
+	@echo 'make dashboard [COMMITS=N]   benchmarks of the last N commits as HTML'
+	@echo 'make clean         remove everything that make made, the environment included'
+
+# The environment and what is installed in it, one stamp file a set of packages.
+
+$(STAMPS)/venv: tools/make_venv.sh
+	sh tools/make_venv.sh '$(VENV)' '$(PYTHON)'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build: $(STAMPS)/venv pyproject.toml
+	$(PIP) install -q --group build
+	@touch $@
+
+$(STAMPS)/test: $(STAMPS)/package pyproject.toml
+	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[test]"
+	@touch $@
+
+$(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: $(STAMPS)/venv pyproject.toml
+	$(PIP) install -q --group $*
+	@touch $@
+
+# The package: a real wheel, so that a file which the wheel lacks is missed by the tests.
+
+build/settings: FORCE
+	@sh tools/build_settings.sh $@
+
+$(STAMPS)/package: $(STAMPS)/build build/settings $(SOURCES) setup.py README.md LICENSE
+	sh tools/build_wheel.sh $(BIN)/python
+	$(PIP) install -q --force-reinstall --no-deps build/wheel/cwboost-*.whl
+	$(PIP) install -q "$$(ls build/wheel/cwboost-*.whl)[plot]"
+	@touch $@
+
+# Targets
+
+demo: $(STAMPS)/package
+	$(BIN)/cwboost demo $(ARGS)
+
+test: $(STAMPS)/test
+	sh tools/run_tests.sh $(BIN)/python $(ARGS)
+
+test-fast: $(STAMPS)/test
+	sh tools/run_tests.sh $(BIN)/python -m 'not slow' $(ARGS)
+
+lint: $(STAMPS)/lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	find cwboost plugins \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) \
+		-exec env PATH="$(BIN):$$PATH" cython-lint {} +
+
+format: $(STAMPS)/lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMPS)/docs $(STAMPS)/package
+	$(BIN)/python -m sphinx -W --keep-going -n -b html -d docs/_build/doctrees docs docs/_build/html
+
+bench: $(STAMPS)/bench $(STAMPS)/package
+	$(BIN)/python asv_bench/run.py quick $(ARGS)
+
+compare: $(STAMPS)/bench
+	@test -n '$(BASE)' || { echo 'make compare BASE=REV: name the revision to compare with'; exit 2; }
+	$(BIN)/python asv_bench/run.py compare '$(BASE)' $(ARGS)
+
+COMMITS ?= 5
+dashboard: $(STAMPS)/bench
+	$(BIN)/python asv_bench/run.py dashboard --commits $(COMMITS) $(ARGS)
+
+clean:
+	rm -rf build dist .asv docs/_build cwboost.egg-info .pytest_cache .ruff_cache .hypothesis '$(VENV)'
+	find cwboost plugins tests asv_bench -name __pycache__ -prune -exec rm -rf {} +
