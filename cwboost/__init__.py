@@ -1,5 +1,6 @@
 """Multi-class boosting by column generation."""
 
+from importlib import import_module
 from importlib.metadata import version
 
 from cwboost.families import (
@@ -27,3 +28,24 @@ __all__ = [
     "pack_outputs",
     "unpack_outputs",
 ]
+
+# Imported when first asked for: a plugin that needs the contract pays for nothing else.
+_LAZY = {
+    "FamilyError": "cwboost.plugins",
+    "get_family": "cwboost.plugins",
+    "get_include": "cwboost.include",
+    "list_plugins": "cwboost.plugins",
+}
+__all__ += sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

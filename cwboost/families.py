@@ -229,11 +229,12 @@ class WeakLearnerFamily(BaseEstimator, ABC):
     name : str
         The name under which the family is registered and stored in model files.
     api_version : int
-        The version of this contract that the family was written for.
+        The version of this contract that the family was written for: write the number. There is
+        no default, since it would be that of the cwboost which happens to be installed.
     """
 
     name: ClassVar[str]
-    api_version: ClassVar[int] = API_VERSION
+    api_version: ClassVar[int]
     learners_type: ClassVar[type[WeakLearners]]
 
     @property
