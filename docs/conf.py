@@ -1,0 +1,29 @@
+"""Settings of the documentation; ``make docs`` builds it with warnings as errors."""
+
+from importlib.metadata import version as distribution_version
+
+project = "cwboost"
+author = "The cwboost developers"
+copyright = "The cwboost developers"
+release = version = distribution_version("cwboost")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"cwboost {release}"
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say more: shapes, units, defaults
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # autosummary lists them
+numpydoc_class_members_toctree = False
