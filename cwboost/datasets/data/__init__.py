@@ -1,1 +1,1 @@
-"""Bundled data files."""
+"""The bundled files; see ATTRIBUTION.md for their sources and licence."""

@@ -1,0 +1,121 @@
+"""Two small real data sets that come with the package: something to try and to test on anywhere."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import numpy as np
+from sklearn.utils import Bunch
+
+__all__ = ["load_pendigits", "load_vowel"]
+
+_SUBSETS = ("all", "train", "test")
+
+_VOWEL_DESCR = """\
+Deterding's vowels: eleven steady-state vowels of British English, fifteen speakers, six utterances
+of each vowel a speaker, described by ten log area ratios from linear prediction.
+
+990 examples, 10 features (float64, three decimals), 11 classes of 90. All rows are distinct. The
+source trains on 528 examples of eight speakers and tests on 462 of the other seven.
+
+Source: Connectionist Bench (Vowel Recognition - Deterding Data), D. Deterding, M. Niranjan and
+T. Robinson, UCI Machine Learning Repository, https://doi.org/10.24432/C58P4S. Licence: CC BY 4.0.
+"""
+
+_PENDIGITS_DESCR = """\
+Pen-based handwritten digits: eight points (x, y) along the stroke, resampled and scaled to 0..100.
+
+10,992 examples, 16 features (uint8), 10 classes. The source trains on 7,494 examples of thirty
+writers and tests on 3,498 of fourteen others.
+
+Source: Pen-Based Recognition of Handwritten Digits, E. Alpaydin and F. Alimoglu, 1996,
+UCI Machine Learning Repository, https://doi.org/10.24432/C5MG6K. Licence: CC BY 4.0.
+"""
+
+
+def load_vowel(*, subset="all", return_X_y=False):
+    """Load the bundled VOWEL set: 990 examples, 10 features, 11 classes.
+
+    Parameters
+    ----------
+    subset : {"all", "train", "test"}, default="all"
+        "train" and "test" are the source's split by speaker (528 and 462 examples); "all" is the
+        one followed by the other.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` in place of the Bunch.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` (n_samples, 10) float64 and ``target`` (n_samples,) int64 in 0..10,
+        ``target_names``, ``feature_names``, ``is_test`` (n_samples,) bool: the row is of the
+        source's test part; ``DESCR``, which names the source and its licence.
+
+    Raises
+    ------
+    ValueError
+        For an unknown `subset`.
+    """
+    stored = _read("vowel.npz")
+    return _bunch(
+        {part: stored[f"thousandths_{part}"] / 1000.0 for part in ("train", "test")},
+        stored,
+        subset,
+        return_X_y,
+        target_names=["hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed"],
+        feature_names=[f"log_area_ratio_{j}" for j in range(10)],
+        DESCR=_VOWEL_DESCR,
+    )
+
+
+def load_pendigits(*, subset="all", return_X_y=False):
+    """Load the bundled PENDIGITS set: 10,992 examples, 16 features, 10 classes.
+
+    Parameters
+    ----------
+    subset : {"all", "train", "test"}, default="all"
+        "train" and "test" are the source's split by writer (7,494 and 3,498 examples); "all" is
+        the one followed by the other.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` in place of the Bunch.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` (n_samples, 16) uint8 in 0..100 and ``target`` (n_samples,) int64 in 0..9,
+        ``target_names``, ``feature_names``, ``is_test`` (n_samples,) bool: the row is of the
+        source's test part; ``DESCR``, which names the source and its licence.
+
+    Raises
+    ------
+    ValueError
+        For an unknown `subset`.
+    """
+    stored = _read("pendigits.npz")
+    return _bunch(
+        {part: stored[f"X_{part}"] for part in ("train", "test")},
+        stored,
+        subset,
+        return_X_y,
+        target_names=[str(digit) for digit in range(10)],
+        feature_names=[f"{axis}{point}" for point in range(8) for axis in "xy"],
+        DESCR=_PENDIGITS_DESCR,
+    )
+
+
+def _read(name):
+    file = resources.files("cwboost.datasets.data").joinpath(name)
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def _bunch(data, stored, subset, return_X_y, *, target_names, **about):
+    if subset not in _SUBSETS:
+        raise ValueError(f"subset must be one of {', '.join(_SUBSETS)}; got {subset!r}")
+    parts = ("train", "test") if subset == "all" else (subset,)
+    X = np.concatenate([data[part] for part in parts])
+    y = np.concatenate([stored[f"y_{part}"] for part in parts]).astype(np.int64)
+    if return_X_y:
+        return X, y
+    is_test = np.concatenate([np.full(len(data[part]), part == "test") for part in parts])
+    return Bunch(data=X, target=y, is_test=is_test, target_names=np.array(target_names), **about)
