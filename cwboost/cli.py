@@ -1,0 +1,97 @@
+"""The command ``cwboost``: finds the sub-command, runs it, turns its errors into messages.
+
+Exit status: 0 success, 1 an error that the message explains, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+from cwboost import commands
+from cwboost.commands import CommandError
+
+__all__ = ["main"]
+
+
+# What the library raises for bad input, and what files and downloads raise. Anything else is a
+# defect of cwboost and deserves its traceback.
+USER_ERRORS = (CommandError, ValueError, OSError, ImportError, MemoryError)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``cwboost`` with these arguments (default: those of the process)."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    # Only the module that runs is imported; all of them where help is asked for.
+    chosen = next((arg for arg in argv if not arg.startswith("-")), None)
+    modules = {
+        name: import_module(f"cwboost.commands.{name}") if chosen in (None, name) else None
+        for name in names
+    }
+    args = _parser(modules).parse_args(argv)
+    if args.command is None:
+        _parser(modules).print_help()
+        return 0
+    try:
+        status = modules[args.command].run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader (head, say) has gone. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print(f"cwboost {args.command}: interrupted", file=sys.stderr)
+        return 130
+    except USER_ERRORS as error:
+        if args.traceback:
+            traceback.print_exc()
+        print(f"cwboost {args.command}: error: {_message(error)}", file=sys.stderr)
+        return 1
+
+
+def _parser(modules) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cwboost", description="Multi-class boosting by column generation."
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument(
+        "--traceback", action="store_true", help="show where in the code an error arose"
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, module in modules.items():
+        text = inspect.getdoc(module) if module else ""
+        subparser = subparsers.add_parser(
+            name,
+            help=text.partition("\n")[0].rstrip("."),
+            description=text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if module:
+            module.add_arguments(subparser)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Print the version when it is asked for; argparse's own action wants it beforehand."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from cwboost import __version__
+
+        print(f"cwboost {__version__}")
+        parser.exit()
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory{f': {error}' if str(error) else ''}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,153 @@
+"""The command line: sub-commands are found and loaded one at a time, errors become messages."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from plugin_folder import family_source, write_distribution
+
+import cwboost
+from cwboost import commands
+from cwboost.cli import main
+
+
+@pytest.fixture
+def trial(monkeypatch, tmp_path):
+    """Add a sub-command ``trial`` whose ``run`` does what the test says."""
+    (tmp_path / "trial.py").write_text(
+        '"""Try things.\n\nAnd more things.\n"""\n'
+        "behaviour = None\n"
+        "def add_arguments(parser):\n    parser.add_argument('--size', type=int, default=1)\n"
+        "def run(args):\n    return behaviour(args)\n"
+    )
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    yield lambda behaviour: setattr(
+        __import__("cwboost.commands.trial", fromlist=["trial"]), "behaviour", behaviour
+    )
+    sys.modules.pop("cwboost.commands.trial", None)
+    vars(commands).pop("trial", None)
+
+
+def test_help_lists_every_command_with_its_summary(trial, capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert "trial" in out and "Try things" in out and "And more things" not in out
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"cwboost {cwboost.__version__}\n"
+
+
+def test_status_and_arguments_reach_the_command(trial):
+    trial(lambda args: args.size)
+    assert main(["trial", "--size", "7"]) == 7
+
+
+@pytest.mark.parametrize(
+    "argv", [["no-such-command"], ["trial", "--size", "x"], ["trial", "--colour"]]
+)
+def test_wrong_usage_is_status_2(trial, argv, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    assert caught.value.code == 2
+    assert "usage: cwboost" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error, message",
+    [
+        (commands.CommandError("no column of that name"), "no column of that name"),
+        (ValueError("C must be positive, got -1"), "C must be positive, got -1"),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), "a.csv: No such file"),
+        (ImportError("matplotlib is needed"), "matplotlib is needed"),
+        (MemoryError(), "not enough memory"),
+    ],
+)
+def test_an_error_of_the_user_is_one_line_and_status_1(trial, error, message, capsys):
+    def fail(args):
+        raise error
+
+    trial(fail)
+    assert main(["trial"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"cwboost trial: error: {message}")
+    assert captured.err.count("\n") == 1
+    assert main(["--traceback", "trial"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_defect_keeps_its_traceback(trial):
+    trial(lambda args: args.no_such_attribute)
+    with pytest.raises(AttributeError):
+        main(["trial"])
+
+
+def test_interrupt_is_status_130(trial, capsys):
+    def interrupt(args):
+        raise KeyboardInterrupt
+
+    trial(interrupt)
+    assert main(["trial"]) == 130
+    assert capsys.readouterr().err == "cwboost trial: interrupted\n"
+
+
+def run(*command, **environment):
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_the_module_runs_as_the_command_does(tmp_path):
+    done = run(sys.executable, "-m", "cwboost", "--version")
+    assert (done.returncode, done.stdout) == (0, f"cwboost {cwboost.__version__}\n")
+
+
+def test_only_the_command_that_runs_is_imported():
+    code = (
+        "import sys; from cwboost.cli import main; main(['plugins']); "
+        "print(*[m for m in sys.modules if m.startswith('cwboost.commands.')], sep=',')"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.stdout.splitlines()[-1] == "cwboost.commands.plugins", done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    code = (
+        "import os, sys; from cwboost.cli import main; from cwboost.commands import plugins\n"
+        "plugins.run = lambda args: [print('x' * 100) for _ in range(10000)] and 0\n"
+        "sys.exit(main(['plugins']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_plugins_lists_families_failures_and_reasons(tmp_path):
+    write_distribution(
+        tmp_path, "fine-dist", "1.5", {"fine": "fine"}, {"fine": family_source("fine")}
+    )
+    write_distribution(
+        tmp_path, "bad-dist", "0.2", {"bad": "bad"}, {"bad": "import nowhere_at_all"}
+    )
+    done = run(sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path))
+    lines = done.stdout.splitlines()
+    fine = next(line.split() for line in lines if line.startswith("fine"))
+    assert fine == ["fine", "fine-dist", "1.5", "1", "loaded", "exact_pricing", "deterministic"]
+    assert any(line.split()[:5] == ["(bad)", "bad-dist", "0.2", "-", "failed"] for line in lines)
+    assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
+    assert done.returncode == 1
+    off = run(
+        sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path), CWBOOST_PLUGINS="0"
+    )
+    assert "fine-dist" not in off.stdout and "CWBOOST_PLUGINS=0" in off.stdout
