@@ -68,7 +68,7 @@ def openmp_flags():
 def extensions():
     compile_omp, link_omp = openmp_flags()
     # -ffp-contract=off: the same sums on every processor, whichever vector width is dispatched.
-    flags = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
+    flags = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
     return [
         Extension(
             f"cwboost._kernels.{name}",
