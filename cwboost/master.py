@@ -73,6 +73,8 @@ class RestrictedMaster:
     Attributes
     ----------
     coef : list of n_classes ndarrays of shape (n_c,), float64
+    coef_matrix : ndarray of shape (n_classes, capacity), float64
+        The same, a row a class, zero behind the columns of the class.
     q : float
         p / C: the edge (unscaled) at which a column starts to pay.
     """
@@ -88,7 +90,7 @@ class RestrictedMaster:
             self.columns = [ColumnSet(self.pairs.n_bytes)] * self.n_classes
         else:
             self.columns = [ColumnSet(self.pairs.n_bytes) for _ in range(self.n_classes)]
-        self._coef = [np.zeros(16) for _ in range(self.n_classes)]
+        self.coef_matrix = np.zeros((self.n_classes, 16))
         self.solves_since_rebuild = 0
         self._edges = None
 
@@ -106,7 +108,7 @@ class RestrictedMaster:
     def coef(self) -> list[np.ndarray]:
         """Coefficients of each class; views that solvers change in place."""
         return [
-            coef[: columns.n_columns] for coef, columns in zip(self._coef, self.columns)
+            coef[: columns.n_columns] for coef, columns in zip(self.coef_matrix, self.columns)
         ]
 
     @property
@@ -117,8 +119,7 @@ class RestrictedMaster:
     @property
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
-        total = sum(float(coef.sum()) for coef in self.coef)
-        return total + self.pairs.loss / self.q
+        return float(self.coef_matrix.sum()) + self.pairs.loss / self.q
 
     def add(self, c: int, bits) -> tuple[int, bool]:
         """Add a column to class `c` (to all, where columns are shared): its row, and if it is new.
@@ -129,9 +130,8 @@ class RestrictedMaster:
         row, new = self.columns[c].add(bits)
         if new:
             self._edges = None
-            for k in range(self.n_classes):
-                if self.columns[k] is self.columns[c] and row >= len(self._coef[k]):
-                    self._coef[k] = np.concatenate([self._coef[k], np.zeros(row)])
+            if row >= self.coef_matrix.shape[1]:
+                self.coef_matrix = np.hstack([self.coef_matrix, np.zeros_like(self.coef_matrix)])
         return row, new
 
     def edges(self) -> list[np.ndarray]:
@@ -186,11 +186,12 @@ class RestrictedMaster:
         layer = [
             columns.bits[row] if row >= 0 else None for columns, row in zip(self.columns, rows)
         ]
-        start = np.array([coef[row] if row >= 0 else 0.0 for coef, row in zip(self._coef, rows)])
-        moved = start + self.pairs.update_layer(layer, start, step, n_sweeps, keep_scores)
-        for coef, row, value in zip(self._coef, rows, np.maximum(moved, 0.0).tolist()):
-            if row >= 0:
-                coef[row] = value
+        present = np.flatnonzero(np.asarray(rows) >= 0)
+        cells = present, np.asarray(rows)[present]
+        start = np.zeros(self.n_classes)
+        start[present] = self.coef_matrix[cells]
+        moved = self.pairs.update_layer(layer, start, step, n_sweeps, keep_scores)
+        self.coef_matrix[cells] = np.maximum(start + moved, 0.0)[present]
         self._edges = None
 
     def update_coordinates(self, classes, rows) -> None:

@@ -277,7 +277,7 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
             cwb_i64x8 other = ~(cwb_i64x8)zero;
             if (8 * b < end && 8 * b + 8 > start) other = ~cwb_lanes(cwb_valid(b, start, end));
             const cwb_f64x8 old = cwb_load(r + 8 * b);
-            cwb_f64x8 x = old * cwb_load(row + 8 * b);
+            cwb_f64x8 x = old * cwb_load(row + 8 * (first_byte + b));
             x = x * cwb_select(bit, vup, vdown);
             x = cwb_where(other & ~cwb_smaller(x, tiny), x);
             cwb_store(r + 8 * b, cwb_select(other, x, old));

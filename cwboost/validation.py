@@ -1,0 +1,83 @@
+"""Held-out examples followed round by round, for early stopping."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.families import WeakLearners, pack_outputs, unpack_outputs
+
+__all__ = ["EarlyStopping", "ValidationScores"]
+
+
+class ValidationScores:
+    """Scores of a growing ensemble on examples that it is not trained on.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), int
+        Class index of each example.
+    n_classes : int
+
+    Attributes
+    ----------
+    error : float
+        Share of examples whose largest score is not that of their class.
+    loss : float
+        Mean over the pairs of exp(-margin).
+    """
+
+    def __init__(self, X, y, n_classes: int):
+        self._X, self._y = X, y
+        self._scores = np.zeros((len(y), n_classes))
+        self._packed: list[np.ndarray] = []
+        self.error = self.loss = np.nan
+
+    def add(self, learners: WeakLearners) -> None:
+        """Compute the outputs of new learners, kept at one bit an example."""
+        self._packed.extend(pack_outputs(learners.outputs(self._X)))
+
+    def move(self, ids, score_index, differences) -> float:
+        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error."""
+        n_samples = len(self._y)
+        ids, score_index = np.asarray(ids), np.asarray(score_index)
+        for c in np.unique(score_index):
+            of_class = score_index == c
+            packed = np.stack([self._packed[i] for i in ids[of_class]])
+            outputs = unpack_outputs(packed, n_samples).astype(np.float64)
+            self._scores[:, c] += outputs @ np.asarray(differences)[of_class]
+        rows = np.arange(n_samples)
+        own = self._scores[rows, self._y]
+        self.error = float(np.mean(np.argmax(self._scores, axis=1) != self._y))
+        pairs = np.exp(np.minimum(self._scores - own[:, None], 700.0))
+        pairs[rows, self._y] = 0.0
+        self.loss = float(pairs.sum() / (n_samples * (pairs.shape[1] - 1)))
+        return self.error
+
+
+class EarlyStopping:
+    """Stops when a measure on held-out examples has not improved for a number of rounds.
+
+    Parameters
+    ----------
+    scores : ValidationScores
+    measure : {"error", "loss"}
+    patience : int
+        Rounds without a new minimum after which to stop.
+
+    Attributes
+    ----------
+    best_round : int
+        The first round (from 1) at which the measure was smallest.
+    """
+
+    def __init__(self, scores: ValidationScores, measure: str, patience: int):
+        self._scores, self._measure, self._patience = scores, measure, patience
+        self._best = np.inf
+        self.best_round = 0
+
+    def on_round_end(self, state) -> bool:
+        value = getattr(self._scores, self._measure)
+        if value < self._best:
+            self._best, self.best_round = value, state.round
+        return state.round - self.best_round >= self._patience
