@@ -81,36 +81,65 @@ CWBOOST_INLINE double cwb_step(double v_plus, double v_minus, double q, double w
 }
 
 /* edges[j] = sum_i r_i h_j(i) of columns j = 0..n_columns-1 (rows of `bits`), n a column.
- * Four columns share one load of r. The sum over set bits is doubled and the total taken off. */
+ * WIDTH columns share one load of r. The sum over set bits is doubled and the total taken off. */
+#define CWB_EDGES_BODY(WIDTH, ADD)                                                               \
+    cwb_f64x8 all = {0};                                                                         \
+    for (int64_t b = 0; b < n_bytes; b++) all += cwb_load(r + 8 * b);                            \
+    const double total = cwb_sum(all);                                                           \
+    int64_t j = 0;                                                                               \
+    for (; j + WIDTH <= n_columns; j += WIDTH) {                                                 \
+        const uint8_t *h = bits + j * bits_stride;                                               \
+        cwb_f64x8 sums[WIDTH];                                                                   \
+        _Pragma("GCC unroll 8") for (int k = 0; k < WIDTH; k++) sums[k] = cwb_splat(0.0);        \
+        for (int64_t b = 0; b < n_bytes; b++) {                                                  \
+            const cwb_f64x8 x = cwb_load(r + 8 * b);                                             \
+            _Pragma("GCC unroll 8") for (int k = 0; k < WIDTH; k++)                              \
+                sums[k] = ADD(sums[k], h[k * bits_stride + b], x);                               \
+        }                                                                                        \
+        _Pragma("GCC unroll 8") for (int k = 0; k < WIDTH; k++)                                  \
+            edges[j + k] = 2.0 * cwb_sum(sums[k]) - total;                                       \
+    }                                                                                            \
+    for (; j < n_columns; j++) {                                                                 \
+        cwb_f64x8 sum = {0};                                                                     \
+        for (int64_t b = 0; b < n_bytes; b++)                                                    \
+            sum = ADD(sum, bits[j * bits_stride + b], cwb_load(r + 8 * b));                      \
+        edges[j] = 2.0 * cwb_sum(sum) - total;                                                   \
+    }
+
+CWBOOST_INLINE cwb_f64x8 cwb_add_lanes(cwb_f64x8 sum, unsigned byte, cwb_f64x8 x) {
+    const cwb_i64x8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    const int64_t b = (int64_t)byte;
+    const cwb_i64x8 all = {b, b, b, b, b, b, b, b};
+    return sum + cwb_where((all & bit) != 0, x);
+}
+
 CWBOOST_CLONES
+static void cwb_edges_portable(const double *r, int64_t n_bytes, const uint8_t *bits,
+                               int64_t bits_stride, int64_t n_columns, double *edges) {
+    CWB_EDGES_BODY(4, cwb_add_lanes)
+}
+
+#ifdef CWBOOST_X86_INTRINSICS
+/* A byte of bits is a mask register: one masked addition takes eight examples. */
+#define CWB_ADD_MASKED(sum, byte, x)                                                             \
+    (cwb_f64x8) _mm512_mask_add_pd((__m512d)(sum), (__mmask8)(byte), (__m512d)(sum), (__m512d)(x))
+
+__attribute__((target("avx512f,avx512dq")))
+static void cwb_edges_avx512(const double *r, int64_t n_bytes, const uint8_t *bits,
+                             int64_t bits_stride, int64_t n_columns, double *edges) {
+    CWB_EDGES_BODY(8, CWB_ADD_MASKED)
+}
+#endif
+
 static void cwb_edges(const double *r, int64_t n_bytes, const uint8_t *bits, int64_t bits_stride,
                       int64_t n_columns, double *edges) {
-    cwb_f64x8 all = {0};
-    for (int64_t b = 0; b < n_bytes; b++) all += cwb_load(r + 8 * b);
-    const double total = cwb_sum(all);
-    int64_t j = 0;
-    for (; j + 4 <= n_columns; j += 4) {
-        const uint8_t *h0 = bits + j * bits_stride, *h1 = h0 + bits_stride;
-        const uint8_t *h2 = h1 + bits_stride, *h3 = h2 + bits_stride;
-        cwb_f64x8 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-        for (int64_t b = 0; b < n_bytes; b++) {
-            const cwb_f64x8 x = cwb_load(r + 8 * b);
-            s0 += cwb_where(cwb_lanes(h0[b]), x);
-            s1 += cwb_where(cwb_lanes(h1[b]), x);
-            s2 += cwb_where(cwb_lanes(h2[b]), x);
-            s3 += cwb_where(cwb_lanes(h3[b]), x);
-        }
-        edges[j] = 2.0 * cwb_sum(s0) - total;
-        edges[j + 1] = 2.0 * cwb_sum(s1) - total;
-        edges[j + 2] = 2.0 * cwb_sum(s2) - total;
-        edges[j + 3] = 2.0 * cwb_sum(s3) - total;
+#ifdef CWBOOST_X86_INTRINSICS
+    if (__builtin_cpu_supports("avx512dq")) {
+        cwb_edges_avx512(r, n_bytes, bits, bits_stride, n_columns, edges);
+        return;
     }
-    for (; j < n_columns; j++) {
-        cwb_f64x8 s = {0};
-        for (int64_t b = 0; b < n_bytes; b++)
-            s += cwb_where(cwb_lanes(bits[j * bits_stride + b]), cwb_load(r + 8 * b));
-        edges[j] = 2.0 * cwb_sum(s) - total;
-    }
+#endif
+    cwb_edges_portable(r, n_bytes, bits, bits_stride, n_columns, edges);
 }
 
 /* V+ and V- of one coordinate: the weight of the pairs that gain and lose when it grows.
@@ -133,9 +162,9 @@ static void cwb_coordinate_sums(const double *r, const double *scale, const uint
 /* Move coordinate (c, .) by d: mu_(i,c) *= exp(d h(i)) for the other classes' examples, and the
  * lazy row factor s_i *= exp(-d h(i)) for the examples of class c; own sums follow. Costs 3n. */
 CWBOOST_CLONES
-static void cwb_coordinate_apply(double *R, int64_t stride, int64_t c, const int64_t *starts,
-                                 int64_t n_classes, double *scale, const uint8_t *bits,
-                                 double d) {
+static void cwb_coordinate_apply_portable(double *R, int64_t stride, int64_t c,
+                                          const int64_t *starts, int64_t n_classes,
+                                          double *scale, const uint8_t *bits, double d) {
     const double up = exp(d), down = exp(-d);
     const cwb_f64x8 vup = cwb_splat(up), vdown = cwb_splat(down);
     double *r = R + c * stride;
@@ -158,6 +187,51 @@ static void cwb_coordinate_apply(double *R, int64_t stride, int64_t c, const int
             cwb_store(own + 8 * b, cwb_select(valid & cwb_negative(sum), cwb_splat(0.0), sum));
         }
     }
+}
+
+#ifdef CWBOOST_X86_INTRINSICS
+/* The same operations with mask registers. */
+__attribute__((target("avx512f,avx512dq")))
+static void cwb_coordinate_apply_avx512(double *R, int64_t stride, int64_t c,
+                                        const int64_t *starts, int64_t n_classes, double *scale,
+                                        const uint8_t *bits, double d) {
+    const __m512d up = _mm512_set1_pd(exp(d)), down = _mm512_set1_pd(exp(-d));
+    double *r = R + c * stride;
+    for (int64_t k = 0; k < n_classes; k++) {
+        const int64_t start = starts[k], end = starts[k + 1];
+        double *own = R + k * stride;
+        for (int64_t b = start >> 3; 8 * b < end; b++) {
+            const __mmask8 valid = (__mmask8)cwb_valid(b, start, end);
+            if (k == c) {
+                const __m512d s = _mm512_loadu_pd(scale + 8 * b);
+                const __m512d factor = _mm512_mask_blend_pd(bits[b], up, down);
+                _mm512_storeu_pd(scale + 8 * b, _mm512_mask_mul_pd(s, valid, s, factor));
+                continue;
+            }
+            const __m512d factor = _mm512_mask_blend_pd(bits[b], down, up);
+            const __m512d old = _mm512_loadu_pd(r + 8 * b);
+            const __m512d new = _mm512_mask_mul_pd(old, valid, old, factor);
+            _mm512_storeu_pd(r + 8 * b, new);
+            const __m512d sum =
+                _mm512_add_pd(_mm512_loadu_pd(own + 8 * b), _mm512_sub_pd(old, new));
+            const __mmask8 below = valid & _mm512_movepi64_mask((__m512i)sum);
+            _mm512_storeu_pd(own + 8 * b,
+                             _mm512_mask_blend_pd(below, sum, _mm512_setzero_pd()));
+        }
+    }
+}
+#endif
+
+static void cwb_coordinate_apply(double *R, int64_t stride, int64_t c, const int64_t *starts,
+                                 int64_t n_classes, double *scale, const uint8_t *bits,
+                                 double d) {
+#ifdef CWBOOST_X86_INTRINSICS
+    if (__builtin_cpu_supports("avx512dq")) {
+        cwb_coordinate_apply_avx512(R, stride, c, starts, n_classes, scale, bits, d);
+        return;
+    }
+#endif
+    cwb_coordinate_apply_portable(R, stride, c, starts, n_classes, scale, bits, d);
 }
 
 /* Joint-sign table of class c against every class b of one layer (one column a class):

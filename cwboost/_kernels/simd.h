@@ -14,6 +14,10 @@
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
 #define CWBOOST_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+/* For the few places where mask registers beat what the compiler makes of vector masks; test
+ * __builtin_cpu_supports before use. */
+#define CWBOOST_X86_INTRINSICS 1
+#include <immintrin.h>
 #else
 #define CWBOOST_CLONES
 #endif
