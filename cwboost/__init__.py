@@ -31,10 +31,12 @@ __all__ = [
 
 # Imported when first asked for: a plugin that needs the contract pays for nothing else.
 _LAZY = {
+    "CWBoostClassifier": "cwboost.classifier",
     "FamilyError": "cwboost.plugins",
     "get_family": "cwboost.plugins",
     "get_include": "cwboost.include",
     "list_plugins": "cwboost.plugins",
+    "solve_master": "cwboost.solvers",
 }
 __all__ += sorted(_LAZY)
 

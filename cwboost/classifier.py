@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from cwboost.callbacks import ProgressBar
 from cwboost.column_generation import HISTORY_NAMES, ColumnGeneration, Settings
 from cwboost.estimator import BoostingClassifier, Problem, check_number
 from cwboost.master import RestrictedMaster
-from cwboost.solvers import ORDERS
 from cwboost.validation import EarlyStopping, ValidationScores
 
 __all__ = ["CWBoostClassifier"]
@@ -193,7 +194,7 @@ class CWBoostClassifier(BoostingClassifier):
         problem, family = self._prepare(X, y, sample_weight)
         if previous is not None and not np.array_equal(previous["classes"], self.classes_):
             raise ValueError("warm_start needs the classes of the fitted model")
-        problem, held_out = self._held_out(problem, X_val, y_val)
+        problem, held_out = self._held_out(problem, family, X_val, y_val)
         training = self._training(problem, family, settings, held_out, previous)
         self._train(training, held_out, family)
         return self
@@ -227,7 +228,6 @@ class CWBoostClassifier(BoostingClassifier):
             epsilon=float(self.epsilon),
             learning_rate=float(self.learning_rate),
             solver=self.solver,
-            order=getattr(self, "_order", ORDERS[0]),
             tol=float(self.tol),
             subsample=float(self.subsample),
         )
@@ -255,12 +255,12 @@ class CWBoostClassifier(BoostingClassifier):
             "state": getattr(self, "_state", None),
         }
 
-    def _held_out(self, problem: Problem, X_val, y_val):
+    def _held_out(self, problem: Problem, family, X_val, y_val):
         """The examples to train on, and held-out ones: the caller's, or a split of the problem."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         if X_val is not None:
-            X_val = self._check_X(X_val, reset=False, family=self._family_now())
+            X_val = self._check_X(X_val, reset=False, family=family)
             y_val = self._encode(np.asarray(y_val))
             if len(y_val) != X_val.shape[0]:
                 raise ValueError(
@@ -284,11 +284,6 @@ class CWBoostClassifier(BoostingClassifier):
             order=problem.order[kept],
         )
         return rest, ValidationScores(problem.X[held], problem.y[held], len(self.classes_))
-
-    def _family_now(self):
-        from cwboost.plugins import resolve_weak_learner
-
-        return resolve_weak_learner(self.weak_learner)
 
     # ---------------------------------------------------------------- training
 
@@ -327,8 +322,6 @@ class CWBoostClassifier(BoostingClassifier):
         self._keep(training, stopping, family)
 
     def _run(self, training, callbacks, stopping) -> str:
-        from cwboost.callbacks import ProgressBar
-
         with ProgressBar(self.n_estimators, self.verbose) as bar:
             while training.n_rounds < self.n_estimators:
                 if not training.round():
@@ -363,8 +356,6 @@ def _check_choice(name, value, choices) -> None:
 
 def _fingerprint(problem: Problem) -> int:
     """A number that differs, in all likelihood, where the training data differ."""
-    import zlib
-
     X = problem.X
     parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
     crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes())

@@ -12,10 +12,11 @@ from time import perf_counter
 
 import numpy as np
 
+from cwboost.descent import SolverReport, fcd
 from cwboost.ensemble import Ensemble, PathBuilder
 from cwboost.families import Pricer, WeakLearners, pack_outputs
+from cwboost.lbfgsb import lbfgsb
 from cwboost.master import RestrictedMaster
-from cwboost.solvers import SolverReport, fcd, lbfgsb
 
 __all__ = ["HISTORY_NAMES", "ColumnGeneration", "Settings"]
 
@@ -50,8 +51,8 @@ class Settings:
     learning_rate : float
         Shrinkage of a new coefficient, stage-wise only.
     solver : {"fcd", "lbfgsb"}
-    order : {"layers", "permutation", "random"}
-        See `cwboost.solvers.fcd`.
+    order : {"permutation", "random", "layers"}
+        See `cwboost.descent.fcd`.
     tol : float
         Stop when a round lowers the objective by less than this share of it.
     subsample : float
@@ -62,7 +63,7 @@ class Settings:
     epsilon: float = 0.1
     learning_rate: float = 1.0
     solver: str = "fcd"
-    order: str = "layers"
+    order: str = "permutation"
     tol: float = 1e-7
     subsample: float = 1.0
 
@@ -206,9 +207,7 @@ class ColumnGeneration:
         before = self.master.objective
         if not self.settings.stagewise and self.n_rounds:
             start = perf_counter()
-            report = self._solve(
-                [], epsilon=POLISH_EPSILON, max_working_sets=POLISH_WORKING_SETS
-            )
+            report = self._solve([], epsilon=POLISH_EPSILON, max_working_sets=POLISH_WORKING_SETS)
             if before - self.master.objective > 1e-9 * before:
                 self._record(report, 0.0, perf_counter() - start)
                 return True
@@ -321,4 +320,3 @@ class ColumnGeneration:
             self.validation.add(ensemble.learners)
             coef = ensemble.coef().tocoo()
             self.validation.move(coef.row, coef.col, coef.data)
-

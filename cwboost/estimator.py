@@ -8,7 +8,7 @@ boosting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -120,9 +120,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         return self._sorted_problem(X, y, sample_weight), family
 
     def _sorted_problem(self, X, y, sample_weight) -> Problem:
-        weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None:
             weight = weight * compute_sample_weight(class_weight, y)

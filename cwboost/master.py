@@ -107,9 +107,7 @@ class RestrictedMaster:
     @property
     def coef(self) -> list[np.ndarray]:
         """Coefficients of each class; views that solvers change in place."""
-        return [
-            coef[: columns.n_columns] for coef, columns in zip(self.coef_matrix, self.columns)
-        ]
+        return [coef[: columns.n_columns] for coef, columns in zip(self.coef_matrix, self.columns)]
 
     @property
     def n_errors(self) -> int:
