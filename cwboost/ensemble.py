@@ -8,7 +8,7 @@ classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -348,6 +348,10 @@ class Ensemble:
         -------
         ndarray of shape (n_samples, n_scores), dtype float64
         """
+        return self.scorer(n_rounds)(X, n_threads)
+
+    def scorer(self, n_rounds=None) -> Callable[..., np.ndarray]:
+        """What the family prepared to compute `scores` with; the last one asked for is kept."""
         n_rounds = self.path.check_rounds(n_rounds)
         cached = self._scorer
         if cached is None or cached[0] != n_rounds:
@@ -355,7 +359,7 @@ class Ensemble:
             used = np.flatnonzero(np.diff(coef.indptr))
             cached = n_rounds, self.learners.take(used).scorer(coef[used])
             self._scorer = cached
-        return cached[1](X, n_threads)
+        return cached[1]
 
     def staged_scores(self, X) -> Iterator[np.ndarray]:
         """Scores after each round, each an array of its own as `scores` returns it.

@@ -181,6 +181,23 @@ class WeakLearners(ABC):
 
         return scorer
 
+    def feature_shares(self, n_features: int) -> sparse.csr_array:
+        """How much of each learner belongs to each feature; optional, for importances.
+
+        Returns
+        -------
+        csr_array of shape (len(self), n_features), dtype float64
+            Not negative; a row sums to 1, or to 0 for a learner that looks at no feature.
+
+        Raises
+        ------
+        NotImplementedError
+            Where the family does not say, which is the default.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say which features its learners use"
+        )
+
 
 class Pricer(ABC):
     """A family bound to one training matrix, ready to be asked once a round.
