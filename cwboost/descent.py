@@ -15,6 +15,10 @@ ORDERS = ("permutation", "random", "layers")
 """How the later passes of coordinate descent pick from the working set."""
 
 
+IDLE_PASSES = 300
+"""Passes without a smaller violation after which rounding is all that is left to solve."""
+
+
 @dataclass(frozen=True)
 class SolverReport:
     """How a solver ended.
@@ -79,10 +83,13 @@ def fcd(
         return SolverReport(np.nan, False, 1, n_updates)
     n_working_sets = 1
     extrapolation = Extrapolation()
+    least, idle = np.inf, 0
     while True:
         violations = master.violations()
         worst = max((float(theta.max()) for theta in violations if theta.size), default=0.0)
-        if worst <= epsilon or n_working_sets >= max_working_sets:
+        idle = 0 if worst < least else idle + 1
+        least = min(least, worst)
+        if worst <= epsilon or n_working_sets >= max_working_sets or idle == IDLE_PASSES:
             return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
         working_set = [np.flatnonzero(theta > epsilon) for theta in violations]
         update_working_set(master, working_set, order, rng)
@@ -115,9 +122,11 @@ class Extrapolation:
             return
         steps = np.diff(self.iterates, axis=0)
         gram = steps @ steps.T
-        gram += 1e-12 * np.trace(gram) * np.eye(self.DEPTH) + np.finfo(float).tiny * np.eye(
-            self.DEPTH
-        )
+        size = np.trace(gram)
+        if not size > 0.0:
+            self.iterates.clear()
+            return
+        gram = gram / size + 1e-12 * np.eye(self.DEPTH)
         combination = np.linalg.solve(gram, np.ones(self.DEPTH))
         combination /= combination.sum()
         ahead = np.maximum(combination @ np.asarray(self.iterates[1:]), 0.0)

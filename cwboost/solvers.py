@@ -217,14 +217,16 @@ def _solution(master, rows, report: SolverReport) -> Solution:
     coef = []
     for c, of_class in enumerate(rows):
         values = np.zeros(len(of_class))
-        seen, first = np.unique(of_class, return_index=True)
+        seen, first = np.unique(np.asarray(of_class, dtype=np.intp), return_index=True)
         values[first] = master.coef[c][seen]
         coef.append(values)
     return Solution(
         coef=coef,
         objective=master.objective,
         dual_bound=master.dual_bound(best_edge),
-        violations=[theta[of_class] for theta, of_class in zip(violations, rows)],
+        violations=[
+            theta[np.asarray(of_class, dtype=np.intp)] for theta, of_class in zip(violations, rows)
+        ],
         max_violation=max((float(theta.max()) for theta in violations if theta.size), default=0.0),
         converged=report.converged,
         n_working_sets=report.n_working_sets,

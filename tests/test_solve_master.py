@@ -1,0 +1,220 @@
+"""Fast coordinate descent against L-BFGS-B, and both against a slow reference over all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import slow_master
+
+from cwboost import solve_master
+
+ORDERS = ["permutation", "random", "layers"]
+PRECISE = {"epsilon": 1e-9, "max_working_sets": 20_000, "random_state": 0}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("n_classes", "n_samples", "n_columns", "C"),
+    [(2, 50, 5, 1e2), (3, 203, 12, 1e3), (5, 400, 20, 1e5), (7, 90, 8, 1e1), (12, 700, 30, 1e4)],
+)
+def test_reaches_the_optimum_of_lbfgsb(n_classes, n_samples, n_columns, C, weighted, order):
+    rng = np.random.default_rng(n_classes)
+    H, y, weight = slow_master.random_problem(rng, n_classes, n_samples, n_columns, weighted)
+    rival = solve_master(H, y, C, "lbfgsb", sample_weight=weight, tol=1e-10)
+    found = solve_master(H, y, C, sample_weight=weight, order=order, **PRECISE)
+    assert found.converged
+    assert found.objective == pytest.approx(rival.objective, rel=1e-8)
+    value = slow_master.objective(H, y, C, found.coef, weight)
+    assert found.objective == pytest.approx(value, rel=1e-12)
+    theta = slow_master.violations(H, y, C, found.coef, weight)
+    assert max(t.max() for t in theta) <= 2e-9
+    assert value - slow_master.dual_value(H, y, C, found.coef, weight) <= 1e-8 * value
+
+
+def test_reports_what_the_reference_computes():
+    rng = np.random.default_rng(1)
+    H, y, weight = slow_master.random_problem(rng, 4, 150, 9, weighted=True)
+    found = solve_master(H, y, 1e3, sample_weight=weight, random_state=0)
+    theta = slow_master.violations(H, y, 1e3, found.coef, weight)
+    for mine, slow in zip(found.violations, theta):
+        np.testing.assert_allclose(mine, slow, atol=1e-10)
+    assert found.max_violation == pytest.approx(max(t.max() for t in theta))
+    assert found.dual_bound == pytest.approx(
+        slow_master.dual_value(H, y, 1e3, found.coef, weight), rel=1e-10
+    )
+    assert found.n_working_sets == 2
+    assert found.n_updates > 36
+
+
+def test_stops_when_no_violation_is_above_epsilon():
+    H, y, _ = slow_master.random_problem(np.random.default_rng(2), 3, 120, 10)
+    found = solve_master(H, y, 1e3, epsilon=0.05, max_working_sets=10_000, random_state=0)
+    assert found.converged
+    assert found.max_violation <= 0.05
+    assert found.n_working_sets < 10_000
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e4, 1e8, 1e12])
+def test_any_C(C):
+    H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
+    # A violation is a sum of terms up to C: beyond their rounding there is nothing to ask for.
+    epsilon = max(1e-9, 1e-16 * C)
+    found = solve_master(H, y, C, **(PRECISE | {"epsilon": epsilon}))
+    assert found.converged
+    value = slow_master.objective(H, y, C, found.coef)
+    assert value - slow_master.dual_value(H, y, C, found.coef) <= max(1e-8, 2 * epsilon) * value
+
+
+def test_ends_where_only_rounding_is_left():
+    H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
+    found = solve_master(H, y, 1e12, **(PRECISE | {"epsilon": 0.0}))
+    assert not found.converged
+    assert found.n_working_sets < 5_000
+
+
+def test_no_column_loses_a_pair():
+    """V- = 0: the coefficient is log(V+ / q), finite."""
+    y = np.array([0, 0, 1, 1])
+    H = [np.array([[1, 1, -1, -1]]), np.array([[-1, -1, 1, 1]])]
+    found = solve_master(H, y, 1e6, **PRECISE)
+    # Both classes move the margin of every pair: 2 of them, sum of mu = q at the optimum.
+    total = sum(coef.sum() for coef in found.coef)
+    assert total == pytest.approx(np.log(1e6), rel=1e-9)
+
+
+def test_no_column_gains_a_pair():
+    """V+ = 0: the coefficient falls to zero from wherever it starts."""
+    y = np.array([0, 0, 1, 1])
+    H = [np.array([[-1, -1, 1, 1]]), np.array([[1, 1, -1, -1]])]
+    found = solve_master(H, y, 1e4, coef0=[[3.0], [2.0]], **PRECISE)
+    assert [coef.tolist() for coef in found.coef] == [[0.0], [0.0]]
+    assert found.objective == pytest.approx(1e4)
+
+
+def test_class_with_one_example_and_class_without_columns():
+    rng = np.random.default_rng(4)
+    H, y, _ = slow_master.random_problem(rng, 3, 60, 6)
+    y = np.where(y == 2, 0, y)
+    y[7] = 2
+    H[1] = H[1][:0]
+    found = solve_master(H, y, 1e3, **PRECISE)
+    assert found.converged
+    assert found.coef[1].shape == (0,)
+    rival = solve_master(H, y, 1e3, "lbfgsb", tol=1e-10)
+    assert found.objective == pytest.approx(rival.objective, rel=1e-8)
+
+
+def test_weight_two_is_the_example_twice():
+    rng = np.random.default_rng(5)
+    H, y, _ = slow_master.random_problem(rng, 3, 80, 7)
+    times = rng.integers(1, 4, size=80)
+    rows = np.repeat(np.arange(80), times)
+    weighted = solve_master(H, y, 1e3, sample_weight=times, **PRECISE)
+    repeated = solve_master([h[:, rows] for h in H], y[rows], 1e3, **PRECISE)
+    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-10)
+    for a, b in zip(weighted.coef, repeated.coef):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_warm_start_ends_at_once_and_new_columns_come_first():
+    H, y, _ = slow_master.random_problem(np.random.default_rng(6), 3, 150, 8)
+    found = solve_master(H, y, 1e3, **PRECISE)
+    again = solve_master(H, y, 1e3, coef0=found.coef, n_new=0, epsilon=1e-6)
+    assert again.n_updates == 0
+    assert again.objective == pytest.approx(found.objective, rel=1e-12)
+    stagewise = solve_master(H, y, 1e3, coef0=[[0.0] * 8] * 3, n_new=[1, 2, 0], max_working_sets=1)
+    assert stagewise.n_updates == 3
+    assert [np.flatnonzero(coef).tolist() for coef in stagewise.coef[:2]] == [[7], [6, 7]]
+
+
+def test_equal_columns_are_one_coordinate():
+    H, y, _ = slow_master.random_problem(np.random.default_rng(7), 3, 90, 5)
+    twice = [np.vstack([h, h]) for h in H]
+    once = solve_master(H, y, 1e3, **PRECISE)
+    both = solve_master(twice, y, 1e3, **PRECISE)
+    assert both.objective == pytest.approx(once.objective, rel=1e-12)
+    for coef in both.coef:
+        assert not coef[5:].any()
+
+
+def test_the_objective_never_rises():
+    H, y, _ = slow_master.random_problem(np.random.default_rng(8), 6, 300, 25)
+    for order in ORDERS:
+        coef, last = None, np.inf
+        for seed in range(12):
+            found = solve_master(
+                H,
+                y,
+                1e5,
+                epsilon=1e-9,
+                coef0=coef,
+                n_new=0 if coef else None,
+                order=order,
+                random_state=seed,
+            )
+            assert found.objective <= last * (1 + 1e-13)
+            coef, last = found.coef, found.objective
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(2, 6),
+    n_samples=st.integers(8, 60),
+    n_columns=st.integers(1, 6),
+    log_C=st.floats(-1, 7),
+    weighted=st.booleans(),
+)
+def test_the_gap_bounds_the_optimum(seed, n_classes, n_samples, n_columns, log_C, weighted):
+    rng = np.random.default_rng(seed)
+    H, y, weight = slow_master.random_problem(rng, n_classes, n_samples, n_columns, weighted)
+    found = solve_master(H, y, 10.0**log_C, sample_weight=weight, random_state=0)
+    value = slow_master.objective(H, y, 10.0**log_C, found.coef, weight)
+    assert found.objective == pytest.approx(value, rel=1e-10)
+    better = solve_master(
+        H, y, 10.0**log_C, sample_weight=weight, epsilon=1e-6, max_working_sets=500, random_state=0
+    )
+    assert found.dual_bound <= better.objective * (1 + 1e-10)
+    assert better.objective <= found.objective * (1 + 1e-12)
+
+
+def test_threads_do_not_change_a_bit():
+    rng = np.random.default_rng(9)
+    H, y, _ = slow_master.random_problem(rng, 8, 9_000, 12)
+    one, two = (
+        solve_master(H, y, 1e4, max_working_sets=5, random_state=0, n_threads=n) for n in (1, 2)
+    )
+    assert one.objective == two.objective
+    for a, b in zip(one.coef + one.violations, two.coef + two.violations):
+        np.testing.assert_array_equal(a, b)
+
+
+H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"C": 0}, ValueError, "C must be"),
+        ({"C": np.nan}, ValueError, "C must be"),
+        ({"solver": "mosek"}, ValueError, "solver must be"),
+        ({"order": "greedy"}, ValueError, "order must be"),
+        ({"epsilon": -1.0}, ValueError, "epsilon"),
+        ({"max_working_sets": 0}, ValueError, "max_working_sets"),
+        ({"H": H[:1]}, TypeError, "H must be a list"),
+        ({"H": [H[0], H[1][:, :2]]}, ValueError, r"H\[1\] must have shape"),
+        ({"H": [H[0], 0 * H[1]]}, ValueError, r"H\[1\] must hold only -1 and \+1"),
+        ({"y": np.array([0, 1, 2])}, ValueError, "y must hold labels"),
+        ({"y": np.array([0, 0, 0])}, ValueError, "no example of class 1"),
+        ({"y": np.array([0.0, 1.0, 0.0])}, TypeError, "y must hold integers"),
+        ({"coef0": [[1.0], [-1.0]]}, ValueError, r"coef0\[1\]"),
+        ({"coef0": [[1.0]]}, ValueError, "coef0 must have 2"),
+        ({"coef0": [[0.0], [1e9]]}, ValueError, "coef0 is too large"),
+        ({"n_new": 2}, ValueError, "n_new"),
+        ({"sample_weight": [1.0, -1.0, 1.0]}, ValueError, "sample_weight"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        solve_master(**({"H": H, "y": Y, "C": 1.0} | arguments))
