@@ -1,0 +1,1 @@
+"""Benchmarks of cwboost, run by asv: one module an area, a few seconds each."""

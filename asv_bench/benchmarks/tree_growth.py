@@ -1,0 +1,57 @@
+"""Growing the trees of one round."""
+
+from .common import Settings, blobs, bound, numpy_passes, weights
+
+
+class Growth(Settings):
+    """All features at every node, so that the work does not depend on a draw."""
+
+    def prepare(self, n_samples, n_features, n_classes, max_depth):
+        from cwboost.plugins import get_family
+
+        X, y = blobs(n_samples, n_features, n_classes, "float32")
+        family = get_family("tree")(max_depth=max_depth, max_features=None)
+        self.pricer = bound(family, X, n_classes)
+        self.weights = weights(y, n_classes)
+
+    def price(self):
+        self.pricer.price(self.weights)
+
+
+class Depth(Growth):
+    params = [1, 3, 5]
+    param_names = ["max_depth"]
+
+    def setup(self, max_depth):
+        self.prepare(4_000, 64, 10, max_depth)
+
+    def time_price(self, max_depth):
+        self.price()
+
+    def track_price_over_numpy(self, max_depth):
+        """In units of a NumPy pass over as many doubles as one level adds to histograms."""
+        return numpy_passes(self.price, 4_000 * 64 * 10)
+
+    track_price_over_numpy.unit = "NumPy passes"
+
+
+class Samples(Growth):
+    params = [1_000, 10_000, 100_000]
+    param_names = ["n_samples"]
+
+    def setup(self, n_samples):
+        self.prepare(n_samples, 16, 10, 3)
+
+    def time_price(self, n_samples):
+        self.price()
+
+
+class Classes(Growth):
+    params = [2, 10, 40]
+    param_names = ["n_classes"]
+
+    def setup(self, n_classes):
+        self.prepare(4_000, 32, n_classes, 3)
+
+    def time_price(self, n_classes):
+        self.price()

@@ -1,0 +1,166 @@
+"""Run the benchmarks: what ``make bench``, ``make compare`` and ``make dashboard`` call."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+WORK = ROOT / ".asv"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    quick = commands.add_parser("quick", help="every benchmark once, on the installed package")
+    quick.set_defaults(run=run_quick)
+    compare = commands.add_parser("compare", help="a revision against HEAD, interleaved")
+    compare.add_argument("base", help="revision to compare HEAD with")
+    compare.add_argument("--factor", default="1.15", help="least ratio that counts as a change")
+    compare.set_defaults(run=run_compare)
+    dashboard = commands.add_parser("dashboard", help="the last commits as HTML")
+    dashboard.add_argument("--commits", type=int, default=5)
+    dashboard.set_defaults(run=run_dashboard)
+    for command in (compare, dashboard):
+        command.add_argument("--quick", action="store_true", help="one call a benchmark")
+    for command in (quick, compare, dashboard):
+        command.add_argument("--bench", help="regular expression of the benchmarks to run")
+    options = parser.parse_args()
+    return options.run(options)
+
+
+def run_quick(options):
+    """Every benchmark once; a benchmark that raises is a failure of this command."""
+    folder = WORK / "quick"
+    config = _config_with(folder, results_dir=str(folder / "results"))
+    for old in (folder / "results").glob("*/*existing*.json"):
+        old.unlink()
+    status = asv(
+        config, "run", "--quick", "--python", sys.executable, "--show-stderr",
+        "--set-commit-hash", revision("HEAD"), *_bench(options),
+    )  # fmt: skip
+    results = [p for p in (folder / "results").glob("*/*.json") if p.name != "machine.json"]
+    if not results:
+        print("asv left no results", file=sys.stderr)
+        return status or 1
+    failed = [name for path in results for name in failures(path)]
+    for name in failed:
+        print(f"benchmark failed: {name}", file=sys.stderr)
+    return 1 if failed else status
+
+
+def run_compare(options):
+    """HEAD against a revision, both built as wheels, rounds taking turns; 1 when one is slower."""
+    if uncommitted():
+        print("note: HEAD is measured, not the uncommitted changes in this checkout")
+    base, head = revision(options.base), revision("HEAD")
+    if base == head:
+        # asv has nothing to compare then; running it once still shows that the parts work.
+        return asv(HERE / "asv.conf.json", "run", f"{head}^!", *_quick(options), *_bench(options))
+    return asv(
+        HERE / "asv.conf.json", "continuous", "--factor", options.factor, "--show-stderr",
+        *_quick(options), *_bench(options), base, head,
+    )  # fmt: skip
+
+
+def run_dashboard(options):
+    """Benchmarks of the last commits, their HTML, and a look at it in a browser."""
+    from dashboard import check, make_self_contained
+
+    config = HERE / "asv.conf.json"
+    newest = revision("HEAD")
+    hashes = _git("rev-list", "--first-parent", f"--max-count={options.commits}", "HEAD").split()
+    folder = WORK / "results"
+    listed = WORK / "commits"
+    WORK.mkdir(exist_ok=True)
+    listed.write_text("\n".join(hashes))
+    # An old commit may lack what a benchmark needs: only a failure of the newest counts. --quick
+    # would not save its figures.
+    short = ["-a", "repeat=1", "-a", "rounds=1", "-a", "warmup_time=0"] if options.quick else []
+    asv(config, "run", f"HASHFILE:{listed}", "--skip-existing-successful", *short, *_bench(options))
+    results = list(folder.glob(f"*/{newest[:8]}-*.json"))
+    failed = [name for path in results for name in failures(path)]
+    if failed or not results:
+        print(f"failed at HEAD: {', '.join(failed) or 'the build'}", file=sys.stderr)
+        return 1
+    if status := asv(config, "publish", "--no-pull"):
+        return status
+    make_self_contained(WORK / "html", WORK / "scripts")
+    return check(WORK / "html", ["fcd.", "stump_search."])
+
+
+def failures(path):
+    """Names of the benchmarks in a results file that raised or ran out of time.
+
+    asv writes null for these, whole or for one combination of parameters, and its exit status
+    has not said so in every version. NaN is a benchmark that was skipped on purpose.
+    """
+    stored = json.loads(path.read_text())
+    place = stored.get("result_columns", ["result"]).index("result")
+    failed = []
+    for name, columns in stored["results"].items():
+        result = columns[place] if columns else None
+        if result is None or None in result:
+            failed.append(name)
+    return failed
+
+
+def asv(config, command, *arguments):
+    """Run asv with a configuration; returns its exit status."""
+    if not Path("~/.asv-machine.json").expanduser().exists():
+        _asv_call(config, "machine", "--yes")
+    return _asv_call(config, command, *arguments)
+
+
+def _asv_call(config, *arguments):
+    # One thread in every library, so that a benchmark measures the same on any machine.
+    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [sys.executable, "-m", "asv", "--config", str(config), *arguments],
+        env={**os.environ, **single, "PATH": path},
+        cwd=HERE,
+    ).returncode
+
+
+def _config_with(folder, **changes):
+    """A copy of the configuration with absolute folders and these changes."""
+    lines = (HERE / "asv.conf.json").read_text().splitlines()
+    settings = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    settings["repo"] = str(ROOT)
+    for name in ("benchmark_dir", "env_dir", "results_dir", "html_dir"):
+        settings[name] = str((HERE / settings[name]).resolve())
+    settings.update(changes)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "asv.conf.json"
+    path.write_text(json.dumps(settings, indent=1))
+    return path
+
+
+def _bench(options):
+    return ["--bench", options.bench] if options.bench else []
+
+
+def _quick(options):
+    return ["--quick"] if options.quick else []
+
+
+def revision(name):
+    return _git("rev-parse", "--verify", f"{name}^{{commit}}").strip()
+
+
+def uncommitted():
+    return _git("status", "--porcelain", "--untracked-files=no").strip()
+
+
+def _git(*arguments):
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
