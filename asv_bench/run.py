@@ -39,7 +39,7 @@ def run_quick(options):
     for old in (folder / "results").glob("*/*existing*.json"):
         old.unlink()
     status = asv(
-        config, "run", "--quick", "--python", sys.executable, "--show-stderr",
+        config, "run", "--quick", "--python=same", "--show-stderr",
         "--set-commit-hash", revision("HEAD"), *_bench(options),
     )  # fmt: skip
     results = [p for p in (folder / "results").glob("*/*.json") if p.name != "machine.json"]
@@ -111,11 +111,11 @@ def failures(path):
 def asv(config, command, *arguments):
     """Run asv with a configuration; returns its exit status."""
     if not Path("~/.asv-machine.json").expanduser().exists():
-        _asv_call(config, "machine", "--yes")
+        _asv_call(config, "machine", "--yes", stdout=subprocess.DEVNULL)
     return _asv_call(config, command, *arguments)
 
 
-def _asv_call(config, *arguments):
+def _asv_call(config, *arguments, **options):
     # One thread in every library, so that a benchmark measures the same on any machine.
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -123,6 +123,7 @@ def _asv_call(config, *arguments):
         [sys.executable, "-m", "asv", "--config", str(config), *arguments],
         env={**os.environ, **single, "PATH": path},
         cwd=HERE,
+        **options,
     ).returncode
 
 
