@@ -1,0 +1,184 @@
+"""Checks of declared capabilities: missing values, sparse input, shared pricing, threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import tracemalloc
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.families import Pricer
+from cwboost.testing.material import (
+    assert_priced,
+    assert_signs,
+    bind,
+    boosting_weights,
+    fitted,
+    integer_weights,
+    levels,
+    pixels,
+    reals,
+    with_missing,
+)
+
+
+def check_missing_values(family):
+    """NaN in X is handled in pricing and prediction, in every layout, even in all places."""
+    for X in (with_missing(pixels()), with_missing(reals(50, 3)), with_missing(reals(30, 1))):
+        weights = integer_weights(len(X))
+        priced = bind(family, X).price(weights)
+        assert_priced(family, priced, X, weights, "X with NaN")
+        for variant in (np.asfortranarray(X), X[::-1][::-1]):
+            again = bind(family, variant).price(weights)
+            if family.capabilities.deterministic:
+                assert np.array_equal(again.edges, priced.edges), "X with NaN: the layout matters"
+        rebuilt = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
+        assert np.array_equal(rebuilt.outputs(X), priced.learners.outputs(X)), (
+            "X with NaN: learners that were stored predict otherwise"
+        )
+    single = with_missing(pixels()).astype(np.float32)
+    weights = integer_weights(len(single))
+    priced = bind(family, single).price(weights)
+    assert_priced(family, priced, single, weights, "float32 X with NaN")
+
+    nothing = np.full((10, 3), np.nan)
+    weights = integer_weights(10)
+    priced = bind(family, nothing).price(weights)
+    assert_priced(family, priced, nothing, weights, "X that is NaN throughout")
+
+    learners = fitted(family, pixels())
+    outputs = learners.outputs(np.full((4, 4), np.nan))
+    assert_signs(outputs, (4, len(learners)), "NaN where training had none")
+    coef = np.ones((len(learners), 2))
+    scores = learners.scores(np.full((4, 4), np.nan), coef)
+    assert np.array_equal(scores, outputs.astype(np.float64) @ coef), "scores of NaN differ"
+
+
+def check_sparse_input(family):
+    """CSR and CSC, of arrays or matrices, give the learners that the dense matrix gives."""
+    dense = levels(60, 8, n_levels=5) * np.random.default_rng(40).integers(0, 2, size=(60, 8))
+    if family.capabilities.missing_values:
+        dense[3, 2] = dense[40, 2] = np.nan
+    weights = integer_weights(60)
+    expected = bind(family, dense).price(weights)
+    coef = np.random.default_rng(41).standard_normal((len(expected.learners), 2))
+    for what, X in _sparse_variants(dense):
+        priced = bind(family, X).price(weights)
+        assert_priced(family, priced, X, weights, what)
+        if family.capabilities.deterministic:
+            assert np.array_equal(priced.outputs, expected.outputs), f"{what}: outputs differ"
+            assert np.array_equal(priced.edges, expected.edges), f"{what}: edges differ"
+        learners = priced.learners
+        assert np.array_equal(learners.outputs(dense), learners.outputs(X)), (
+            f"{what}: outputs(X) differ between sparse and dense X"
+        )
+        for scores in (learners.scores(X, coef), learners.scorer(sparse.csr_array(coef))(X)):
+            error = np.abs(scores - learners.outputs(dense) @ coef).max()
+            assert error <= 1e-12 * np.abs(coef).sum(), f"{what}: scores differ by {error}"
+
+
+def _sparse_variants(dense):
+    csr = sparse.csr_array(dense)
+    yield "CSR array", csr
+    yield "CSC array", sparse.csc_array(dense)
+    yield "CSR matrix", sparse.csr_matrix(dense)
+    yield "float32 CSR", csr.astype(np.float32)
+    coo = sparse.coo_array(dense)
+    rows, columns = np.nonzero(dense == 0)
+    explicit = sparse.coo_array(
+        (
+            np.concatenate([coo.data, np.zeros(5)]),
+            (np.concatenate([coo.row, rows[:5]]), np.concatenate([coo.col, columns[:5]])),
+        ),
+        shape=dense.shape,
+    )
+    yield "CSR with stored zeros", sparse.csr_array(explicit)
+    frozen = sparse.csc_array(dense)
+    for array in (frozen.data, frozen.indices, frozen.indptr):
+        array.flags.writeable = False
+    yield "read-only CSC", frozen
+
+
+def check_sparse_memory(family):
+    """Sparse X is never made dense: pricing stays below one byte a place of the matrix.
+
+    Counted are the allocations that Python knows of, NumPy's among them.
+    """
+    n_samples, n_features = 3_000, 30_000
+    X = sparse.random_array(
+        (n_samples, n_features), density=1e-3 / 3, format="csr", rng=np.random.default_rng(42)
+    )
+    weights = boosting_weights(n_samples, 2)
+    already = tracemalloc.is_tracing()
+    if not already:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        priced = bind(family, X, n_targets=2).price(weights)
+        priced.learners.outputs(X)
+        used = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not already:
+            tracemalloc.stop()
+    limit = n_samples * n_features
+    assert used <= limit, (
+        f"{used / 1e6:.0f} MB were allocated for a matrix of {X.nnz} non-zeros; "
+        f"one byte a place would be {limit / 1e6:.0f} MB"
+    )
+
+
+def check_shared_pricing_is_own(family):
+    """A family that declares shared pricing has a search of its own, no worse than the default."""
+    pricer = bind(family, reals())
+    assert type(pricer).price_shared is not Pricer.price_shared, (
+        "shared_pricing is declared, but price_shared is the default"
+    )
+    if not pricer.exact:
+        return
+    for seed in range(4):
+        weights = boosting_weights(64, seed=seed)
+        default = Pricer.price_shared(bind(family, reals()), weights).edges[0]
+        found = bind(family, reals()).price_shared(weights).edges[0]
+        assert found >= default * (1 - 1e-12), (
+            f"price_shared finds {found}, the best of the learners of price() has {default}"
+        )
+
+
+def check_releases_gil(family):
+    """Another Python thread can run while price() does.
+
+    The interpreter is told not to take its lock away from a running thread, so a second thread
+    gets to run during price() only if price() gives the lock up. That it does so for most of its
+    time is not measured.
+    """
+    X = reals(20_000, 20, seed=43)
+    weights = boosting_weights(len(X), 4)
+    pricer = bind(family, X, n_targets=4)
+    pricing, seen, stop = threading.Event(), threading.Event(), threading.Event()
+
+    def watch():
+        while not stop.is_set():
+            if pricing.is_set():
+                seen.set()
+            time.sleep(1e-4)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e3)  # before the thread starts: a wait that has begun keeps the old one
+    try:
+        watcher.start()
+        for _ in range(50):
+            pricing.set()
+            pricer.price(weights)
+            pricing.clear()
+            if seen.is_set():
+                break
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        watcher.join()
+    assert seen.is_set(), "releases_gil is declared, but no other thread ran during price()"

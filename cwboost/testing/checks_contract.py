@@ -1,0 +1,115 @@
+"""Checks of the family object itself: hyper-parameters, cloning, what binding may touch."""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import numpy as np
+from sklearn.base import clone
+
+from cwboost.contract import examine_family
+from cwboost.testing.material import (
+    N_TARGETS,
+    assert_same_priced,
+    bind,
+    bind_with,
+    integer_weights,
+    pixels,
+)
+
+
+def check_declarations(family):
+    """Name, API version, learners' type and capabilities are declared as the contract says."""
+    examine_family(type(family), family)
+    name = type(family).name
+    assert family.name == name, f"name must be the class's, {name!r}, got {family.name!r}"
+
+
+def check_hyper_parameters(family):
+    """The constructor keeps its arguments as they are; clone, set_params and pickle copy them."""
+    params = family.get_params(deep=False)
+    copy = clone(family)
+    for other, what in ((copy, "clone"), (pickle.loads(pickle.dumps(family)), "pickle")):
+        assert type(other) is type(family), f"{what} gives a {type(other).__name__}"
+        assert repr(other) == repr(family), f"{what}: {other!r} instead of {family!r}"
+        assert other.capabilities == family.capabilities, f"{what} changes the capabilities"
+    copy.set_params(**params)
+    assert repr(copy) == repr(family), f"set_params: {copy!r} instead of {family!r}"
+
+
+def check_bind_has_no_side_effects(family):
+    """Binding and pricing change neither the family nor X nor the weights."""
+    X, weights = pixels() + 1, integer_weights(61)
+    X_before, weights_before, family_before = X.copy(), weights.copy(), repr(family)
+    state = dict(vars(family))
+    pricer = family.bind(X, n_targets=N_TARGETS, random_state=np.random.default_rng(0), n_threads=1)
+    pricer.price(weights)
+    pricer.price_shared(weights)
+    assert np.array_equal(X, X_before), "X was changed"
+    assert np.array_equal(weights, weights_before), "the weights were changed"
+    assert repr(family) == family_before, f"the family became {family!r}"
+    assert vars(family).keys() == state.keys(), "bind left attributes on the family"
+
+
+def check_pricer_attributes(family):
+    """A pricer says how many examples and targets it was bound to, and whether it is exact."""
+    for n_targets in (1, N_TARGETS):
+        pricer = bind(family, pixels(), n_targets=n_targets)
+        assert pricer.n_samples == 61, f"n_samples must be 61, got {pricer.n_samples!r}"
+        assert pricer.n_targets == n_targets, f"n_targets must be {n_targets}"
+        assert isinstance(pricer.exact, bool), f"exact must be a bool, got {pricer.exact!r}"
+        if family.capabilities.exact_pricing:
+            assert pricer.exact, "exact_pricing is declared, but the pricer is not exact"
+
+
+def check_no_hidden_randomness(family):
+    """Neither NumPy's nor Python's global generator is drawn from or seeded."""
+    numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    pricer = bind(family, pixels())
+    pricer.price(integer_weights(61))
+    pricer.price_shared(integer_weights(61))
+    numpy_after = np.random.get_state()  # noqa: NPY002
+    assert all(np.array_equal(a, b) for a, b in zip(numpy_before, numpy_after)), (
+        "NumPy's global generator was used; draw from the random_state that bind is given"
+    )
+    assert python_before == random.getstate(), (
+        "Python's global generator was used; draw from the random_state that bind is given"
+    )
+
+
+def check_generator_is_the_only_state(family):
+    """Pricing depends on the weights and the generator's state alone.
+
+    A checkpoint stores the generator's state. Set back to it, the same pricer must find the same
+    learners again, and so must a new one bound to a generator that began as the first did. A
+    family that copies the generator, or remembers earlier rounds, fails.
+    """
+    X, weights = pixels(), integer_weights(61)
+    rng = np.random.default_rng(0)
+    pricer = bind_with(family, X, rng)
+    for seed in range(2):
+        pricer.price(integer_weights(61, seed=seed))
+    state = rng.bit_generator.state
+    expected = pricer.price(weights)
+    pricer.price(integer_weights(61, seed=9))
+    rng.bit_generator.state = state
+    again = pricer.price(weights)
+    assert_same_priced(family, expected, again, "the same pricer, its generator set back")
+
+    resumed = np.random.default_rng(0)
+    other = bind_with(family, X, resumed)
+    resumed.bit_generator.state = state
+    result = other.price(weights)
+    assert_same_priced(family, expected, result, "a new pricer with the generator's state")
+
+
+def check_pricers_are_independent(family):
+    """Two pricers of one family that are used in turn do not disturb each other."""
+    first_X, second_X = pixels(), pixels(40, 7, seed=11)
+    weights, other_weights = integer_weights(61), integer_weights(40)
+    expected = bind(family, first_X).price(weights)
+    first, second = bind(family, first_X), bind(family, second_X)
+    second.price(other_weights)
+    result = first.price(weights)
+    assert_same_priced(family, expected, result, "with another pricer in between")

@@ -1,0 +1,110 @@
+"""The check that exact pricing is exact, against enumeration and against known optima."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cwboost.families import WeakLearners
+from cwboost.testing.material import (
+    bind,
+    boosting_weights,
+    integer_weights,
+    levels,
+    reals,
+    tolerance,
+    with_missing,
+)
+
+N_SAMPLED = 96
+
+
+def check_exact_pricing(family, brute_force=None):
+    """No learner of the family has a greater edge than the one that price() returns.
+
+    On small matrices, pricing is compared with every learner that `brute_force` (or a method of
+    that name of the family) enumerates, and with many learners that the family itself finds for
+    other weights, under weights of several kinds. Then the optimum is planted: where the sign of
+    every weight is the output of some learner of the family, that learner has the greatest edge
+    that any map can have, the sum of the absolute weights, and pricing must reach it.
+    """
+    brute_force = brute_force or getattr(type(family), "brute_force", None)
+    for what, X in _matrices(family):
+        sampled = _sampled_outputs(family, X)
+        candidates = sampled
+        if brute_force is not None:
+            candidates = np.hstack([sampled, _enumerated(brute_force, family, X)])
+        for kind, weights in _weights(sampled):
+            pricer = bind(family, X, n_targets=len(weights))
+            assert pricer.exact, "exact_pricing is declared, but the pricer is not exact"
+            edges = pricer.price(weights).edges
+            best = (weights @ candidates).max(axis=1)
+            short = best - edges - tolerance(weights)
+            worst = int(np.argmax(short))
+            assert short[worst] <= 0, (
+                f"{what}, {kind}: pricing found an edge of {edges[worst]}, another learner of the "
+                f"family has {best[worst]}"
+            )
+            if kind == "planted":
+                assert np.array_equal(edges, np.abs(weights).sum(axis=1)), (
+                    f"{what}: pricing missed a learner that agrees with the sign of every weight"
+                )
+
+
+def _matrices(family) -> Iterator[tuple[str, np.ndarray]]:
+    """Small enough to enumerate: at most 24 rows and 3 columns."""
+    constant = levels(20, 3, seed=13)
+    constant[:, 1] = 7.0
+    matrices = {
+        "few levels": levels(),
+        "no ties": reals(19, 3),
+        "a constant feature": constant,
+        "one feature": reals(12, 1, seed=14),
+        "two levels": levels(24, 3, n_levels=2, seed=15),
+        "one example": reals(1, 2, seed=16),
+    }
+    if family.capabilities.missing_values:
+        matrices["missing values"] = with_missing(levels(24, 3, seed=17))
+        matrices["missing values, no ties"] = with_missing(reals(21, 2, seed=18))
+    yield from matrices.items()
+
+
+def _sampled_outputs(family, X) -> np.ndarray:
+    """Outputs of learners that the family finds for random weights, and of the constants."""
+    n_samples = len(X)
+    weights = np.vstack(
+        [
+            boosting_weights(n_samples, N_SAMPLED // 2, seed=19),
+            integer_weights(n_samples, N_SAMPLED // 2, seed=20),
+        ]
+    )
+    learners = bind(family, X, n_targets=len(weights), seed=1).price(weights).learners
+    outputs = np.unique(learners.outputs(X), axis=1)
+    ones = np.ones((n_samples, 1), dtype=np.int8)
+    return np.hstack([outputs, ones, -ones]).astype(np.float64)
+
+
+def _enumerated(brute_force, family, X) -> np.ndarray:
+    found = brute_force(family, X)
+    outputs = np.asarray(found.outputs(X) if isinstance(found, WeakLearners) else found)
+    if outputs.ndim != 2 or len(outputs) != len(X) or not np.isin(outputs, (-1, 1)).all():
+        raise ValueError(
+            "brute_force must return WeakLearners or their outputs, an array of -1 and +1 with a "
+            f"row for each of {len(X)} examples, got shape {outputs.shape}"
+        )
+    return outputs.astype(np.float64)
+
+
+def _weights(sampled) -> Iterator[tuple[str, np.ndarray]]:
+    n_samples = len(sampled)
+    yield "whole weights", integer_weights(n_samples, 8, seed=21)
+    yield "boosting weights", boosting_weights(n_samples, 8, seed=22)
+    rng = np.random.default_rng(23)
+    few = integer_weights(n_samples, 8, seed=24)
+    few[rng.random(few.shape) < 0.6] = 0.0
+    yield "mostly zero weights", few
+    magnitude = np.abs(integer_weights(n_samples, sampled.shape[1], seed=25))
+    yield "planted", magnitude * sampled.T
+    flips = np.where(rng.random(magnitude.shape) < 0.15, -1.0, 1.0)
+    yield "planted with noise", magnitude * sampled.T * flips

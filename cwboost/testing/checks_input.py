@@ -1,0 +1,143 @@
+"""Checks of training matrices of every layout, dtype and degenerate shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.testing.material import (
+    assert_priced,
+    assert_same_priced,
+    bind,
+    boosting_weights,
+    integer_weights,
+    pixels,
+    reals,
+)
+
+
+def _compare(family, X, variant, what):
+    """Pricing on the variant gives the edges and outputs of pricing on X."""
+    weights = integer_weights(len(X))
+    expected = bind(family, X).price(weights)
+    priced = bind(family, variant).price(weights)
+    outputs = assert_priced(family, priced, variant, weights, what)
+    if not family.capabilities.deterministic:
+        return
+    assert np.array_equal(priced.edges, expected.edges), (
+        f"{what}: edges {priced.edges}, but {expected.edges} for C-ordered float64"
+    )
+    assert np.array_equal(priced.outputs, expected.outputs), (
+        f"{what}: other outputs than for C-ordered float64"
+    )
+    assert np.array_equal(outputs, priced.learners.outputs(X)), (
+        f"{what}: its learners give other outputs on the C-ordered float64 copy"
+    )
+
+
+def check_read_only_input(family):
+    """X may be read-only."""
+    X = pixels()
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    _compare(family, X, frozen, "read-only X")
+
+
+def check_fortran_ordered_input(family):
+    """X may be Fortran-ordered."""
+    X = pixels()
+    _compare(family, X, np.asfortranarray(X), "Fortran-ordered X")
+
+
+def check_strided_input(family):
+    """X may be a view with gaps between rows and columns."""
+    X = pixels()
+    wide = np.full((2 * X.shape[0], 3 * X.shape[1]), -1.0)
+    view = wide[::2, ::3]
+    view[...] = X
+    _compare(family, X, view, "X with strides")
+
+
+def check_float32_input(family):
+    """X may be float32: numbers that both dtypes hold give the same learners' outputs."""
+    X = pixels()
+    _compare(family, X, X.astype(np.float32), "float32 X")
+    X = reals().astype(np.float32)
+    _compare(family, X.astype(np.float64), X, "float32 X of real numbers")
+
+
+def check_uint8_input(family):
+    """X may be uint8, and its learners predict the same on a float64 copy."""
+    X = pixels()
+    _compare(family, X, X.astype(np.uint8), "uint8 X")
+
+
+def check_weights_layout(family):
+    """Rows of the weights may be padded, and the weights read-only."""
+    X = pixels()
+    weights = boosting_weights(len(X))
+    padded = np.full((weights.shape[0], weights.shape[1] + 5), np.nan)
+    padded[:, : len(X)] = weights
+    padded.flags.writeable = False
+    expected = bind(family, X)
+    pricer = bind(family, X)
+    view = padded[:, : len(X)]
+    assert_same_priced(family, expected.price(weights), pricer.price(view), "padded weights")
+    assert_same_priced(
+        family, expected.price_shared(weights), pricer.price_shared(view), "padded weights, shared"
+    )
+
+
+def check_one_feature(family):
+    """X may have a single feature, with and without ties."""
+    for X in (pixels()[:, :1], pixels()[:, -1:], reals(33, 1)):
+        weights = integer_weights(len(X))
+        assert_priced(family, bind(family, X).price(weights), X, weights, "one feature")
+
+
+def check_constant_features(family):
+    """Features may be constant, some or all; with all of them constant only constants are left."""
+    X = pixels()
+    X[:, 0] = 3.0
+    weights = integer_weights(len(X))
+    assert_priced(family, bind(family, X).price(weights), X, weights, "a constant feature")
+    X[:] = X[0]
+    for variant in (X, X.astype(np.float32), X.astype(np.uint8)):
+        priced = bind(family, variant).price(weights)
+        what = "all features constant"
+        assert_priced(family, priced, variant, weights, what)
+        expected = np.abs(weights.sum(axis=1))
+        assert np.array_equal(priced.edges, expected), (
+            f"{what}: the best edge is that of a constant, {expected}, got {priced.edges}"
+        )
+
+
+def check_one_example(family):
+    """X may have a single example: the edge is its absolute weight. Two are no trouble either."""
+    weights = np.array([[2.0], [-3.0], [0.0]])
+    for X in (reals(1, 4), pixels(1, 1).astype(np.uint8)):
+        priced = bind(family, X).price(weights)
+        assert_priced(family, priced, X, weights, "one example")
+        assert np.array_equal(priced.edges, [2.0, 3.0, 0.0]), (
+            f"one example: edges must be [2, 3, 0], got {priced.edges}"
+        )
+    X, weights = reals(2, 4), integer_weights(2)
+    assert_priced(family, bind(family, X).price(weights), X, weights, "two examples")
+
+
+def check_equal_examples(family):
+    """Examples that are equal in every feature get equal outputs."""
+    X = pixels(20)
+    doubled = np.vstack([X, X])
+    weights = boosting_weights(40)
+    outputs = bind(family, doubled).price(weights).learners.outputs(doubled)
+    assert np.array_equal(outputs[:20], outputs[20:]), "equal examples got different outputs"
+
+
+def check_new_examples(family):
+    """Learners predict on examples far outside the training data."""
+    X = pixels()
+    learners = bind(family, X).price(integer_weights(len(X))).learners
+    for value in (-1e30, -1.0, 300.0, 1e30):
+        outputs = learners.outputs(np.full((3, X.shape[1]), value))
+        assert np.isin(outputs, (-1, 1)).all(), f"features of {value}: outputs {outputs}"
+        assert (outputs == outputs[0]).all(), f"features of {value}: equal rows, unequal outputs"

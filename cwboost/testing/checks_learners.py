@@ -1,0 +1,201 @@
+"""Checks of fitted learners: prediction, storage, taking apart and putting together."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays
+
+
+def check_outputs_of_rows(family):
+    """The output for an example does not depend on the rows beside it, nor on their layout."""
+    X = pixels(200, 6, seed=30)
+    learners = fitted(family, pixels(61, 6))
+    outputs = learners.outputs(X)
+    assert_signs(outputs, (200, len(learners)), "outputs(X)")
+    views = {
+        "one row at a time": np.vstack([learners.outputs(X[i : i + 1]) for i in range(20)]),
+        "rows in reverse": learners.outputs(X[::-1])[::-1],
+        "every third row": learners.outputs(X[::3]),
+        "Fortran order": learners.outputs(np.asfortranarray(X)),
+        "float32": learners.outputs(X.astype(np.float32)),
+        "uint8": learners.outputs(X.astype(np.uint8)),
+    }
+    for what, got in views.items():
+        expected = outputs[:20] if what == "one row at a time" else outputs
+        expected = outputs[::3] if what == "every third row" else expected
+        assert_signs(got, expected.shape, f"outputs, {what}")
+        assert np.array_equal(got, expected), f"outputs differ: {what}"
+
+
+def check_arrays_round_trip(family):
+    """from_arrays(arrays()) is the same batch; arrays are plain, and NPZ files hold them."""
+    X = pixels()
+    learners = fitted(family, X)
+    arrays = learners.arrays()
+    assert isinstance(arrays, dict) and arrays, "arrays() must return a dict of arrays"
+    for name, array in arrays.items():
+        assert isinstance(name, str) and name.isidentifier(), f"{name!r} is no name for an array"
+        assert isinstance(array, np.ndarray), f"{name} must be an ndarray, got {type(array)}"
+        assert array.dtype.kind in "biuf", f"{name} must hold numbers, its dtype is {array.dtype}"
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    stream.seek(0)
+    with np.load(stream) as stored:
+        read = {name: _read_only(stored[name]) for name in stored.files}
+    for what, source in (("arrays()", arrays), ("an NPZ file", read)):
+        rebuilt = family.learners_type.from_arrays(source, X.shape[1])
+        assert len(rebuilt) == len(learners), f"{what}: {len(rebuilt)} of {len(learners)} learners"
+        assert same_arrays(rebuilt, learners), f"{what}: the arrays changed on the way"
+        assert np.array_equal(rebuilt.outputs(X), learners.outputs(X)), f"{what}: outputs differ"
+
+
+def check_pickle(family):
+    """Learners survive pickling."""
+    X = pixels()
+    learners = fitted(family, X)
+    copy = pickle.loads(pickle.dumps(learners))
+    assert same_arrays(copy, learners), "the arrays changed on the way"
+    assert np.array_equal(copy.outputs(X), learners.outputs(X)), "outputs differ"
+
+
+def check_take_and_concatenate(family):
+    """take picks learners in the order asked for, concatenate lines batches up; empty ones too."""
+    X = pixels()
+    learners = fitted(family, X)
+    outputs = learners.outputs(X)
+    for indices in ([0], [3, 1, 1, 7], list(range(8)), np.array([5, 2], dtype=np.int64)):
+        taken = learners.take(indices)
+        assert isinstance(taken, family.learners_type), f"take returns {type(taken).__name__}"
+        assert np.array_equal(taken.outputs(X), outputs[:, indices]), f"take({indices}) is wrong"
+    empty = learners.take([])
+    assert len(empty) == 0, f"take([]) has {len(empty)} learners"
+    assert_signs(empty.outputs(X), (len(X), 0), "outputs of an empty batch")
+    stored = family.learners_type.from_arrays(empty.arrays(), X.shape[1])
+    assert len(stored) == 0, "an empty batch does not survive from_arrays(arrays())"
+
+    other = fitted(family, pixels(seed=31), n_targets=5)
+    joined = family.learners_type.concatenate([learners, empty, other, learners.take([2])])
+    assert len(joined) == 14, f"8 + 0 + 5 + 1 learners make {len(joined)}"
+    expected = np.hstack([outputs, other.outputs(X), outputs[:, [2]]])
+    assert np.array_equal(joined.outputs(X), expected), "concatenate changes outputs"
+    assert np.array_equal(joined.take([13, 8]).outputs(X), expected[:, [13, 8]]), (
+        "take from a concatenated batch is wrong"
+    )
+
+
+def check_scores(family):
+    """scores, and the function that scorer prepares, equal outputs @ coef.
+
+    Coefficients may be dense or sparse, negative, all zero in a column. What scorer returns gives
+    the same bits however the rows are cut into chunks and at any number of threads.
+    """
+    X = np.vstack([pixels(90, 4, seed=32), reals(30, 4)])
+    learners = fitted(family, pixels(), n_targets=16)
+    rng = np.random.default_rng(33)
+    coef = rng.standard_normal((16, 5)) * rng.integers(0, 2, size=(16, 5))
+    coef[:, 2] = 0.0
+    expected = learners.outputs(X).astype(np.float64) @ coef
+    slack = 1e-12 * np.abs(coef).sum()
+    score = learners.scorer(sparse.csr_array(coef))
+    found = {
+        "scores, dense coef": learners.scores(X, coef),
+        "scores, sparse coef": learners.scores(X, sparse.csr_array(coef)),
+        "scorer": score(X),
+        "scorer, float32": score(X[:90].astype(np.float32)),
+        "scorer, uint8": score(X[:90].astype(np.uint8)),
+        "scorer, Fortran order": score(np.asfortranarray(X)),
+    }
+    for what, scores in found.items():
+        rows = expected[: len(scores)]
+        assert scores.dtype == np.float64, f"{what}: dtype must be float64, got {scores.dtype}"
+        assert scores.shape == rows.shape, f"{what}: shape must be {rows.shape}"
+        error = np.abs(scores - rows).max()
+        assert error <= slack, f"{what}: differs from outputs @ coef by {error}"
+    for what, scores in (
+        ("two threads", score(X, n_threads=2)),
+        ("one row at a time", np.vstack([score(X[i : i + 1]) for i in range(len(X))])),
+        ("chunks of 7 rows", np.vstack([score(X[i : i + 7]) for i in range(0, len(X), 7)])),
+    ):
+        assert np.array_equal(scores, found["scorer"]), f"scorer: other bits with {what}"
+    nothing = learners.take([]).scores(X, np.zeros((0, 5)))
+    assert nothing.shape == (len(X), 5) and not nothing.any(), "an empty batch must score 0"
+
+
+def check_damaged_arrays(family):
+    """from_arrays refuses what a damaged or hostile file may hold.
+
+    A missing array and one of Python objects must raise ValueError. For any other damage
+    from_arrays raises ValueError, or returns a batch that can be used: its outputs are -1 and +1.
+    """
+    X = pixels()
+    learners = fitted(family, X)
+    good = learners.arrays()
+    for name in good:
+        missing = {other: array for other, array in good.items() if other != name}
+        _assert_refused(family, missing, X, f"without {name}")
+        objects = {**good, name: good[name].astype(object)}
+        _assert_refused(family, objects, X, f"{name} with dtype object")
+        for what, array in _damaged(good[name]):
+            _assert_refused_or_usable(family, {**good, name: array}, X, f"{name} {what}")
+    for n_features in (1, 0):
+        narrow = X[:, :n_features]
+        _assert_refused_or_usable(family, good, narrow, f"n_features={n_features}")
+
+
+def _damaged(array):
+    """The same array, wrong in one way each time."""
+    flat = array.reshape(-1)
+    yield "one shorter", array[:-1]
+    yield "one longer", np.concatenate([array, array[-1:]])
+    yield "empty", array[:0]
+    yield "with one dimension more", array[..., None]
+    yield "flattened", flat if array.ndim > 1 else array.reshape(1, -1)
+    yield "as float32", array.astype(np.float32)
+    yield "as int64", np.nan_to_num(array, posinf=0, neginf=0).astype(np.int64)
+    yield "as strings", array.astype(str)
+    if array.dtype.kind in "iu":
+        extremes = [np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, 2, 0]
+    elif array.dtype.kind == "f":
+        extremes = [np.nan, np.inf, -np.inf, np.finfo(array.dtype).max]
+    else:
+        extremes = [True, False]
+    for value in extremes:
+        yield f"filled with {value}", np.full_like(array, value)
+        for position in {0, flat.size // 2, flat.size - 1} if flat.size else ():
+            changed = array.copy()
+            changed.reshape(-1)[position] = value
+            yield f"with {value} in place {position}", changed
+
+
+def _assert_refused(family, arrays, X, what):
+    try:
+        family.learners_type.from_arrays(arrays, X.shape[1])
+    except ValueError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what}: expected a ValueError, got {error!r}") from error
+    raise AssertionError(f"{what}: accepted, expected a ValueError")
+
+
+def _assert_refused_or_usable(family, arrays, X, what):
+    try:
+        learners = family.learners_type.from_arrays(arrays, X.shape[1])
+    except ValueError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what}: expected a ValueError, got {error!r}") from error
+    try:
+        outputs = learners.outputs(X)
+    except Exception as error:
+        raise AssertionError(f"{what}: accepted, then outputs raised {error!r}") from error
+    assert_signs(outputs, (len(X), len(learners)), f"{what}: accepted, but outputs")
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array

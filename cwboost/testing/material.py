@@ -1,0 +1,169 @@
+"""Examples and weights for the checks, and the assertions that many of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.base import clone
+
+from cwboost.families import Priced, Pricer, WeakLearnerFamily, WeakLearners, unpack_outputs
+
+N_TARGETS = 3
+
+
+def pixels(n_samples=61, n_features=4, seed=0) -> np.ndarray:
+    """Whole numbers 0..255 as float64, with ties: uint8 and float32 hold the same values."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 256, size=(n_samples, n_features)).astype(np.float64)
+    X[:, -1] = rng.integers(0, 3, size=n_samples)
+    return X
+
+
+def reals(n_samples=64, n_features=3, seed=1) -> np.ndarray:
+    """Standard normal values without ties."""
+    return np.random.default_rng(seed).standard_normal((n_samples, n_features))
+
+
+def levels(n_samples=24, n_features=2, n_levels=4, seed=2) -> np.ndarray:
+    """Few distinct values, so that many rows are equal."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, n_levels, size=(n_samples, n_features)).astype(np.float64)
+
+
+def with_missing(X, seed=3) -> np.ndarray:
+    """A copy with NaN in a fifth of the places, in one column throughout where there are two."""
+    X = X.copy()
+    X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
+    if X.shape[1] > 2:
+        X[:, 1] = np.nan
+    return X
+
+
+def integer_weights(n_samples, n_targets=N_TARGETS, seed=4) -> np.ndarray:
+    """Non-zero even whole numbers: every sum of them is exact, in any order."""
+    rng = np.random.default_rng(seed)
+    size = (n_targets, n_samples)
+    return 2.0 * rng.integers(1, 500, size=size) * rng.choice([-1.0, 1.0], size=size)
+
+
+def boosting_weights(n_samples, n_targets=N_TARGETS, seed=5) -> np.ndarray:
+    """Signed weights over many orders of magnitude, as exponential losses make them."""
+    rng = np.random.default_rng(seed)
+    size = (n_targets, n_samples)
+    return np.exp(4.0 * rng.standard_normal(size)) * rng.choice([-1.0, 1.0], size=size)
+
+
+def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Named training matrices with weights, for checks that must hold everywhere."""
+    for name, X in (
+        ("pixels", pixels()),
+        ("reals", reals()),
+        ("levels", levels()),
+        ("nine examples", reals(9, 2, seed=6)),
+        ("more features than examples", reals(17, 30, seed=7)),
+    ):
+        yield f"{name}, whole weights", X, integer_weights(len(X))
+        yield f"{name}, boosting weights", X, boosting_weights(len(X))
+
+
+def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads=1) -> Pricer:
+    """Bind a clone of the family, as training does."""
+    return bind_with(family, X, np.random.default_rng(seed), n_targets, n_threads)
+
+
+def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
+    """Bind a clone of the family with a given generator."""
+    pricer = clone(family).bind(X, n_targets=n_targets, random_state=rng, n_threads=n_threads)
+    assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
+    return pricer
+
+
+def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:
+    """Some learners of the family, priced for random weights."""
+    pricer = bind(family, X, n_targets=n_targets)
+    return pricer.price(integer_weights(X.shape[0], n_targets)).learners
+
+
+def is_randomised(family: WeakLearnerFamily) -> bool:
+    """Whether two seeds give two results: then equal weights need not give equal learners."""
+    X = reals(40, 5, seed=8)
+    weights = integer_weights(40)
+    first, second = (bind(family, X, seed=seed).price(weights) for seed in (0, 1))
+    return not same_arrays(first.learners, second.learners)
+
+
+def assert_signs(outputs, shape, what: str) -> None:
+    """Outputs are an int8 array of -1 and +1 of this shape."""
+    assert isinstance(outputs, np.ndarray), f"{what}: expected an ndarray, got {type(outputs)}"
+    assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
+    assert outputs.shape == shape, f"{what}: shape must be {shape}, got {outputs.shape}"
+    values = np.unique(outputs)
+    assert np.isin(values, (-1, 1)).all(), f"{what}: values must be -1 and +1, got {values}"
+
+
+def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None) -> np.ndarray:
+    """A result of pricing is well-formed and says the truth; returns its outputs on `X`."""
+    n_samples = X.shape[0]
+    n_learners = len(weights) if n_learners is None else n_learners
+    assert isinstance(priced, Priced), f"{what}: expected a Priced, got {type(priced).__name__}"
+    learners = priced.learners
+    assert isinstance(learners, family.learners_type), (
+        f"{what}: learners must be {family.learners_type.__name__}, got {type(learners).__name__}"
+    )
+    assert len(learners) == n_learners, f"{what}: {len(learners)} learners for {n_learners}"
+    packed, shape = priced.outputs, (n_learners, (n_samples + 7) // 8)
+    assert isinstance(packed, np.ndarray) and packed.dtype == np.uint8, (
+        f"{what}: packed outputs must be a uint8 array"
+    )
+    assert packed.shape == shape, f"{what}: packed outputs must be {shape}, got {packed.shape}"
+    assert packed.flags.c_contiguous, f"{what}: packed outputs must be C-contiguous"
+    bits = np.unpackbits(packed, axis=1, bitorder="little")
+    assert not bits[:, n_samples:].any(), f"{what}: bits behind the last example must be clear"
+
+    outputs = learners.outputs(X)
+    assert_signs(outputs, (n_samples, n_learners), f"{what}: outputs(X)")
+    different = np.flatnonzero((unpack_outputs(packed, n_samples) != outputs).any(axis=1))
+    assert not len(different), (
+        f"{what}: price() and outputs(X) disagree on {len(different)} examples, first "
+        f"example {different[0]}"
+    )
+    assert_edges(priced.edges, n_learners, what)
+    return outputs
+
+
+def assert_edges(edges, n_learners: int, what: str) -> None:
+    """Edges are a float64 array with one finite number a learner."""
+    assert isinstance(edges, np.ndarray) and edges.dtype == np.float64, (
+        f"{what}: edges must be a float64 array"
+    )
+    assert edges.shape == (n_learners,), f"{what}: edges must have shape ({n_learners},)"
+    assert np.isfinite(edges).all(), f"{what}: edges must be finite, got {edges}"
+
+
+def tolerance(weights) -> np.ndarray:
+    """What rounding may do to an edge: sums of `n` terms, in any order."""
+    magnitude = np.abs(weights).sum(axis=-1)
+    return 4 * weights.shape[-1] * np.finfo(np.float64).eps * magnitude
+
+
+def same_arrays(first: WeakLearners, second: WeakLearners) -> bool:
+    """Whether two batches hold the same bits."""
+    a, b = first.arrays(), second.arrays()
+    return a.keys() == b.keys() and all(
+        a[key].dtype == b[key].dtype
+        and a[key].shape == b[key].shape
+        and a[key].tobytes() == b[key].tobytes()
+        for key in a
+    )
+
+
+def assert_same_priced(family, first: Priced, second: Priced, what: str) -> None:
+    """Two results are the same: bit for bit where the family is deterministic."""
+    if not family.capabilities.deterministic:
+        return
+    assert same_arrays(first.learners, second.learners), f"{what}: the learners differ"
+    assert np.array_equal(first.outputs, second.outputs), f"{what}: the outputs differ"
+    assert np.array_equal(first.edges, second.edges), (
+        f"{what}: the edges differ, {first.edges} and {second.edges}"
+    )

@@ -1,0 +1,225 @@
+"""Which checks apply to a family, and how they are run with and without pytest."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cwboost.contract import describe_error
+from cwboost.families import WeakLearnerFamily, WeakLearners
+from cwboost.testing import (
+    checks_capabilities,
+    checks_contract,
+    checks_exactness,
+    checks_input,
+    checks_learners,
+    checks_pricing,
+)
+
+__all__ = [
+    "Check",
+    "FamilyCheckError",
+    "check_weak_learner_family",
+    "family_checks",
+    "parametrize_with_family_checks",
+]
+
+BruteForce = Callable[[WeakLearnerFamily, np.ndarray], "np.ndarray | WeakLearners"]
+
+MODULES = (
+    checks_contract,
+    checks_pricing,
+    checks_exactness,
+    checks_learners,
+    checks_input,
+    checks_capabilities,
+)
+
+# A check of a capability applies only where the capability is declared.
+CAPABILITY_OF_CHECK = {
+    "check_determinism": "deterministic",
+    "check_exact_pricing": "exact_pricing",
+    "check_missing_values": "missing_values",
+    "check_sparse_input": "sparse_input",
+    "check_sparse_memory": "sparse_input",
+    "check_shared_pricing_is_own": "shared_pricing",
+    "check_releases_gil": "releases_gil",
+}
+
+
+class FamilyCheckError(AssertionError):
+    """A family that breaks the contract.
+
+    Attributes
+    ----------
+    failures : dict
+        What each failed check raised, by the name of the check.
+    """
+
+    def __init__(self, family: WeakLearnerFamily, failures: Mapping[str, Exception]):
+        self.failures = dict(failures)
+        lines = [f"{family!r} fails {len(failures)} of the checks of a weak-learner family:"]
+        lines += [f"  {name}: {describe_error(error)}" for name, error in failures.items()]
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check, ready to be called with a family."""
+
+    function: Callable[..., None]
+    brute_force: BruteForce | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the check, as `expected_failures` gives it."""
+        return self.function.__name__
+
+    def __call__(self, family: WeakLearnerFamily) -> None:
+        """Run it; an AssertionError says what the family does wrong."""
+        if self.name == "check_exact_pricing":
+            self.function(family, brute_force=self.brute_force)
+        else:
+            self.function(family)
+
+
+def family_checks(
+    family: WeakLearnerFamily, *, brute_force: BruteForce | None = None
+) -> list[Check]:
+    """The checks that apply to a family with its present hyper-parameters.
+
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+    brute_force : callable, optional
+        See `check_weak_learner_family`.
+
+    Returns
+    -------
+    list of Check
+        Each with a ``name``; call it with the family.
+    """
+    declared = set(family.capabilities.names())
+    checks = []
+    for function in _all_checks():
+        capability = CAPABILITY_OF_CHECK.get(function.__name__)
+        if capability is None or capability in declared:
+            checks.append(Check(function, brute_force))
+    return checks
+
+
+def check_weak_learner_family(
+    family: WeakLearnerFamily,
+    *,
+    brute_force: BruteForce | None = None,
+    expected_failures: Mapping[str, str] | None = None,
+) -> None:
+    """Run every check that applies to a family.
+
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+        With the hyper-parameters to be tested; it is not changed.
+    brute_force : callable, optional
+        ``brute_force(family, X)`` returns every learner of the family that can be told apart on
+        `X`, as `WeakLearners` or as their outputs, an array of shape (n_samples, n_learners) of
+        -1 and +1. Exact pricing is then compared with the best of all. A family may bring it as
+        a method ``brute_force(X)`` instead. Without either, exactness is tested against sampled
+        learners of the family and against weights whose best edge is known by construction. The
+        matrices have at most 24 rows and 3 columns, and NaN where ``missing_values`` is declared.
+    expected_failures : mapping of str to str, optional
+        Names of checks that the family is known to fail, with the reason. One that passes is
+        reported as a failure, so that the list cannot go stale.
+
+    Raises
+    ------
+    FamilyCheckError
+        (an AssertionError) Listing all checks that failed; the first one's error is its cause.
+    ValueError
+        If `expected_failures` names no check, a check that does not apply, or gives no reason.
+    """
+    checks = family_checks(family, brute_force=brute_force)
+    expected = _validated_expectations(expected_failures, checks)
+    failures: dict[str, Exception] = {}
+    for check in checks:
+        try:
+            check(family)
+        except Exception as error:
+            if check.name not in expected:
+                failures[check.name] = error
+        else:
+            if check.name in expected:
+                failures[check.name] = AssertionError(
+                    f"passes, but was expected to fail ({expected[check.name]})"
+                )
+    if failures:
+        raise FamilyCheckError(family, failures) from next(iter(failures.values()))
+
+
+def parametrize_with_family_checks(
+    families: Iterable[WeakLearnerFamily],
+    *,
+    brute_force: BruteForce | None = None,
+    expected_failures: (
+        Mapping[str, str] | Callable[[WeakLearnerFamily], Mapping[str, str]] | None
+    ) = None,
+):
+    """A pytest decorator that makes one test of every check of every family.
+
+    Parameters
+    ----------
+    families : iterable of WeakLearnerFamily
+    brute_force : callable, optional
+        As in `check_weak_learner_family`.
+    expected_failures : mapping, or callable that takes a family and returns one, optional
+        As in `check_weak_learner_family`; the tests are marked ``xfail(strict=True)``.
+
+    Examples
+    --------
+    >>> @parametrize_with_family_checks([MyFamily(), MyFamily(size=3)])  # doctest: +SKIP
+    ... def test_family(family, check):
+    ...     check(family)
+    """
+    import pytest
+
+    params = []
+    for family in families:
+        checks = family_checks(family, brute_force=brute_force)
+        given = expected_failures(family) if callable(expected_failures) else expected_failures
+        expected = _validated_expectations(given, checks)
+        for check in checks:
+            marks = []
+            if check.name in expected:
+                marks = [pytest.mark.xfail(strict=True, reason=expected[check.name])]
+            identifier = f"{' '.join(repr(family).split())}-{check.name}"
+            params.append(pytest.param(family, check, id=identifier, marks=marks))
+    return pytest.mark.parametrize("family, check", params)
+
+
+@functools.cache
+def _all_checks() -> tuple[Callable[..., None], ...]:
+    """Every function ``check_*``, in the order in which the modules define them."""
+    return tuple(
+        value
+        for module in MODULES
+        for name, value in vars(module).items()
+        if name.startswith("check_") and value.__module__ == module.__name__
+    )
+
+
+def _validated_expectations(expected, checks) -> dict[str, str]:
+    expected = dict(expected or {})
+    applicable = {check.name for check in checks}
+    for name, reason in expected.items():
+        if name not in applicable:
+            exists = name in {function.__name__ for function in _all_checks()}
+            problem = "does not apply to this family" if exists else "is no check"
+            raise ValueError(
+                f"expected_failures: {name!r} {problem}; those that apply: {sorted(applicable)}"
+            )
+        if not (isinstance(reason, str) and reason.strip()):
+            raise ValueError(f"expected_failures[{name!r}] must give a reason, got {reason!r}")
+    return expected

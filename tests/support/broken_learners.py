@@ -1,0 +1,222 @@
+"""Families with hidden state, and learners that do not store or predict as they should."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from broken import NOT_EXACT, breaks, changed_outputs, make_family
+from reference_family import ReferenceLearners, ReferencePricer
+
+
+@breaks(check_declarations="written for version 2 of the contract")
+def written_for_another_version():
+    return make_family(api_version=2)
+
+
+@breaks(check_declarations="'reference_stump', got 'another'")
+def name_of_the_instance_differs():
+    family = make_family()
+    family.name = "another"
+    return family
+
+
+@breaks(check_hyper_parameters="modifies parameter size")
+def constructor_forgets_its_argument():
+    def __init__(self, size=1):
+        self.size = 1
+
+    family = make_family(__init__=__init__)
+    family.size = 5
+    return family
+
+
+class Centring(ReferencePricer):
+    def __init__(self, X, n_targets):
+        if X.flags.writeable:
+            X -= X.min()
+        super().__init__(X, n_targets)
+
+
+@breaks(check_bind_has_no_side_effects="X was changed")
+def training_matrix_is_centred_in_place():
+    return make_family(Centring)
+
+
+@breaks(check_bind_has_no_side_effects="bind left attributes on the family")
+def bind_leaves_attributes():
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        self.n_features_ = X.shape[1]
+        return ReferencePricer(X, n_targets)
+
+    return make_family(bind=bind)
+
+
+@breaks(check_pricer_attributes="the pricer is not exact")
+def pricer_is_not_exact():
+    return make_family(type("Inexact", (ReferencePricer,), {"exact": False}))
+
+
+class GlobalDraw(ReferencePricer):
+    def best(self, rows):
+        np.random.random()  # noqa: NPY002
+        return super().best(rows)
+
+
+@breaks(check_no_hidden_randomness="NumPy's global generator was used")
+def global_generator_of_numpy():
+    return make_family(GlobalDraw)
+
+
+class PythonDraw(ReferencePricer):
+    def best(self, rows):
+        random.random()
+        return super().best(rows)
+
+
+@breaks(check_no_hidden_randomness="Python's global generator was used")
+def global_generator_of_python():
+    return make_family(PythonDraw)
+
+
+class Sampling(ReferencePricer):
+    """Searches one feature, drawn anew for every target."""
+
+    exact = False
+
+    def best(self, rows):
+        kept, feature = self.columns, int(self.random_state.integers(len(self.columns)))
+        self.columns = kept[feature : feature + 1]
+        found = super().best(rows)
+        self.columns = kept
+        return found if found[0] < 0 else (feature, *found[1:])
+
+
+@breaks(
+    check_generator_is_the_only_state="the same pricer, its generator set back: the learners differ"
+)
+def generator_is_copied():
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        pricer = Sampling(X, n_targets)
+        pricer.random_state = np.random.default_rng(random_state.integers(1000))
+        return pricer
+
+    return make_family(bind=bind, capabilities=NOT_EXACT)
+
+
+class Remembering(ReferencePricer):
+    last = 0.0
+
+    def price(self, weights):
+        mixed = weights + 0.5 * self.last
+        self.last = weights
+        return self.pack(weights, [self.best(row[None]) for row in mixed])
+
+
+@breaks(
+    check_generator_is_the_only_state="the same pricer, its generator set back: the learners differ"
+)
+def earlier_rounds_matter():
+    return make_family(Remembering, capabilities=NOT_EXACT)
+
+
+class Shared(ReferencePricer):
+    def __init__(self, X, n_targets):
+        super().__init__(X, n_targets)
+        type(self).columns_of_all = self.columns
+
+    def best(self, rows):
+        self.columns = type(self).columns_of_all
+        return super().best(rows)
+
+
+@breaks(check_pricers_are_independent="boolean index did not match")
+def pricers_share_state():
+    return make_family(Shared)
+
+
+@breaks(check_outputs_of_rows="outputs differ: one row at a time")
+def outputs_depend_on_the_batch():
+    return changed_outputs(lambda X, outputs: outputs if len(X) > 1 else -outputs)
+
+
+@breaks(check_arrays_round_trip="the arrays changed on the way")
+def arrays_lose_a_field():
+    class Losing(ReferenceLearners):
+        def __init__(self, feature, threshold, polarity, missing=1):
+            super().__init__(feature, threshold, polarity, np.full(len(feature), missing))
+
+        def arrays(self):
+            return {**super().arrays(), "missing": np.ones(len(self), dtype=np.float64)}
+
+        @classmethod
+        def from_arrays(cls, arrays, n_features):
+            return cls(arrays["feature"], arrays["threshold"] + 1, arrays["polarity"])
+
+    return make_family(learners=Losing)
+
+
+@breaks(check_damaged_arrays="without feature: expected a ValueError, got TypeError")
+def arrays_are_trusted():
+    class Trusting(ReferenceLearners):
+        @classmethod
+        def from_arrays(cls, arrays, n_features):
+            return cls(**arrays)
+
+    return make_family(learners=Trusting)
+
+
+@breaks(check_damaged_arrays="accepted, then outputs raised IndexError")
+def features_are_not_checked():
+    class Careless(ReferenceLearners):
+        @classmethod
+        def from_arrays(cls, arrays, n_features):
+            return super().from_arrays(arrays, 2**31)
+
+    return make_family(learners=Careless)
+
+
+@breaks(check_pickle="the arrays changed on the way")
+def learners_do_not_pickle():
+    class Unpicklable(ReferenceLearners):
+        def __reduce__(self):
+            return ReferenceLearners, (self.feature, -self.threshold, self.polarity, self.missing)
+
+    return make_family(learners=Unpicklable)
+
+
+@breaks(check_take_and_concatenate=r"take.*3, 1, 1, 7.* is wrong")
+def take_sorts():
+    class Sorting(ReferenceLearners):
+        def take(self, indices):
+            return super().take(np.sort(indices))
+
+    return make_family(learners=Sorting)
+
+
+@breaks(check_take_and_concatenate="concatenate changes outputs")
+def concatenate_reverses():
+    class Reversing(ReferenceLearners):
+        @classmethod
+        def concatenate(cls, batches):
+            return super().concatenate(batches[::-1])
+
+    return make_family(learners=Reversing)
+
+
+@breaks(check_scores="differs from outputs @ coef by")
+def scores_in_single_precision():
+    class Rough(ReferenceLearners):
+        def scores(self, X, coef):
+            return super().scores(X, coef).astype(np.float32).astype(np.float64)
+
+    return make_family(learners=Rough)
+
+
+@breaks(check_scores="other bits with one row at a time")
+def scorer_depends_on_chunks():
+    class Chunky(ReferenceLearners):
+        def scorer(self, coef):
+            return lambda X, n_threads=1: self.scores(X, coef) * (1 + 1e-15 * min(len(X), 9))
+
+    return make_family(learners=Chunky)

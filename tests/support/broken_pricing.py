@@ -1,0 +1,217 @@
+"""Families whose outputs, edges or searches are wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from broken import breaks, changed_outputs, changed_priced, changed_weights, make_family
+from reference_family import ReferencePricer
+
+from cwboost.families import Pricer
+
+
+@breaks(
+    check_outputs=r"values must be -1 and \+1, got \[0 1",
+    check_outputs_of_rows=r"values must be -1 and \+1, got \[0 1",
+)
+def outputs_of_zero_and_one():
+    return changed_outputs(lambda X, outputs: (outputs > 0).astype(np.int8))
+
+
+@breaks(check_outputs="dtype must be int8, got float64")
+def outputs_as_floats():
+    return changed_outputs(lambda X, outputs: outputs.astype(float))
+
+
+@breaks(check_outputs="disagree on 1 examples, first example 0")
+def one_wrong_bit():
+    def flip(priced, weights, pricer):
+        packed = priced.outputs.copy()
+        packed[0, 0] ^= 1
+        return replace(priced, outputs=packed)
+
+    return changed_priced(flip)
+
+
+@breaks(check_outputs="bits behind the last example must be clear")
+def padding_bits_set():
+    def fill(priced, weights, pricer):
+        packed = priced.outputs.copy()
+        if pricer.n_samples % 8:
+            packed[:, -1] |= 0x80
+        return replace(priced, outputs=packed)
+
+    return changed_priced(fill)
+
+
+@breaks(check_edges="were reported, the outputs give")
+def edges_slightly_wrong():
+    return changed_priced(lambda p, weights, pricer: replace(p, edges=p.edges * (1 + 1e-9)))
+
+
+@breaks(check_edges="were reported, the outputs give")
+def edges_in_single_precision():
+    def round_edges(priced, weights, pricer):
+        return replace(priced, edges=priced.edges.astype(np.float32).astype(np.float64))
+
+    return changed_priced(round_edges)
+
+
+class NoConstants(ReferencePricer):
+    def best(self, rows):
+        found = super().best(rows)
+        return (0, self.columns[0][2][0], 1, 1) if found[0] < 0 else found
+
+
+@breaks(check_best_constant="are below the constant's")
+def constants_are_never_found():
+    return make_family(NoConstants)
+
+
+@breaks(check_scaling=r"200, -200, -200.: other learners were found")
+def absolute_threshold():
+    return changed_weights(lambda weights, pricer: np.where(abs(weights) < 1e-9, 0.0, weights))
+
+
+@breaks(check_scaling=r"200, -200, -200.: other learners were found")
+def sums_in_single_precision():
+    def to_single(weights, pricer):
+        with np.errstate(all="ignore"):
+            return weights.astype(np.float32).astype(np.float64)
+
+    return changed_weights(to_single)
+
+
+@breaks(check_zero_weight="the weight shared by equal examples: the learners differ")
+def examples_of_zero_weight_count():
+    return changed_weights(lambda weights, pricer: np.where(weights == 0, 50.0, weights))
+
+
+@breaks(check_zero_weight=r"-0.0 for 0.0: the learners differ")
+def the_sign_of_zero_counts():
+    def change(weights, pricer):
+        return np.where((weights == 0) & np.signbit(weights), -50.0, weights)
+
+    return changed_weights(change)
+
+
+class ThreadDependent(ReferencePricer):
+    def best(self, rows):
+        return super().best(rows if self.n_threads == 1 else np.round(rows, 0))
+
+
+@breaks(check_determinism="2 threads against 1: the learners differ")
+def result_depends_on_threads():
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        pricer = ThreadDependent(X, n_targets)
+        pricer.n_threads = n_threads
+        return pricer
+
+    return make_family(bind=bind)
+
+
+class Forgetful(ReferencePricer):
+    """Only the first of the targets is priced by its own weights."""
+
+    def price(self, weights):
+        return self.pack(weights, [self.best(weights[:1])] * len(weights))
+
+
+@breaks(
+    check_number_of_targets="got another learner than alone",
+    check_exact_pricing="another learner of the family has",
+)
+def targets_share_a_learner():
+    return make_family(Forgetful)
+
+
+class Reusing(ReferencePricer):
+    buffer = None
+
+    def price(self, weights):
+        priced = super().price(weights)
+        if self.buffer is None:
+            self.buffer = priced.edges
+        self.buffer[:] = priced.edges
+        return replace(priced, edges=self.buffer)
+
+
+@breaks(check_repeated_pricing="overwrote the edges of last round")
+def edges_are_overwritten_next_round():
+    return make_family(Reusing)
+
+
+class SignedShared(ReferencePricer):
+    def price_shared(self, weights):
+        priced = super().price_shared(weights)
+        outputs = priced.learners.outputs(self.X)[:, 0].astype(np.float64)
+        return replace(priced, edges=(weights @ outputs).sum(keepdims=True))
+
+
+@breaks(check_shared_pricing="was reported, the outputs give")
+def shared_edges_keep_their_signs():
+    return make_family(SignedShared)
+
+
+class LazyShared(ReferencePricer):
+    def price_shared(self, weights):
+        priced = self.pack(weights[:1], [self.best(weights[:1])])
+        outputs = priced.learners.outputs(self.X)[:, 0].astype(np.float64)
+        return replace(priced, edges=np.abs(weights @ outputs).sum(keepdims=True))
+
+
+@breaks(
+    check_shared_pricing="is less than the",
+    check_shared_pricing_is_own="the best of the learners of price",
+)
+def shared_pricing_looks_at_one_target():
+    return make_family(LazyShared)
+
+
+@breaks(check_shared_pricing_is_own="price_shared is the default")
+def shared_pricing_is_only_declared():
+    class Default(ReferencePricer):
+        price_shared = Pricer.price_shared
+
+    return make_family(Default)
+
+
+class EveryOtherFeature(ReferencePricer):
+    def __init__(self, X, n_targets):
+        super().__init__(X, n_targets)
+        self.all_columns, self.columns = self.columns, self.columns[:1]
+
+
+@breaks(check_exact_pricing="another learner of the family has")
+def only_the_first_feature_is_searched():
+    return make_family(EveryOtherFeature)
+
+
+class EveryOtherCut(ReferencePricer):
+    def _sorted(self, feature):
+        order, cuts, thresholds, missing = super()._sorted(feature)
+        skip = slice(None, None, 2)
+        return order, cuts[skip], thresholds[skip], missing
+
+
+@breaks(check_exact_pricing="another learner of the family has")
+def every_other_cut_is_searched():
+    return make_family(EveryOtherCut)
+
+
+class Greedy(ReferencePricer):
+    """The second best now and then: its own learners show that a better one exists."""
+
+    def best(self, rows):
+        if int(abs(rows).sum() * 7919) % 3:
+            return super().best(rows)
+        kept, self.columns = self.columns, self.columns[::2]
+        found = super().best(rows)
+        self.columns = kept
+        return found
+
+
+@breaks(check_exact_pricing="another learner of the family has")
+def exact_most_of_the_time():
+    return make_family(Greedy, brute_force=None)
