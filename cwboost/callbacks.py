@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 from tqdm.auto import tqdm
 
-__all__ = ["ProgressBar"]
+__all__ = ["ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
@@ -39,3 +41,25 @@ class ProgressBar:
             )
             self._bar.update(state.round - self._bar.n)
         return False
+
+
+class TimeLimit:
+    """Stops training at the end of the first round that ends after a number of seconds.
+
+    Parameters
+    ----------
+    seconds : float, >= 0
+        Counted from the beginning of ``fit``.
+    """
+
+    stop_reason = "max_seconds"
+
+    def __init__(self, seconds: float):
+        if isinstance(seconds, bool) or not isinstance(seconds, Real):
+            raise TypeError(f"seconds must be a number, got {seconds!r}")
+        if not seconds >= 0:
+            raise ValueError(f"seconds must be >= 0, got {seconds!r}")
+        self.seconds = seconds
+
+    def on_round_end(self, state) -> bool:
+        return state.seconds >= self.seconds

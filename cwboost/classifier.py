@@ -4,42 +4,19 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from dataclasses import dataclass
 from numbers import Integral, Real
+from time import perf_counter
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from cwboost.callbacks import ProgressBar
 from cwboost.column_generation import HISTORY_NAMES, ColumnGeneration, Settings
-from cwboost.estimator import BoostingClassifier, Problem, check_number
+from cwboost.estimator import BoostingClassifier, Problem, check_choice, check_number
 from cwboost.master import RestrictedMaster
+from cwboost.rounds import train
 from cwboost.validation import EarlyStopping, ValidationScores
 
 __all__ = ["CWBoostClassifier"]
-
-
-@dataclass
-class RoundState:
-    """What a callback sees at the end of a round.
-
-    Parameters
-    ----------
-    round : int
-        Rounds done, from 1.
-    n_rounds : int
-        Rounds asked for.
-    latest : dict of float
-        The round's entry of every history array.
-    training : ColumnGeneration
-    estimator : CWBoostClassifier
-    """
-
-    round: int
-    n_rounds: int
-    latest: dict
-    training: ColumnGeneration
-    estimator: CWBoostClassifier
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -189,6 +166,7 @@ class CWBoostClassifier(BoostingClassifier):
         -------
         self
         """
+        start = perf_counter()
         settings = self._settings()
         previous = self._previous()
         problem, family = self._prepare(X, y, sample_weight)
@@ -196,7 +174,7 @@ class CWBoostClassifier(BoostingClassifier):
             raise ValueError("warm_start needs the classes of the fitted model")
         problem, held_out = self._held_out(problem, family, X_val, y_val)
         training = self._training(problem, family, settings, held_out, previous)
-        self._train(training, held_out, family)
+        self._train(training, held_out, family, start)
         return self
 
     # ---------------------------------------------------------------- parameters and data
@@ -212,9 +190,9 @@ class CWBoostClassifier(BoostingClassifier):
         check_number("tol", self.tol, Real, 0.0)
         check_number("validation_fraction", self.validation_fraction, Real, 0.0, low_open=True)
         check_number("n_iter_no_change", self.n_iter_no_change, Integral, 1)
-        _check_choice("correction", self.correction, ("total", "stagewise"))
-        _check_choice("solver", self.solver, ("fcd", "lbfgsb"))
-        _check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
+        check_choice("correction", self.correction, ("total", "stagewise"))
+        check_choice("solver", self.solver, ("fcd", "lbfgsb"))
+        check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
         if not np.isfinite(self.C):
             raise ValueError(f"C must be finite, got {self.C!r}")
         if self.correction == "total" and self.learning_rate != 1.0:
@@ -257,16 +235,9 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _held_out(self, problem: Problem, family, X_val, y_val):
         """The examples to train on, and held-out ones: the caller's, or a split of the problem."""
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together")
-        if X_val is not None:
-            X_val = self._check_X(X_val, reset=False, family=family)
-            y_val = self._encode(np.asarray(y_val))
-            if len(y_val) != X_val.shape[0]:
-                raise ValueError(
-                    f"X_val has {X_val.shape[0]} rows and y_val {len(y_val)}: they must be equal"
-                )
-            return problem, ValidationScores(X_val, y_val, len(self.classes_))
+        given = self._check_validation(X_val, y_val, family)
+        if given is not None:
+            return problem, ValidationScores(*given, len(self.classes_))
         if not self.early_stopping:
             return problem, None
         kept, held = train_test_split(
@@ -305,34 +276,14 @@ class CWBoostClassifier(BoostingClassifier):
         self._data = _fingerprint(problem) if self.warm_start else None
         return training
 
-    def _train(self, training, held_out, family) -> None:
-        """Run the rounds; an interrupt keeps the model of the rounds that were finished."""
+    def _train(self, training, held_out, family, start) -> None:
+        """Run the rounds."""
         stopping = None
         if self.early_stopping:
             measure = "error" if self.early_stopping is True else self.early_stopping
             stopping = EarlyStopping(held_out, measure, self.n_iter_no_change)
         callbacks = [*([stopping] if stopping else []), *(self.callbacks or [])]
-        try:
-            self.stop_reason_ = self._run(training, callbacks, stopping)
-        except KeyboardInterrupt:
-            self.stop_reason_ = "interrupted"
-            if training.n_rounds:
-                self._keep(training, stopping, family)
-            raise
-        self._keep(training, stopping, family)
-
-    def _run(self, training, callbacks, stopping) -> str:
-        with ProgressBar(self.n_estimators, self.verbose) as bar:
-            while training.n_rounds < self.n_estimators:
-                if not training.round():
-                    return training.stop_reason
-                latest = {name: values[-1] for name, values in training.history.items()}
-                state = RoundState(training.n_rounds, self.n_estimators, latest, training, self)
-                bar.on_round_end(state)
-                for callback in callbacks:
-                    if callback.on_round_end(state):
-                        return "early stopping" if callback is stopping else "callback"
-        return "n_estimators"
+        train(self, training, callbacks, lambda: self._keep(training, stopping, family), start)
 
     def _keep(self, training, stopping, family) -> None:
         """Set the fitted attributes, all at once."""
@@ -346,12 +297,6 @@ class CWBoostClassifier(BoostingClassifier):
             ensemble = ensemble.truncate(self.best_iteration_)
         self.family_ = family
         self.ensemble_ = ensemble
-
-
-def _check_choice(name, value, choices) -> None:
-    # Compared by type as well: 1 == True, and an array has no truth value.
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
 
 
 def _fingerprint(problem: Problem) -> int:

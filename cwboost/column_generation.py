@@ -154,6 +154,7 @@ class ColumnGeneration:
         """Add the columns that pay: the row of each class, -1 for none, or None if none pays."""
         pays = edges > PAYS
         if not pays.any():
+            self._keep_none(priced)
             return None
         rows = np.full(self.master.n_classes, -1)
         fresh = []
@@ -178,6 +179,12 @@ class ColumnGeneration:
         self._n_learners += len(classes)
         if self.validation is not None:
             self.validation.add(kept)
+
+    def _keep_none(self, priced) -> None:
+        """A model without rounds is a model of no learners of the family."""
+        if not self._batches:
+            self._batches.append(priced.learners.take([]))
+            self._learner_edges.append(np.empty(0))
 
     def _grow_tables(self) -> None:
         missing = self.master.coef_matrix.shape[1] - self._ids.shape[1]

@@ -294,12 +294,16 @@ class Ensemble:
         Number of scores of an example: the classes, or the bits of a code.
     edges : ndarray of shape (n_learners,), dtype float64, optional
         The edge with which each learner was priced; what `feature_importances_` weighs by.
+    offsets : ndarray of shape (n_rounds + 1, n_scores), dtype float64, optional
+        What the first ``r`` rounds add to the scores of every example, in row ``r``; row 0 is
+        zero. For boosters whose votes for -1 and +1 differ in size. None is zeros.
     """
 
     learners: WeakLearners
     path: CoefficientPath
     n_scores: int
     edges: np.ndarray | None = None
+    offsets: np.ndarray | None = None
     _scorer: tuple | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self):
@@ -311,6 +315,9 @@ class Ensemble:
             raise ValueError(
                 f"edges must have shape ({len(self.learners)},), got {self.edges.shape}"
             )
+        shape = (self.n_rounds + 1, self.n_scores)
+        if self.offsets is not None and self.offsets.shape != shape:
+            raise ValueError(f"offsets must have shape {shape}, got {self.offsets.shape}")
 
     def __getstate__(self):
         # A compiled evaluator is rebuilt from the rest in no time and is not worth storing.
@@ -335,7 +342,9 @@ class Ensemble:
         )
 
     def scores(self, X, n_rounds=None, n_threads: int = 1) -> np.ndarray:
-        """Scores ``sum_j coef[j, s] h_j(x)``, the same bits for any chunking or thread count.
+        """Scores ``sum_j coef[j, s] h_j(x)`` and the offset of s.
+
+        The same bits for any chunking or thread count.
 
         Parameters
         ----------
@@ -351,13 +360,16 @@ class Ensemble:
         return self.scorer(n_rounds)(X, n_threads)
 
     def scorer(self, n_rounds=None) -> Callable[..., np.ndarray]:
-        """What the family prepared to compute `scores` with; the last one asked for is kept."""
+        """What computes `scores`, prepared by the family; the last one asked for is kept."""
         n_rounds = self.path.check_rounds(n_rounds)
         cached = self._scorer
         if cached is None or cached[0] != n_rounds:
             coef = self.path.coef(self.n_scores, n_rounds)
             used = np.flatnonzero(np.diff(coef.indptr))
-            cached = n_rounds, self.learners.take(used).scorer(coef[used])
+            scorer = self.learners.take(used).scorer(coef[used])
+            if self.offsets is not None:
+                scorer = _with_offset(scorer, self.offsets[n_rounds])
+            cached = n_rounds, scorer
             self._scorer = cached
         return cached[1]
 
@@ -387,20 +399,23 @@ class Ensemble:
                 _add_outputs(scores, packed, step)
             for c in distinct[last_use[distinct] <= r]:
                 del bits[int(c)]
-            yield scores.copy()
+            yield scores.copy() if self.offsets is None else scores + self.offsets[r + 1]
 
     def truncate(self, n_rounds: int) -> Ensemble:
         """The model of the first `n_rounds` rounds, without the learners that came later."""
         path = self.path.truncate(n_rounds)
         learners = self.learners.take(np.arange(path.n_learners))
         edges = None if self.edges is None else self.edges[: path.n_learners].copy()
-        return Ensemble(learners, path, self.n_scores, edges)
+        offsets = None if self.offsets is None else self.offsets[: path.n_rounds + 1].copy()
+        return Ensemble(learners, path, self.n_scores, edges, offsets)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything `from_arrays` needs, as flat arrays."""
         arrays = self.path.arrays()
         if self.edges is not None:
             arrays["edges"] = self.edges
+        if self.offsets is not None:
+            arrays["offsets"] = self.offsets
         learners = self.learners.arrays()
         return arrays | {LEARNERS_PREFIX + name: array for name, array in learners.items()}
 
@@ -426,8 +441,22 @@ class Ensemble:
         edges = own.pop("edges", None)
         if edges is not None and (edges.dtype != np.float64 or not np.all(np.isfinite(edges))):
             raise ValueError("edges must be finite float64 numbers")
+        offsets = own.pop("offsets", None)
+        if offsets is not None and (
+            offsets.dtype != np.float64 or not np.all(np.isfinite(offsets))
+        ):
+            raise ValueError("offsets must be finite float64 numbers")
         path = CoefficientPath.from_arrays(own, len(learners), n_scores, staged)
-        return cls(learners, path, n_scores, edges)
+        return cls(learners, path, n_scores, edges, offsets)
+
+
+def _with_offset(scorer, offset: np.ndarray):
+    """`scorer` with the same row added to every example's scores."""
+
+    def shifted(X, n_threads: int = 1) -> np.ndarray:
+        return scorer(X, n_threads) + offset
+
+    return shifted
 
 
 def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:

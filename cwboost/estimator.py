@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 
 from cwboost.plugins import check_capabilities, resolve_weak_learner
 
-__all__ = ["BoostingClassifier", "Problem", "check_number"]
+__all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
 
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 
@@ -71,6 +71,20 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
         bound = ">" if low_open else ">="
         upper = "" if high == np.inf else f" and <= {high}"
         raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
+    return value
+
+
+def check_choice(name, value, choices):
+    """Check a parameter that takes one of a few values; returns it.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, the choices and what came.
+    """
+    # Compared by type as well: 1 == True, and an array has no truth value.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
     return value
 
 
@@ -145,6 +159,20 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             order=rows,
         )
 
+    def _check_validation(self, X_val, y_val, family):
+        """Held-out examples given to `fit`, y encoded: None, or (X_val, y_val)."""
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together")
+        if X_val is None:
+            return None
+        X_val = self._check_X(X_val, reset=False, family=family)
+        y_val = self._encode(np.asarray(y_val))
+        if len(y_val) != X_val.shape[0]:
+            raise ValueError(
+                f"X_val has {X_val.shape[0]} rows and y_val {len(y_val)}: they must be equal"
+            )
+        return X_val, y_val
+
     def _generator(self) -> np.random.Generator:
         """The one generator of a fit, from ``random_state``."""
         seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
@@ -178,11 +206,21 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Scores of every class, shape (n_samples, n_classes)."""
         X = self._check_predict(X)
-        return self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
+        scores = self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
+        return self._class_scores(scores)
 
     def _staged_scores(self, X):
         X = self._check_predict(X)
-        yield from self.ensemble_.staged_scores(X)
+        for scores in self.ensemble_.staged_scores(X):
+            yield self._class_scores(scores)
+
+    def _class_scores(self, scores) -> np.ndarray:
+        """Scores of the classes from those of the ensemble; the same unless these are of bits."""
+        return scores
+
+    def _probabilities(self, scores) -> np.ndarray:
+        """Probabilities from scores of the classes; they must rise with the scores."""
+        return softmax(getattr(self, "probability_scale_", 2.0) * scores, axis=1)
 
     def _decision(self, scores) -> np.ndarray:
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
@@ -237,8 +275,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes), float64, rows sum to one
         """
-        scores = self._scores(X, n_estimators)
-        return softmax(getattr(self, "probability_scale_", 2.0) * scores, axis=1)
+        return self._probabilities(self._scores(X, n_estimators))
 
     def staged_decision_function(self, X):
         """Scores after each round, as `decision_function` returns them; a generator."""

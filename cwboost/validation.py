@@ -71,6 +71,8 @@ class EarlyStopping:
         The first round (from 1) at which the measure was smallest.
     """
 
+    stop_reason = "early stopping"
+
     def __init__(self, scores: ValidationScores, measure: str, patience: int):
         self._scores, self._measure, self._patience = scores, measure, patience
         self._best = np.inf

@@ -281,3 +281,54 @@ def test_path_is_cheap_to_append():
     assert sum(len(a) for a in builder._entries.values()) <= 2 * sum(
         len(a) for a in path.arrays().values()
     )
+
+
+# Offsets: what rounds add to the scores of every example.
+
+
+@pytest.fixture
+def pair(rng):
+    """The same model with offsets and without."""
+    path, _ = random_path(rng)
+    learners = Signs(rng.integers(0, 6, size=path.n_learners))
+    offsets = np.vstack([np.zeros(4), rng.normal(size=(path.n_rounds, 4)).cumsum(axis=0)])
+    return Ensemble(learners, path, 4, offsets=offsets), Ensemble(learners, path, 4)
+
+
+def test_offsets_are_added_in_every_round(pair, rng):
+    model, plain = pair
+    X = rng.normal(size=(33, 6))
+    staged = list(model.staged_scores(X))
+    for r in range(model.n_rounds + 1):
+        expected = plain.scores(X, r) + model.offsets[r]
+        np.testing.assert_array_equal(model.scores(X, r), expected)
+        if r:
+            np.testing.assert_allclose(staged[r - 1], expected, atol=1e-12)
+
+
+def test_truncate_keeps_the_offsets_of_its_rounds(pair, rng):
+    model, _ = pair
+    X = rng.normal(size=(9, 6))
+    short = model.truncate(5)
+    assert short.offsets.shape == (6, 4)
+    np.testing.assert_array_equal(short.scores(X), model.scores(X, 5))
+
+
+def test_arrays_round_trip(pair, rng):
+    model, plain = pair
+    assert "offsets" not in plain.arrays()
+    X = rng.normal(size=(9, 6))
+    again = Ensemble.from_arrays(model.arrays(), Signs, 6, 4)
+    np.testing.assert_array_equal(again.scores(X), model.scores(X))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda o: o[:-1], lambda o: o[:, :3], lambda o: o * np.inf, lambda o: o.astype(np.float32)],
+)
+def test_damaged_offsets_are_refused(pair, change):
+    arrays = pair[0].arrays()
+    with np.errstate(invalid="ignore"):
+        arrays["offsets"] = change(arrays["offsets"])
+    with pytest.raises(ValueError, match="offsets must"):
+        Ensemble.from_arrays(arrays, Signs, 6, 4)
