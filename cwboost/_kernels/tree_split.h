@@ -1,0 +1,353 @@
+/* Histograms of a tree node and the search for its best split.
+ *
+ * An example of the node carries a signed weight r. A bin holds the pair (sum of r, sum of |r|).
+ * With S, M the pair of a side, the criteria, all in units of mass, are
+ *
+ *     edge      sum over sides of |S|
+ *     gini      sum over sides of S^2 / M                 (= mass - 2 * mass * gini impurity)
+ *     entropy   sum over sides of P log P + N log N - M log M,  P = (M + S) / 2, N = (M - S) / 2
+ *
+ * and the gain of a split is the criterion of its two sides less that of the node. Gains that
+ * differ by less than `tolerance`, the size of rounding, count as tied.
+ */
+#ifndef CWBOOST_TREE_SPLIT_H
+#define CWBOOST_TREE_SPLIT_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "simd.h"
+
+#define CWB_BINS 256
+
+typedef double cwb_pair __attribute__((vector_size(16)));
+
+enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
+
+/* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
+ * upper == n_bins stands for "all values against the missing". */
+typedef struct {
+    double gain;
+    double left_sum, left_mass;
+    int32_t feature, lower, upper;
+    int32_t missing_right; /* side of the missing values */
+    int32_t n_tied;        /* candidates of this feature within `tolerance` of `gain` */
+} cwb_split;
+
+/* Non-empty value bins of a node in order, as running sums. */
+typedef struct {
+    double sum[CWB_BINS + 8], mass[CWB_BINS + 8];
+    double gain[2][CWB_BINS + 8]; /* [0]: missing left, [1]: missing right */
+    int32_t bin[CWB_BINS + 8];
+    int64_t count[CWB_BINS + 8];
+    double missing_sum, missing_mass;
+    int64_t missing_count;
+    int32_t n;
+} cwb_scan;
+
+CWBOOST_INLINE cwb_pair cwb_as_pair(double weight) {
+    cwb_pair pair = {weight, fabs(weight)};
+    return pair;
+}
+
+/* Sum and mass of a node, in eight lanes. */
+CWBOOST_CLONES
+static void cwb_node_sums(const double *weights, int64_t n, double *sum, double *mass) {
+    double sums[8] = {0}, masses[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int lane = 0; lane < 8; lane++) {
+            sums[lane] += weights[i + lane];
+            masses[lane] += fabs(weights[i + lane]);
+        }
+    for (int lane = 0; i < n; i++, lane++) {
+        sums[lane] += weights[i];
+        masses[lane] += fabs(weights[i]);
+    }
+    *sum = *mass = 0.0;
+    for (int lane = 0; lane < 8; lane++) {
+        *sum += sums[lane];
+        *mass += masses[lane];
+    }
+}
+
+static void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts) {
+    for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
+}
+
+/* Four features at once: their four chains of additions do not wait for each other, which one
+ * chain does whenever neighbours fall into the same bin, and rows and weights are read once. */
+static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
+                            const double *weights, int64_t n, cwb_pair *hist) {
+    const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows[i];
+        const cwb_pair pair = cwb_as_pair(weights[i]);
+        hist[a[row]] += pair;
+        hist[CWB_BINS + b[row]] += pair;
+        hist[2 * CWB_BINS + c[row]] += pair;
+        hist[3 * CWB_BINS + d[row]] += pair;
+    }
+}
+
+static void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
+                            int64_t n, cwb_pair *hist) {
+    for (int64_t i = 0; i < n; i++) hist[codes[rows[i]]] += cwb_as_pair(weights[i]);
+}
+
+/* A column held as its non-default entries: the default bin is what they leave of the node. */
+static void cwb_accumulate_sparse(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
+                                  uint8_t default_code, const int32_t *node_of,
+                                  const double *weight_of, int32_t node, int64_t n_node,
+                                  double sum, double mass, cwb_pair *hist, int64_t *counts) {
+    cwb_pair seen = {0.0, 0.0};
+    int64_t n_seen = 0;
+    for (int64_t i = 0; i < n_entries; i++) {
+        if (node_of[rows[i]] != node) continue;
+        const cwb_pair pair = cwb_as_pair(weight_of[rows[i]]);
+        hist[codes[i]] += pair;
+        seen += pair;
+        n_seen++;
+        if (counts) counts[codes[i]]++;
+    }
+    if (n_seen == n_node) return;
+    const double rest = fmax(mass - seen[1], DBL_MIN);
+    hist[default_code][0] = fmax(-rest, fmin(rest, sum - seen[0]));
+    hist[default_code][1] = rest;
+    if (counts) counts[default_code] = n_node - n_seen;
+}
+
+/* Turn a histogram into running sums over its non-empty bins, and clear it. */
+static void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan) {
+    const cwb_pair zero = {0.0, 0.0};
+    cwb_pair total = zero;
+    int64_t count = 0;
+    int32_t n = 0;
+    for (int32_t bin = 0; bin < n_bins; bin++) {
+        const cwb_pair here = hist[bin];
+        hist[bin] = zero;
+        total += here;
+        scan->sum[n] = total[0];
+        scan->mass[n] = total[1];
+        scan->bin[n] = bin;
+        if (counts) {
+            count += counts[bin];
+            counts[bin] = 0;
+            scan->count[n] = count;
+        }
+        n += here[1] > 0.0;
+    }
+    scan->n = n;
+    scan->missing_sum = hist[n_bins][0];
+    scan->missing_mass = hist[n_bins][1];
+    hist[n_bins] = zero;
+    scan->missing_count = counts ? counts[n_bins] : 0;
+    if (counts) counts[n_bins] = 0;
+}
+
+/* Histogram and running sums of a node with fewer examples than bins: only bins that occur are
+ * visited, found in order from a bitmap. */
+static void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
+                              int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan) {
+    const cwb_pair zero = {0.0, 0.0};
+    uint64_t seen[4] = {0, 0, 0, 0};
+    for (int64_t i = 0; i < n_rows; i++) {
+        const uint8_t code = codes[rows[i]];
+        hist[code] += cwb_as_pair(weights[i]);
+        seen[code >> 6] |= (uint64_t)1 << (code & 63);
+    }
+    cwb_pair total = zero;
+    int32_t n = 0;
+    scan->missing_sum = scan->missing_mass = 0.0;
+    for (int word = 0; word < 4; word++)
+        for (uint64_t left = seen[word]; left; left &= left - 1) {
+            const int32_t bin = 64 * word + __builtin_ctzll(left);
+            const cwb_pair here = hist[bin];
+            hist[bin] = zero;
+            if (bin == n_bins) {
+                scan->missing_sum = here[0];
+                scan->missing_mass = here[1];
+                continue;
+            }
+            total += here;
+            scan->sum[n] = total[0];
+            scan->mass[n] = total[1];
+            scan->bin[n] = bin;
+            n++;
+        }
+    scan->n = n;
+    scan->missing_count = 0;
+}
+
+CWBOOST_INLINE double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
+
+CWBOOST_INLINE double cwb_side(int criterion, double sum, double mass) {
+    const double limit = fmax(mass, DBL_MIN), square = fmin(sum * sum, limit * limit);
+    if (criterion == CWB_EDGE) return fabs(sum);
+    if (criterion == CWB_GINI) return square / limit;
+    return cwb_xlogx(0.5 * (mass + sum)) + cwb_xlogx(0.5 * (mass - sum)) - cwb_xlogx(mass);
+}
+
+/* Gains of the first n splits when (shift_sum, shift_mass) joins the left side. */
+CWBOOST_CLONES
+static void cwb_gains_gini(const double *sums, const double *masses, int32_t n, double shift_sum,
+                           double shift_mass, double sum, double mass, double *gains) {
+    const double parent = cwb_side(CWB_GINI, sum, mass);
+    for (int32_t i = 0; i < n; i++) {
+        const double ls = sums[i] + shift_sum, lm = masses[i] + shift_mass;
+        const double rs = sum - ls, rm = mass - lm;
+        const double ll = lm > DBL_MIN ? lm : DBL_MIN, rl = rm > DBL_MIN ? rm : DBL_MIN;
+        const double l2 = ls * ls < ll * ll ? ls * ls : ll * ll;
+        const double r2 = rs * rs < rl * rl ? rs * rs : rl * rl;
+        gains[i] = l2 / ll + r2 / rl - parent;
+    }
+}
+
+CWBOOST_CLONES
+static void cwb_gains_edge(const double *sums, int32_t n, double shift_sum, double sum,
+                           double *gains) {
+    for (int32_t i = 0; i < n; i++) {
+        const double ls = sums[i] + shift_sum;
+        gains[i] = fabs(ls) + fabs(sum - ls) - fabs(sum);
+    }
+}
+
+static void cwb_gains(int criterion, const cwb_scan *scan, int32_t n, double shift_sum,
+                      double shift_mass, double sum, double mass, double *gains) {
+    if (criterion == CWB_GINI) {
+        cwb_gains_gini(scan->sum, scan->mass, n, shift_sum, shift_mass, sum, mass, gains);
+    } else if (criterion == CWB_EDGE) {
+        cwb_gains_edge(scan->sum, n, shift_sum, sum, gains);
+    } else {
+        const double parent = cwb_side(criterion, sum, mass);
+        for (int32_t i = 0; i < n; i++) {
+            const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
+            gains[i] = cwb_side(criterion, ls, lm) + cwb_side(criterion, sum - ls, mass - lm) -
+                       parent;
+        }
+    }
+}
+
+static void cwb_forbid_small_leaves(cwb_scan *scan, int32_t n, int64_t least) {
+    const int64_t total = scan->count[scan->n - 1] + scan->missing_count;
+    for (int32_t i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++) {
+            const int64_t left = scan->count[i] + (side ? 0 : scan->missing_count);
+            if (left < least || total - left < least) scan->gain[side][i] = -INFINITY;
+        }
+}
+
+/* Fill scan->gain; returns the number of thresholds, of which the last is "values against
+ * missing" where there are missing values. Side 0 of `gain` is only filled when there are. */
+static int32_t cwb_all_gains(cwb_scan *scan, int criterion, int64_t min_samples_leaf) {
+    const int missing = scan->missing_mass > 0.0;
+    if (scan->n == 0) return 0;
+    const int32_t n = scan->n - 1 + missing;
+    const double sum = scan->sum[scan->n - 1] + scan->missing_sum;
+    const double mass = scan->mass[scan->n - 1] + scan->missing_mass;
+    cwb_gains(criterion, scan, n, 0.0, 0.0, sum, mass, scan->gain[1]);
+    if (missing) {
+        cwb_gains(criterion, scan, n, scan->missing_sum, scan->missing_mass, sum, mass,
+                  scan->gain[0]);
+        scan->gain[0][n - 1] = -INFINITY; /* everything on the left: no split */
+    }
+    if (min_samples_leaf > 1) cwb_forbid_small_leaves(scan, n, min_samples_leaf);
+    return n;
+}
+
+/* The split at candidate (side, i). Where the node has no missing values they are sent to the
+ * heavier side. */
+static void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
+                         cwb_split *split) {
+    const int missing = scan->missing_mass > 0.0;
+    const double mass = scan->mass[scan->n - 1] + scan->missing_mass;
+    split->gain = scan->gain[side][i];
+    split->left_sum = scan->sum[i] + (side ? 0.0 : scan->missing_sum);
+    split->left_mass = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
+    split->lower = scan->bin[i];
+    split->upper = i + 1 < scan->n ? scan->bin[i + 1] : n_bins;
+    split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
+}
+
+/* Best split from running sums: the first threshold whose gain is within `tolerance` of the
+ * largest, missing values on the left before the right. gain = -inf where there is none. */
+static void cwb_best_split(cwb_scan *scan, int criterion, int64_t min_samples_leaf,
+                           double tolerance, int32_t n_bins, cwb_split *split) {
+    const int32_t n = cwb_all_gains(scan, criterion, min_samples_leaf);
+    const int first_side = scan->missing_mass > 0.0 ? 0 : 1;
+    double best = -INFINITY;
+    for (int side = first_side; side < 2; side++)
+        for (int32_t i = 0; i < n; i++) best = scan->gain[side][i] > best ? scan->gain[side][i] : best;
+    split->gain = -INFINITY;
+    split->n_tied = 0;
+    if (!(best > tolerance)) return;
+    for (int32_t i = 0; i < n; i++)
+        for (int side = first_side; side < 2; side++)
+            if (scan->gain[side][i] >= best - tolerance && split->n_tied++ == 0)
+                cwb_describe(scan, side, i, n_bins, split);
+    split->gain = best;
+}
+
+/* Stable partition of a segment: rows whose code is in [first, first + width) go right. Left ones
+ * stay in place, right ones pass through the scratch arrays. Returns the number on the left. */
+static int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
+                             double *weights, int64_t n, int32_t *scratch_rows,
+                             double *scratch_weights) {
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows[i];
+        const double weight = weights[i];
+        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
+        rows[left] = row;
+        weights[left] = weight;
+        scratch_rows[right] = row;
+        scratch_weights[right] = weight;
+        left += 1 - is_right;
+        right += is_right;
+    }
+    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
+    memcpy(weights + left, scratch_weights, (size_t)right * sizeof(double));
+    return left;
+}
+
+/* The same for rows without a weight (examples of zero weight, which follow the tree). */
+static int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
+                                  int32_t *rows, int64_t n, int32_t *scratch_rows) {
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows[i];
+        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
+        rows[left] = row;
+        scratch_rows[right] = row;
+        left += 1 - is_right;
+        right += is_right;
+    }
+    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
+    return left;
+}
+
+/* Edge of a split whose left side has the sign +1 (left_positive) or -1, in row order. */
+static double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
+                             const int32_t *rows, const double *weights, int64_t n,
+                             int left_positive) {
+    double edge = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const int is_right = (uint8_t)(codes[rows[i]] - first) < width;
+        edge += is_right == left_positive ? -weights[i] : weights[i];
+    }
+    return edge;
+}
+
+/* Edge of outputs given as bytes 0 or 1, in example order, and their bits. */
+static double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
+                                 uint8_t *packed) {
+    double edge = 0.0;
+    for (int64_t i = 0; i < n; i++) edge += positive[i] ? weights[i] : -weights[i];
+    memset(packed, 0, (size_t)((n + 7) / 8));
+    for (int64_t i = 0; i < n; i++) packed[i >> 3] |= (uint8_t)(positive[i] << (i & 7));
+    return edge;
+}
+
+#endif
