@@ -1,5 +1,15 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
+from cwboost._kernels.binned_matrix import BinnedMatrix
+from cwboost._kernels.tree_growth import TREE_CRITERIA, TreeGrower
+from cwboost._kernels.tree_predict import TreeEvaluator
 from cwboost.additive import AdditiveScores, StepFunction
 
-__all__ = ["AdditiveScores", "StepFunction"]
+__all__ = [
+    "TREE_CRITERIA",
+    "AdditiveScores",
+    "BinnedMatrix",
+    "StepFunction",
+    "TreeEvaluator",
+    "TreeGrower",
+]

@@ -28,6 +28,8 @@ from cwboost._kernels.openmp cimport omp_get_thread_num
 cdef extern from "tree_split.h" nogil:
     const int CWB_BINS
     const int CWB_EDGE
+    const int CWB_GINI
+    const int CWB_ENTROPY
     ctypedef struct cwb_pair:
         pass
     ctypedef struct cwb_split:
@@ -68,6 +70,8 @@ cdef extern from "tree_split.h" nogil:
 
 cdef extern from "threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
+
+TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
 
 # Gains and sums within this fraction of a node's mass are rounding.
 cdef double ROUNDING = 1e-11
@@ -262,7 +266,8 @@ cdef double split_point(
     else:
         last_left = n_bins - 1
     first[0] = <uint8_t> (last_left + 1)
-    width[0] = n_bins + split.missing_right - (last_left + 1)
+    # With all codes in use none is left for missing values.
+    width[0] = min(n_bins + split.missing_right, CWB_BINS) - (last_left + 1)
     return threshold
 
 
@@ -559,7 +564,7 @@ cdef class TreeGrower:
     ----------
     binned : cwboost.kernels.BinnedMatrix
     criterion : int
-        0 edge, 1 gini, 2 entropy.
+        A value of `TREE_CRITERIA`.
     max_depth, max_leaves, min_samples_leaf, max_features : int
         max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
         max_features counts features that vary in the node.

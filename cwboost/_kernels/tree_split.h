@@ -140,11 +140,16 @@ static void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_sca
         n += here[1] > 0.0;
     }
     scan->n = n;
+    scan->missing_sum = scan->missing_mass = 0.0;
+    scan->missing_count = 0;
+    if (n_bins == CWB_BINS) return; /* no code is left for missing values */
     scan->missing_sum = hist[n_bins][0];
     scan->missing_mass = hist[n_bins][1];
     hist[n_bins] = zero;
-    scan->missing_count = counts ? counts[n_bins] : 0;
-    if (counts) counts[n_bins] = 0;
+    if (counts) {
+        scan->missing_count = counts[n_bins];
+        counts[n_bins] = 0;
+    }
 }
 
 /* Histogram and running sums of a node with fewer examples than bins: only bins that occur are

@@ -1,0 +1,136 @@
+"""The family of binary trees, and its pricer."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+import cwboost
+from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, TreeGrower
+from cwboost_trees.learners import TreeLearners
+
+__all__ = ["TreeFamily", "TreePricer"]
+
+
+class TreeFamily(cwboost.WeakLearnerFamily):
+    """Binary trees with leaves -1 and +1, grown greedily on binned features.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=5
+        Tests between the root and a leaf, at most.
+    max_leaf_nodes : int or None, default=None
+        At least 2. Where given, the node of largest gain is split first, until there are so many
+        leaves; else nodes are split depth first.
+    min_samples_leaf : int, default=1
+        Training examples of non-zero weight in a leaf, at least.
+    max_features : int, float, "sqrt" or None, default="sqrt"
+        Features drawn at each node among those that vary there: so many, this fraction of all
+        (in (0, 1]), the square root of their number, or all.
+    criterion : {"gini", "entropy", "edge"}, default="gini"
+        What a split is chosen by: the impurity of the weighted two-class problem of signs, or the
+        edge itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
+        "edge" pricing is exact on the binned data.
+    max_bins : int, default=256
+        Bins a feature, 2 to 256, with the one that missing values take where there are any. A
+        feature with no more distinct values is not rounded at all.
+
+    Notes
+    -----
+    NaN goes to the side, learned at each node, that gains more; where a node has seen none, to
+    the heavier side. Sparse matrices stay sparse, at five bytes a stored entry.
+    """
+
+    name = "tree"
+    learners_type = TreeLearners
+
+    def __init__(
+        self,
+        max_depth=5,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        max_features="sqrt",
+        criterion="gini",
+        max_bins=256,
+    ):
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.criterion = criterion
+        self.max_bins = max_bins
+
+    @property
+    def capabilities(self):
+        return cwboost.Capabilities(missing_values=True, sparse_input=True, releases_gil=True)
+
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        settings = self._settings(X.shape[1])
+        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=n_threads)
+        grower = TreeGrower(binned, n_threads=n_threads, **settings)
+        return TreePricer(grower, binned, n_targets, random_state)
+
+    def _settings(self, n_features):
+        """Checked hyper-parameters in the kernel's terms."""
+        _check_int("max_bins", self.max_bins, 2, 256)
+        _check_int("min_samples_leaf", self.min_samples_leaf, 1)
+        if self.max_depth is not None:
+            _check_int("max_depth", self.max_depth, 1)
+        if self.max_leaf_nodes is not None:
+            _check_int("max_leaf_nodes", self.max_leaf_nodes, 2)
+        if self.criterion not in TREE_CRITERIA:
+            raise ValueError(
+                f"criterion: expected one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
+            )
+        no_limit = np.iinfo(np.int64).max
+        return {
+            "criterion": TREE_CRITERIA[self.criterion],
+            "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
+            "max_leaves": self.max_leaf_nodes or 0,
+            "min_samples_leaf": self.min_samples_leaf,
+            "max_features": self._features_a_node(n_features),
+        }
+
+    def _features_a_node(self, n_features):
+        value = self.max_features
+        if value is None:
+            return n_features
+        if isinstance(value, str) and value == "sqrt":
+            return max(1, math.isqrt(n_features))
+        if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
+            return min(int(value), n_features)
+        if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
+            return max(1, int(value * n_features))
+        raise ValueError(
+            "max_features: expected an int of at least 1, a float in (0, 1], 'sqrt' or None, "
+            f"got {value!r}"
+        )
+
+
+class TreePricer(cwboost.Pricer):
+    """Trees on one training matrix, grown once a round for every target."""
+
+    exact = False
+
+    def __init__(self, grower, binned, n_targets, random_state):
+        self.n_samples = binned.n_rows
+        self.n_targets = n_targets
+        self._n_features = binned.n_features
+        self._grower = grower
+        self._random_state = random_state
+
+    def price(self, weights):
+        weights = np.asarray(weights, dtype=np.float64)
+        seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
+        nodes, packed, edges = self._grower.grow(weights, seeds)
+        return cwboost.Priced(TreeLearners(**nodes, n_features=self._n_features), packed, edges)
+
+
+def _check_int(name, value, low, high=None):
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    if value < low or (high is not None and value > high):
+        span = f"at least {low}" if high is None else f"{low} to {high}"
+        raise ValueError(f"{name}: expected {span}, got {value!r}")

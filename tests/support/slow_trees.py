@@ -1,0 +1,154 @@
+"""Trees grown by definition, one candidate at a time, to hold the kernel against."""
+
+from __future__ import annotations
+
+import numpy as np
+
+ROUNDING = 1e-11
+
+
+def criterion_value(name, weights):
+    """What a set of signed weights contributes to the criterion."""
+    total, mass = weights.sum(), np.abs(weights).sum()
+    if name == "edge":
+        return abs(total)
+    if mass == 0:
+        return 0.0
+    if name == "gini":
+        return total**2 / mass
+    parts = [weights[weights > 0].sum(), -weights[weights < 0].sum()]
+    return sum(part * np.log(part) for part in parts if part > 0) - mass * np.log(mass)
+
+
+def candidates(column, weights):
+    """Every (threshold, missing side) that separates the values of a node, in order."""
+    values = np.unique(column[~np.isnan(column)])
+    has_missing = np.isnan(column).any()
+    thresholds = list((values[1:] + values[:-1]) / 2)
+    if has_missing and len(values):
+        thresholds.append(np.inf)
+    for threshold in thresholds:
+        right = column > threshold
+        if not has_missing:
+            heavier = np.abs(weights[~right]).sum() < 0.5 * np.abs(weights).sum()
+            yield threshold, (1 if heavier else -1)
+            continue
+        if threshold < np.inf:
+            yield threshold, -1
+        yield threshold, 1
+
+
+def goes_right(column, threshold, missing):
+    return np.where(np.isnan(column), missing > 0, column > threshold)
+
+
+def edge_in_order(weights, right):
+    """Edge of a split, the sign of a side being that of its sum, added in example order."""
+    signs = [1 if weights[~right].sum() > 0 else -1, 1 if weights[right].sum() > 0 else -1]
+    total = 0.0
+    for weight, is_right in zip(weights, right):
+        total += weight * signs[int(is_right)]
+    return total
+
+
+def find_split(X, weights, criterion, min_samples_leaf):
+    mass = np.abs(weights).sum()
+    tolerance = ROUNDING * mass
+    n = len(weights)
+    if n < max(2, 2 * min_samples_leaf) or mass - abs(weights.sum()) <= tolerance:
+        return None
+    parent = criterion_value(criterion, weights)
+    found = []
+    for f in range(X.shape[1]):
+        for threshold, missing in candidates(X[:, f], weights):
+            right = goes_right(X[:, f], threshold, missing)
+            if min(right.sum(), n - right.sum()) < min_samples_leaf:
+                continue
+            gain = (
+                criterion_value(criterion, weights[~right])
+                + criterion_value(criterion, weights[right])
+                - parent
+            )
+            found.append((gain, f, threshold, missing))
+    if not found:
+        return None
+    best = max(gain for gain, *_ in found)
+    if best <= tolerance:
+        return None
+    tied = [split for split in found if split[0] >= best - tolerance]
+    if criterion != "edge":
+        return tied[0]
+    edges = [edge_in_order(weights, goes_right(X[:, f], t, m)) for _, f, t, m in tied]
+    return tied[int(np.argmax(edges))]
+
+
+def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samples_leaf=1):
+    """A tree as nested tuples: a sign, or (feature, threshold, missing, left, right)."""
+    used = weights != 0
+    X, weights = np.asarray(X, dtype=float)[used], weights[used]
+    root = {"rows": np.arange(len(weights)), "depth": 0}
+    leaves = [root]
+
+    def search(node):
+        node["split"] = None
+        if max_depth is None or node["depth"] < max_depth:
+            rows = node["rows"]
+            node["split"] = find_split(X[rows], weights[rows], criterion, min_samples_leaf)
+
+    search(root)
+    while max_leaf_nodes is None or len(leaves) < max_leaf_nodes:
+        open_leaves = [leaf for leaf in leaves if leaf["split"] is not None]
+        if not open_leaves:
+            break
+        node = max(open_leaves, key=lambda leaf: leaf["split"][0])
+        _, f, threshold, missing = node["split"]
+        right = goes_right(X[node["rows"], f], threshold, missing)
+        node["children"] = [
+            {"rows": node["rows"][side], "depth": node["depth"] + 1} for side in (~right, right)
+        ]
+        leaves = [leaf for leaf in leaves if leaf is not node] + node["children"]
+        for child in node["children"]:
+            search(child)
+
+    def finish(node):
+        if "children" not in node:
+            total = weights[node["rows"]].sum()
+            return -1 if total < -ROUNDING * np.abs(weights[node["rows"]]).sum() else 1
+        left, right = map(finish, node["children"])
+        if not isinstance(left, tuple) and left == right:
+            return left
+        return (*node["split"][1:], left, right)
+
+    return finish(root)
+
+
+def nested(learners, t):
+    """Tree t of a batch in the form that `grow` returns."""
+    first = int(learners.offsets[t])
+
+    def node(place):
+        k = first + place
+        if learners.feature[k] < 0:
+            return int(learners.sign[k])
+        left = int(learners.left[k])
+        return (
+            int(learners.feature[k]),
+            float(learners.threshold[k]),
+            int(learners.missing[k]),
+            node(left),
+            node(left + 1),
+        )
+
+    return node(0)
+
+
+def evaluate(tree, X):
+    """Outputs of a nested tree."""
+    X = np.asarray(X, dtype=float)
+    if not isinstance(tree, tuple):
+        return np.full(len(X), tree)
+    f, threshold, missing, left, right = tree
+    side = goes_right(X[:, f], threshold, missing)
+    out = np.empty(len(X), dtype=int)
+    out[~side], out[side] = evaluate(left, X[~side]), evaluate(right, X[side])
+    return out
