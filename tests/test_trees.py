@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cwboost_trees import TreeFamily, TreeLearners
 from sklearn.base import clone
+from slow_trees import evaluate, nested
 
 from cwboost import Priced, unpack_outputs
-from cwboost_trees import TreeFamily, TreeLearners
-from slow_trees import evaluate, nested
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -173,7 +173,9 @@ def test_hostile_arrays_are_refused():
         with pytest.raises(ValueError, match=name):
             TreeLearners.from_arrays({**arrays, name: arrays[name][:-1]}, n_features=7)
         with pytest.raises(ValueError, match=name):
-            TreeLearners.from_arrays({**arrays, name: arrays[name].astype(np.float16)}, n_features=7)
+            TreeLearners.from_arrays(
+                {**arrays, name: arrays[name].astype(np.float16)}, n_features=7
+            )
         with pytest.raises(ValueError, match=name):
             TreeLearners.from_arrays({**arrays, name: arrays[name][None]}, n_features=7)
         with pytest.raises(ValueError, match="arrays"):

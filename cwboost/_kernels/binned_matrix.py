@@ -69,10 +69,10 @@ class BinnedMatrix:
         bins, has_nan = [], []
         for start in starts:
             block = np.ascontiguousarray(X[:, start : start + step].T)
-            for low, high, nan in _map(self._bins_of_column, block, n_threads):
-                bins.append((low, high))
-                has_nan.append(nan)
-        self._set_bins(bins, has_nan)
+            for values, counts in _map(_distinct, block, n_threads):
+                has_nan.append(int(counts.sum()) < self.n_rows)
+                bins.append(self._group(values, counts, np.array([0, len(values)]), has_nan[-1:]))
+        self._set_bins(bins, np.array(has_nan))
         codes = np.empty((self.n_features, self.n_rows), dtype=np.uint8)
         for start in starts:
             block = np.ascontiguousarray(X[:, start : start + step].T)
@@ -87,60 +87,73 @@ class BinnedMatrix:
         if not columns.has_canonical_format:
             columns = columns.copy()
             columns.sum_duplicates()
-        values = columns.data.astype(np.float64, copy=False)
+        entries = columns.data.astype(np.float64, copy=False)
         self.indptr = columns.indptr.astype(np.int64)
         self.rows = columns.indices.astype(np.int32)
-        entries = [values[a:b] for a, b in zip(self.indptr[:-1], self.indptr[1:])]
-        found = list(_map(self._bins_of_column, entries, n_threads))
-        self._set_bins([bins[:2] for bins in found], [bins[2] for bins in found])
-        self.codes = np.empty(len(values), dtype=np.uint8)
-        encode_entries(values, self.indptr, self.highest, self.bin_start, self.codes, n_threads)
+        has_nan = np.zeros(self.n_features, dtype=bool)
+        stored = np.diff(self.indptr)
+        has_nan[np.repeat(np.arange(self.n_features), stored)[np.isnan(entries)]] = True
+        values, counts, starts = _distinct_of_columns(entries, stored, self.n_rows)
+        self._set_bins([self._group(values, counts, starts, has_nan)], has_nan)
+        self.codes = np.empty(len(entries), dtype=np.uint8)
+        encode_entries(entries, self.indptr, self.highest, self.bin_start, self.codes, n_threads)
         every = np.arange(self.n_features + 1, dtype=np.int64)
         self.default_code = np.empty(self.n_features, dtype=np.uint8)
         zeros = np.zeros(self.n_features)
         encode_entries(zeros, every, self.highest, self.bin_start, self.default_code, n_threads)
 
-    def _bins_of_column(self, column):
-        """Smallest and largest value of each bin of a feature, and whether it has NaN.
-
-        `column` may be shorter than the matrix: the rows it lacks are zero.
-        """
-        if column.dtype == np.uint8:
-            counts = np.bincount(column, minlength=256)
-            values = np.flatnonzero(counts)
-            counts = counts[values]
-        else:
-            ordered = np.sort(column)
-            ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
-            first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
-            values, counts = ordered[first], np.diff(np.r_[first, len(ordered)])
-        nan = int(counts.sum()) < len(column)
-        values = values.astype(np.float64) + 0.0  # no -0.0 in thresholds
-        n_implicit = self.n_rows - len(column)
-        if n_implicit:
-            values, counts = _add_zeros(values, counts, n_implicit)
-        most = self._max_bins - nan
+    def _group(self, values, counts, starts, has_nan):
+        """Smallest value, largest value and number of the bins of some features."""
         low, high = np.empty(len(values)), np.empty(len(values))
-        n_bins = group_values(values, counts.astype(np.int64), most, low, high)
-        return low[:n_bins].copy(), high[:n_bins].copy(), nan
+        n_bins = np.empty(len(starts) - 1, dtype=np.int32)
+        most = self._max_bins - np.asarray(has_nan, dtype=np.int64)
+        group_values(values, counts, starts.astype(np.int64), most, low, high, n_bins)
+        place = np.arange(len(values)) - np.repeat(starts[:-1], np.diff(starts))
+        filled = place < np.repeat(n_bins, np.diff(starts))
+        return low[filled], high[filled], n_bins
 
     def _set_bins(self, bins, has_nan):
-        self.n_bins = np.array([len(low) for low, _ in bins], dtype=np.int32)
-        self.bin_start = np.r_[0, np.cumsum(self.n_bins)].astype(np.int64)
+        self.n_bins = np.concatenate([n for _, _, n in bins])
+        self.bin_start = np.concatenate([[0], np.cumsum(self.n_bins)]).astype(np.int64)
         unused = [np.zeros(1)]  # an address, also where no feature has a bin
-        self.lowest = np.concatenate([low for low, _ in bins] + unused)
-        self.highest = np.concatenate([high for _, high in bins] + unused)
-        self.usable = np.flatnonzero(self.n_bins + np.asarray(has_nan) > 1).astype(np.int32)
+        self.lowest = np.concatenate([low for low, _, _ in bins] + unused)
+        self.highest = np.concatenate([high for _, high, _ in bins] + unused)
+        self.usable = np.flatnonzero(self.n_bins + has_nan > 1).astype(np.int32)
 
 
-def _add_zeros(values, counts, n_zeros):
-    """Distinct values and counts with `n_zeros` more zeros."""
-    place = int(np.searchsorted(values, 0.0))
-    if place < len(values) and values[place] == 0.0:
-        counts = counts.copy()
-        counts[place] += n_zeros
-        return values, counts
-    return np.insert(values, place, 0.0), np.insert(counts, place, n_zeros)
+def _distinct(column):
+    """Distinct values of a dense feature as float64, ascending, and their counts; no NaN."""
+    if column.dtype == np.uint8:
+        counts = np.bincount(column, minlength=256)
+        values = np.flatnonzero(counts)
+        return values.astype(np.float64), counts[values].astype(np.int64)
+    ordered = np.sort(column)
+    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
+    first = np.ones(len(ordered), dtype=bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    start = np.flatnonzero(first)
+    # + 0.0: no -0.0 in thresholds
+    return ordered[start].astype(np.float64) + 0.0, np.diff(start, append=len(ordered))
+
+
+def _distinct_of_columns(entries, stored, n_rows):
+    """The same for all columns of a sparse matrix, whose zeros are implicit, at once.
+
+    Returns values, counts, and where each column begins in them.
+    """
+    n_columns = len(stored)
+    column = np.concatenate([np.repeat(np.arange(n_columns), stored), np.arange(n_columns)])
+    value = np.concatenate([entries, np.zeros(n_columns)]) + 0.0
+    count = np.concatenate([np.ones(len(entries), dtype=np.int64), n_rows - stored])
+    keep = (count > 0) & ~np.isnan(value)
+    column, value, count = column[keep], value[keep], count[keep]
+    order = np.lexsort((value, column))
+    column, value, count = column[order], value[order], count[order]
+    first = np.ones(len(value), dtype=bool)
+    first[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])
+    start = np.flatnonzero(first)
+    counts = np.add.reduceat(count, start) if len(start) else count
+    return value[start], counts, np.searchsorted(column[start], np.arange(n_columns + 1))
 
 
 def _map(function, items, n_threads):

@@ -6,35 +6,17 @@ the codes of a feature are 0 ... n_bins - 1 in order of value, and n_bins is "mi
 
 from cython.parallel cimport prange
 from libc.math cimport isnan
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwboost._kernels.typedefs cimport feature_t
 
 
-def group_values(const double[::1] values, const int64_t[::1] counts, int64_t max_bins,
-                 double[::1] lowest, double[::1] highest):
-    """Merge neighbouring distinct values into at most `max_bins` bins of about equal counts.
-
-    A bin is closed once it holds its share of the examples not yet placed, or where the next
-    value alone fills a share: a frequent value gets a bin of its own.
-
-    Parameters
-    ----------
-    values : memoryview of shape (n_values,), dtype float64
-        Distinct, ascending.
-    counts : memoryview of shape (n_values,), dtype int64
-    max_bins : int
-        At least 1.
-    lowest, highest : memoryviews of shape (at least min(n_values, max_bins),), dtype float64
-        Filled with the smallest and largest value of each bin.
-
-    Returns
-    -------
-    int
-        The number of bins.
-    """
-    cdef Py_ssize_t i, n = values.shape[0], n_bins = 0
-    cdef int64_t placed = 0, left = 0, bins_left = max_bins
+cdef int64_t group_column(
+    const double *values, const int64_t *counts, int64_t n, int64_t max_bins, double *lowest,
+    double *highest
+) noexcept nogil:
+    """Bins of one feature; returns how many."""
+    cdef int64_t i, n_bins = 0, placed = 0, left = 0, bins_left = max_bins
     cdef bint exact = n <= max_bins, close
     for i in range(n):
         left += counts[i]
@@ -52,6 +34,39 @@ def group_values(const double[::1] values, const int64_t[::1] counts, int64_t ma
             left -= placed
             placed = 0
     return n_bins
+
+
+def group_values(const double[::1] values, const int64_t[::1] counts,
+                 const int64_t[::1] starts, const int64_t[::1] max_bins,
+                 double[::1] lowest, double[::1] highest, int32_t[::1] n_bins):
+    """Merge neighbouring distinct values of features into bins of about equal counts.
+
+    A bin is closed once it holds its share of the examples not yet placed, or where the next
+    value alone fills a share: a frequent value gets a bin of its own. With no more values than
+    bins every value is a bin.
+
+    Parameters
+    ----------
+    values : memoryview of shape (n_values,), dtype float64
+        Distinct values of each feature, ascending, feature after feature.
+    counts : memoryview of shape (n_values,), dtype int64
+    starts : memoryview of shape (n_features + 1,), dtype int64
+        Where the values of each feature begin.
+    max_bins : memoryview of shape (n_features,), dtype int64
+        At least 1 each.
+    lowest, highest : memoryviews of shape (n_values,), dtype float64
+        Filled from ``starts[f]`` on with the smallest and largest value of each bin.
+    n_bins : memoryview of shape (n_features,), dtype int32
+        Filled.
+    """
+    cdef Py_ssize_t f
+    if values.shape[0] == 0:
+        n_bins[:] = 0
+        return
+    for f in range(n_bins.shape[0]):
+        n_bins[f] = <int32_t> group_column(
+            &values[0] + starts[f], &counts[0] + starts[f], starts[f + 1] - starts[f],
+            max_bins[f], &lowest[0] + starts[f], &highest[0] + starts[f])
 
 
 cdef inline uint8_t code_of(

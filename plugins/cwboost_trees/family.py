@@ -80,7 +80,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
             _check_int("max_depth", self.max_depth, 1)
         if self.max_leaf_nodes is not None:
             _check_int("max_leaf_nodes", self.max_leaf_nodes, 2)
-        if self.criterion not in TREE_CRITERIA:
+        if not isinstance(self.criterion, str) or self.criterion not in TREE_CRITERIA:
             raise ValueError(
                 f"criterion: expected one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
             )

@@ -154,9 +154,9 @@ class TreeLearners(cwboost.WeakLearners):
 
 def _check_offsets(arrays):
     offsets, n_nodes = arrays["offsets"], len(arrays["feature"])
-    for name in DTYPES:
-        if name != "offsets" and len(arrays[name]) != n_nodes:
-            raise ValueError(f"{name}: expected {n_nodes} nodes, got {len(arrays[name])}")
+    lengths = {name: len(array) for name, array in arrays.items() if name != "offsets"}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(f"expected arrays of one length, an entry a node, got {lengths}")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
         raise ValueError(f"offsets: expected to begin with 0 and end with {n_nodes}")
     # Compared, not subtracted: a difference of hostile numbers may wrap around.
