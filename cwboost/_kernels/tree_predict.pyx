@@ -70,7 +70,7 @@ cdef class TreeEvaluator:
     def __init__(self, offsets, feature, threshold, left, missing, sign, n_features):
         inner = feature >= 0
         before = np.concatenate([[0], np.cumsum(inner)])  # inner nodes before each node
-        root = offsets[:-1]
+        root = offsets[: len(offsets) - 1]
         self.n_trees = len(root)
         self.n_features = n_features
         self.start = before[offsets].astype(np.int64)
@@ -85,7 +85,7 @@ cdef class TreeEvaluator:
         self.column_of = column_of
         # Place of every node in its tree: leaves by sign, inner nodes in order.
         tree = np.repeat(np.arange(self.n_trees), np.diff(offsets))
-        place = np.where(inner, CWB_FIRST + before[:-1] - before[offsets[tree]], sign > 0)
+        place = np.where(inner, CWB_FIRST + before[: len(inner)] - before[offsets[tree]], sign > 0)
         child = left[inner] + root[tree[inner]]
         nodes = np.zeros(len(child), dtype=[
             ("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
