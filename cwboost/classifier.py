@@ -251,7 +251,7 @@ class CWBoostClassifier(BoostingClassifier):
             X=problem.X[kept],
             y=problem.y[kept],
             counts=np.bincount(problem.y[kept], minlength=len(self.classes_)),
-            weight=problem.weight[kept] / problem.weight[kept].mean(),
+            weight=problem.weight[kept],
             order=problem.order[kept],
         )
         return rest, ValidationScores(problem.X[held], problem.y[held], len(self.classes_))
@@ -288,6 +288,13 @@ class CWBoostClassifier(BoostingClassifier):
     def _keep(self, training, stopping, family) -> None:
         """Set the fitted attributes, all at once."""
         ensemble = training.ensemble()
+        if ensemble.n_rounds == 0:
+            warnings.warn(
+                f"no weak learner lowers the objective at C={self.C!r}: all scores are zero; "
+                "raise C",
+                UserWarning,
+                stacklevel=4,
+            )
         self.n_iter_ = ensemble.n_rounds
         self.best_iteration_ = stopping.best_round if stopping else ensemble.n_rounds
         self.history_ = {name: np.array(training.history[name]) for name in HISTORY_NAMES}

@@ -128,6 +128,7 @@ class ColumnGeneration:
         self._bound(edges)
         layer = self._add_columns(priced, edges)
         if layer is None:
+            self._batches = self._batches or [priced.learners.take([])]
             return self._finish()
         report = self._solve([layer])
         self._record(report, priced_at - start, perf_counter() - priced_at)
@@ -266,7 +267,7 @@ class ColumnGeneration:
             learners,
             self._path.path(),
             self.master.n_classes,
-            np.concatenate(self._learner_edges),
+            np.concatenate([*self._learner_edges, []]),
         )
 
     def state(self) -> dict:

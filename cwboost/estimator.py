@@ -44,7 +44,7 @@ class Problem:
         Class index, not decreasing.
     counts : ndarray of shape (n_classes,), int64
     weight : ndarray of shape (n_samples,), float64
-        Positive, of mean one.
+        Positive, of mean between 1/2 and 1: scaled by a power of two.
     order : ndarray of shape (n_samples,), int64
         Row of the caller's matrix behind each example.
     """
@@ -155,7 +155,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             X=X if in_place else X[rows],
             y=encoded[order].astype(np.int64),
             counts=np.bincount(encoded, minlength=len(self.classes_)),
-            weight=weight / weight.mean(),
+            weight=_scaled(weight),
             order=rows,
         )
 
@@ -293,10 +293,20 @@ def _has_missing(X) -> bool:
     return values.dtype.kind == "f" and bool(np.isnan(values.sum()) and np.isnan(values).any())
 
 
+def _scaled(weight) -> np.ndarray:
+    """Weights brought to a mean near one by a power of two, which rounds none of them."""
+    return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
+
+
 def _check_finite(X, family) -> None:
-    """NaN where the family takes none is refused here, in scikit-learn's words."""
-    if not family.capabilities.missing_values and _has_missing(X):
-        raise ValueError(
-            f"Input X contains NaN. The weak learner {family.name!r} does not handle missing "
-            "values."
-        )
+    """Refuse NaN, and infinities with it, where the family takes no missing values."""
+    if family.capabilities.missing_values:
+        return
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
+        kind = "NaN" if np.isnan(values).any() else "infinity"
+        if kind == "NaN" or np.isinf(values).any():
+            raise ValueError(
+                f"Input X contains {kind}. The weak learner {family.name!r} does not handle "
+                "missing values."
+            )

@@ -1,0 +1,238 @@
+"""`CWBoostClassifier` as a scikit-learn estimator: labels, weights, early stopping, errors."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cwboost import CWBoostClassifier
+from cwboost.datasets import load_vowel
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    return load_vowel(return_X_y=True)
+
+
+@parametrize_with_checks(
+    [
+        CWBoostClassifier(n_estimators=10),
+        CWBoostClassifier(n_estimators=10, correction="stagewise", learning_rate=0.5),
+    ]
+)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed"]),
+        np.arange(11) * 1000 - 5000,
+        np.linspace(-1, 1, 11),
+        np.array([f"class {c}" for c in range(11)], dtype=object),
+    ],
+)
+def test_labels_of_any_type(vowel, labels):
+    X, y = vowel
+    if labels.dtype.kind == "f":
+        labels = np.round(labels * 10)
+    plain = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, np.argsort(labels)[y] * 0 + y)
+    named = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, labels[y])
+    assert named.predict(X).dtype == labels.dtype
+    assert named.score(X, labels[y]) == pytest.approx(plain.score(X, y), abs=0.02)
+
+
+def test_two_classes(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=30, random_state=0).fit(X, y > 4)
+    decision = clf.decision_function(X)
+    assert decision.shape == (len(y),)
+    np.testing.assert_array_equal(clf.predict(X), decision > 0)
+    np.testing.assert_array_equal(clf.predict_proba(X)[:, 1] > 0.5, decision > 0)
+    assert clf.score(X, y > 4) > 0.97
+
+
+def test_staged_and_first_rounds_agree(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=12, random_state=0).fit(X, y)
+    stages = list(clf.staged_decision_function(X))
+    assert len(stages) == 12
+    for r in (1, 7, 12):
+        np.testing.assert_allclose(
+            stages[r - 1], clf.decision_function(X, n_estimators=r), rtol=1e-10, atol=1e-10
+        )
+    last = list(clf.staged_predict(X))[-1]
+    np.testing.assert_array_equal(last, clf.predict(X))
+    errors = [np.mean(stage != y) for stage in clf.staged_predict(X)]
+    np.testing.assert_allclose(errors, clf.history_["train_error"])
+
+
+def test_weights(vowel):
+    """A common factor changes nothing; weight two is the example twice; zero leaves it out."""
+    X, y = vowel
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 3, size=len(y)).astype(float)
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+    fits = [
+        CWBoostClassifier(n_estimators=15, random_state=0).fit(X, y, sample_weight=weight),
+        CWBoostClassifier(n_estimators=15, random_state=0).fit(X, y, sample_weight=4.0 * weight),
+        CWBoostClassifier(n_estimators=15, random_state=0).fit(X[rows], y[rows]),
+    ]
+    base = fits[0].history_["objective"]
+    np.testing.assert_array_equal(fits[1].history_["objective"], base)
+    # A permutation of the working set differs with the number of examples, not by much.
+    np.testing.assert_allclose(fits[2].history_["objective"], base, rtol=1e-6)
+
+
+def test_class_weight(vowel):
+    X, y = vowel
+    few = np.flatnonzero((y != 3) | (np.arange(len(y)) % 9 == 0))
+    balanced = CWBoostClassifier(n_estimators=10, class_weight="balanced", random_state=0)
+    by_hand = CWBoostClassifier(n_estimators=10, random_state=0)
+    counts = np.bincount(y[few])
+    balanced.fit(X[few], y[few])
+    by_hand.fit(X[few], y[few], sample_weight=len(few) / (11 * counts[y[few]]))
+    np.testing.assert_allclose(
+        balanced.history_["objective"], by_hand.history_["objective"], rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("measure", [True, "error", "loss"])
+def test_early_stopping_keeps_the_best_round(vowel, measure):
+    X, y = vowel
+    clf = CWBoostClassifier(
+        n_estimators=300, early_stopping=measure, n_iter_no_change=15, random_state=0
+    ).fit(X[:700], y[:700], X_val=X[700:], y_val=y[700:])
+    assert clf.stop_reason_ == "early stopping"
+    assert clf.best_iteration_ == clf.n_iter_ - 15
+    assert clf.ensemble_.n_rounds == clf.best_iteration_
+    valid = clf.history_["valid_error"]
+    assert len(valid) == clf.n_iter_
+    assert 1 - clf.score(X[700:], y[700:]) == pytest.approx(valid[clf.best_iteration_ - 1])
+    if measure != "loss":
+        assert valid[clf.best_iteration_ - 1] == valid.min()
+
+
+def test_early_stopping_splits_by_class(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(
+        n_estimators=50, early_stopping=True, validation_fraction=0.2, random_state=0
+    ).fit(X, y)
+    assert np.isfinite(clf.history_["valid_error"]).all()
+    assert clf.score(X, y) > 0.8
+
+
+def test_interrupt_keeps_what_is_trained(vowel):
+    X, y = vowel
+
+    class Interrupt:
+        def on_round_end(self, state):
+            if state.round == 7:
+                raise KeyboardInterrupt
+
+    clf = CWBoostClassifier(n_estimators=50, callbacks=[Interrupt()], random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    assert clf.stop_reason_ == "interrupted"
+    seven = CWBoostClassifier(n_estimators=7, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(clf.decision_function(X), seven.decision_function(X))
+
+
+def test_memory_error_leaves_it_unfitted(vowel):
+    X, y = vowel
+
+    class NoMemory:
+        def on_round_end(self, state):
+            raise MemoryError
+
+    clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    with pytest.raises(MemoryError):
+        clf.set_params(callbacks=[NoMemory()]).fit(X, y)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_pickle_clone_and_search(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+    assert clone(clf).get_params() == clf.get_params()
+    search = GridSearchCV(CWBoostClassifier(n_estimators=5, random_state=0), {"C": [1.0, 1e4]})
+    assert search.fit(X, y).best_params_ == {"C": 1e4}
+    assert cross_val_score(clf, X, y, cv=3).mean() > 0.4
+
+
+def test_dtypes_predict_alike(vowel):
+    X, y = vowel
+    scaled = np.clip((X - X.min(0)) / np.ptp(X, axis=0) * 255, 0, 255).astype(np.uint8)
+    fits = [
+        CWBoostClassifier(n_estimators=20, random_state=0).fit(scaled.astype(dtype), y)
+        for dtype in (np.uint8, np.float32, np.float64, np.int64)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(
+            other.decision_function(scaled), fits[0].decision_function(scaled.astype(np.float32))
+        )
+
+
+def test_verbose_shows_a_bar(vowel, capsys):
+    X, y = vowel
+    CWBoostClassifier(n_estimators=3, verbose=1, random_state=0).fit(X, y)
+    shown = capsys.readouterr().err
+    assert "objective" in shown and "gap" in shown and "train_error" in shown
+    CWBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+X, Y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"C": 0}, ValueError, "C must be > 0"),
+        ({"C": np.inf}, ValueError, "C must be finite"),
+        ({"C": "big"}, TypeError, "C must be a number"),
+        ({"n_estimators": 0}, ValueError, "n_estimators must be >= 1"),
+        ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer"),
+        ({"correction": "partial"}, ValueError, "correction must be one of"),
+        ({"solver": "mosek"}, ValueError, "solver must be one of"),
+        ({"epsilon": -1}, ValueError, "epsilon"),
+        ({"learning_rate": 1.5}, ValueError, "learning_rate must be > 0 and <= 1"),
+        ({"learning_rate": 0.5}, ValueError, "learning_rate applies to"),
+        ({"subsample": 0.0}, ValueError, "subsample"),
+        ({"early_stopping": "auc"}, ValueError, "early_stopping must be one of"),
+        ({"weak_learner": "neuron"}, ValueError, "unknown weak learner 'neuron'"),
+        ({"weak_learner": 3}, TypeError, "weak_learner"),
+    ],
+)
+def test_bad_parameters_are_named(params, error, message):
+    with pytest.raises(error, match=message):
+        CWBoostClassifier(**params).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"y": np.zeros(6)}, ValueError, "at least two classes"),
+        ({"y": Y[:5]}, ValueError, "inconsistent numbers of samples"),
+        ({"X": X[:, 0]}, ValueError, "Expected 2D array"),
+        ({"X": X[:0], "y": Y[:0]}, ValueError, "0 sample"),
+        ({"X": np.full((6, 2), "a", dtype=object)}, ValueError, "could not convert"),
+        ({"sample_weight": -np.ones(6)}, ValueError, "Negative values"),
+        ({"sample_weight": np.zeros(6)}, ValueError, "all weights are zero"),
+        ({"sample_weight": (Y == 1) * 1.0}, ValueError, "at least two classes"),
+        ({"X_val": X}, ValueError, "X_val and y_val"),
+        ({"X_val": X, "y_val": Y[:3]}, ValueError, "X_val has 6 rows and y_val 3"),
+        ({"X_val": X, "y_val": Y + 1}, ValueError, "y_val has a label that y has not: .*3"),
+    ],
+)
+def test_bad_data_is_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        CWBoostClassifier(n_estimators=2).fit(**({"X": X, "y": Y} | arguments))

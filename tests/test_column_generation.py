@@ -1,0 +1,174 @@
+"""Training on real data: the certificate, monotone objectives, repeatability, continuation."""
+
+import numpy as np
+import pytest
+from support import slow_master
+
+from cwboost import CWBoostClassifier
+from cwboost.datasets import load_pendigits, load_vowel
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order[:742]], y[order[:742]], X[order[742:]], y[order[742:]]
+
+
+@pytest.fixture(scope="module")
+def pendigits():
+    X, y = load_pendigits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    cut = 3 * len(y) // 4
+    return X[order[:cut]], y[order[:cut]], X[order[cut:]], y[order[cut:]]
+
+
+@pytest.mark.parametrize("order", ["permutation", "random", "layers"])
+def test_certificate_on_vowel(vowel, order, monkeypatch):
+    """Run until no stump violates: objective and bound over ALL stumps meet."""
+    from cwboost import classifier
+
+    settings = classifier.Settings
+    monkeypatch.setattr(classifier, "Settings", lambda **options: settings(order=order, **options))
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(
+        C=1e3, n_estimators=2000, epsilon=1e-5, max_working_sets=100, tol=0.0, random_state=0
+    ).fit(X, y)
+    assert clf.stop_reason_ == "optimal"
+    objective, bound = clf.history_["objective"][-1], clf.history_["dual_bound"][-1]
+    assert bound <= objective * (1 + 1e-12)
+    assert objective - bound <= 1e-3 * objective
+
+
+def test_history_is_what_the_reference_computes(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(n_estimators=25, C=1e4, random_state=0).fit(X, y)
+    learners, coef = clf.ensemble_.learners, clf.ensemble_.coef().toarray()
+    outputs = learners.outputs(X).T
+    H = [outputs[coef[:, c] > 0] for c in range(11)]
+    w = [coef[coef[:, c] > 0, c] for c in range(11)]
+    history = clf.history_
+    value = slow_master.objective(H, y, 1e4, w)
+    assert history["objective"][-1] == pytest.approx(value, rel=1e-10)
+    assert history["n_nonzero"][-1] == (coef > 0).sum()
+    assert history["train_error"][-1] == pytest.approx(1 - clf.score(X, y))
+    theta = max(t.max() for t in slow_master.violations(H, y, 1e4, w))
+    assert history["max_violation"][-1] >= theta - 1e-8
+    np.testing.assert_allclose(history["gap"], history["objective"] - history["dual_bound"])
+    assert (np.diff(history["dual_bound"]) >= 0).all()
+    assert all(len(values) == 25 for values in history.values())
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"C": 1e5},
+        {"C": 1e2},
+        {"correction": "stagewise", "C": 1e8},
+        {"correction": "stagewise", "C": 1e8, "learning_rate": 0.1},
+        {"solver": "lbfgsb", "n_estimators": 15},
+    ],
+)
+def test_the_objective_never_rises(vowel, params):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(**({"n_estimators": 80, "random_state": 0, "tol": 0.0} | params))
+    objective = clf.fit(X, y).history_["objective"]
+    assert (np.diff(objective) <= 1e-12 * objective[1:]).all()
+
+
+@pytest.mark.parametrize("data", ["vowel", "pendigits"])
+def test_fast_convergence(data, request):
+    """With C = 1e5 total correction fits the training part within 50 rounds, and generalises."""
+    X, y, X_test, y_test = request.getfixturevalue(data)
+    clf = CWBoostClassifier(C=1e5, n_estimators=100, random_state=0).fit(X, y)
+    assert (clf.history_["train_error"][49:] == 0.0).all()
+    assert clf.score(X_test, y_test) > {"vowel": 0.78, "pendigits": 0.97}[data]
+
+
+@pytest.mark.slow
+def test_long_stagewise_run_on_separable_data(vowel):
+    """2,000 rounds at C = 1e8: no overflow, no NaN, no stall before the optimum of a coefficient."""
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(
+        correction="stagewise", C=1e8, n_estimators=2000, tol=0.0, random_state=0
+    ).fit(X, y)
+    objective = clf.history_["objective"]
+    assert len(objective) == 2000
+    assert np.isfinite(objective).all()
+    assert (np.diff(objective) < 0).all()
+    assert objective[-1] < 1e-3 * objective[100]
+    # 31 rebuilds happened on the way: the state still is that of the coefficients.
+    learners, coef = clf.ensemble_.learners, clf.ensemble_.coef()
+    scores = learners.scores(X, coef)
+    mu = np.exp(scores - scores[np.arange(len(y)), y][:, None])
+    mu[np.arange(len(y)), y] = 0.0
+    assert objective[-1] == pytest.approx(coef.sum() + 1e8 / (10 * len(y)) * mu.sum(), rel=1e-9)
+
+
+def test_a_column_is_stored_once(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(C=1e3, n_estimators=150, tol=0.0, random_state=0).fit(X, y)
+    outputs = clf.ensemble_.learners.outputs(X).T
+    of_class = np.zeros(len(outputs), dtype=int)
+    of_class[clf.ensemble_.path.column] = clf.ensemble_.path.score_index
+    for c in range(11):
+        mine = outputs[of_class == c]
+        assert len(np.unique(mine, axis=0)) == len(mine)
+
+
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
+    X, y, X_test, _ = pendigits
+    fits = [
+        CWBoostClassifier(
+            n_estimators=30, correction=correction, random_state=7, n_jobs=n_jobs, subsample=0.8
+        ).fit(X, y)
+        for n_jobs in (1, 2, 1)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(
+            other.decision_function(X_test), fits[0].decision_function(X_test)
+        )
+        np.testing.assert_array_equal(other.history_["objective"], fits[0].history_["objective"])
+
+
+@pytest.mark.parametrize("params", [{}, {"correction": "stagewise", "learning_rate": 0.3}])
+def test_warm_start_equals_one_fit_bit_for_bit(vowel, params):
+    X, y, X_test, _ = vowel
+    params = {"random_state": 3, "subsample": 0.7, **params}
+    whole = CWBoostClassifier(n_estimators=150, **params).fit(X, y)
+    parts = CWBoostClassifier(n_estimators=33, warm_start=True, **params).fit(X, y)
+    parts.set_params(n_estimators=100).fit(X, y)
+    parts.set_params(n_estimators=150).fit(X, y)
+    np.testing.assert_array_equal(parts.history_["objective"], whole.history_["objective"])
+    np.testing.assert_array_equal(parts.decision_function(X_test), whole.decision_function(X_test))
+
+
+def test_warm_start_goes_on_from_other_data_and_another_C(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(n_estimators=20, C=1e3, warm_start=True, random_state=0).fit(X, y)
+    before = clf.history_["objective"][-1]
+    clf.set_params(n_estimators=21, C=1e4).fit(X, y)
+    assert clf.n_iter_ == 21
+    assert clf.history_["objective"][-1] < 10 * before
+    clf.set_params(n_estimators=40).fit(X[:600], y[:600])
+    assert clf.n_iter_ == 40
+    assert clf.score(X[:600], y[:600]) == 1 - clf.history_["train_error"][-1]
+
+
+def test_sampled_pricing_is_no_certificate(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(n_estimators=5, subsample=0.5, random_state=0).fit(X, y)
+    assert np.isnan(clf.history_["dual_bound"]).all()
+
+
+def test_no_column_at_all_is_a_warning(vowel):
+    """With a small C the optimum is no column: a model of zero scores, and a word about it."""
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(C=1e-3, random_state=0)
+    with pytest.warns(UserWarning, match=r"C=0.001: all scores are zero"):
+        clf.fit(X, y)
+    assert clf.stop_reason_ == "optimal"
+    assert clf.n_iter_ == 0
+    assert not clf.decision_function(X).any()
+    np.testing.assert_array_equal(clf.predict(X[:3]), clf.classes_[[0, 0, 0]])
