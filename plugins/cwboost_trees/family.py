@@ -44,6 +44,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
     """
 
     name = "tree"
+    api_version = 1
     learners_type = TreeLearners
 
     def __init__(
