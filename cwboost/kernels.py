@@ -4,11 +4,14 @@ from cwboost._kernels.binned_matrix import BinnedMatrix
 from cwboost._kernels.tree_growth import TREE_CRITERIA, TreeGrower
 from cwboost._kernels.tree_predict import TreeEvaluator
 from cwboost.additive import AdditiveScores, StepFunction
+from cwboost.sorted_features import FoundStumps, SortedFeatures
 
 __all__ = [
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
+    "FoundStumps",
+    "SortedFeatures",
     "StepFunction",
     "TreeEvaluator",
     "TreeGrower",

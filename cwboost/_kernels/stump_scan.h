@@ -1,0 +1,217 @@
+/* The scan of a stump search: the largest |edge| of one feature, for many targets at once.
+ *
+ * Weights are fixed-point numbers here. For target t with mass m = sum_i |r(i)|, let s = 2^e be
+ * the power of two that brings m into (2^50, 2^51] (1 - 2^-8). Then
+ *
+ *     q(i) = round(r(i) s)             a double that holds an integer: sums are exact
+ *     k(i) = round(r(i) s 2^-20)       an int32; |k(i) - 2^-20 q(i)| <= 1/2 + 2^-21
+ *
+ * so that no sum depends on its order, on the vector width or on the number of threads.
+ * A stump that is +1 above a threshold has the edge E = T - 2 P, with T the sum over all examples
+ * and P the sum over those at or below it; entering from above, E = 2 S - T with S the sum over
+ * those above. The scan walks a column (column_sort.h) with the int32 rows of all targets and
+ * keeps max |E| / 2 over the ends of blocks. An int32 sum over m examples is off by at most
+ * m (1/2 + 2^-21), which bounds the error of the scan whatever the weights; the columns within
+ * that bound of the best are then settled in q (stump_settle.h).
+ */
+#ifndef CWBOOST_STUMP_SCAN_H
+#define CWBOOST_STUMP_SCAN_H
+
+#include "column_sort.h"
+#include "simd.h"
+
+#define CWB_SCAN_VECTOR 8      /* int32 lanes of a vector: 256 bits */
+#define CWB_SCAN_MAX_VECTORS 4 /* so many accumulators and maxima stay in 16 registers */
+
+/* lanes = 8 x vectors; rows: n_samples x lanes; half: -T/2 of each lane; best: out. */
+typedef void (*cwb_scan)(const int32_t *rows, const cwb_column *c, const int32_t *half,
+                         int32_t *best);
+
+/* Vector operations in plain GCC vectors, then the same as AVX2 intrinsics: compilers do not see
+ * |x| and max through the plain form. */
+typedef int32_t cwb_scan_plain __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
+#define CWB_PLAIN_LOAD(p) (*(const cwb_scan_plain *)(p))
+#define CWB_PLAIN_STORE(p, a) (*(cwb_scan_plain *)(p) = (a))
+#define CWB_PLAIN_ADD(a, b) ((a) + (b))
+#define CWB_PLAIN_ABS(a) (((a) ^ ((a) >> 31)) - ((a) >> 31))
+#define CWB_PLAIN_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
+#define CWB_PLAIN_AND(a, b) ((a) & (b))
+#define CWB_PLAIN_SPREAD(byte) ((cwb_scan_plain)((cwb_scan_bytes){0} + (int8_t)(byte)))
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define CWB_SCAN_HAS_AVX2 1
+#include <immintrin.h>
+#define CWB_AVX2_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
+#define CWB_AVX2_STORE(p, a) _mm256_storeu_si256((__m256i *)(p), a)
+#define CWB_AVX2_ADD(a, b) _mm256_add_epi32(a, b)
+#define CWB_AVX2_ABS(a) _mm256_abs_epi32(a)
+#define CWB_AVX2_MAX(a, b) _mm256_max_epi32(a, b)
+#define CWB_AVX2_AND(a, b) _mm256_and_si256(a, b)
+#define CWB_AVX2_SPREAD(byte) _mm256_set1_epi8((char)(byte))
+#endif
+
+/* Walk positions [from, to) of a column. The flag of a position is a mask over the maximum: the
+ * loop has no branch to mispredict. */
+#define CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
+    for (int v = 0; v < NV; v++) sum[v] = start[v];                                               \
+    for (int64_t p = from; p < to; p++) {                                                         \
+        const int32_t *row = rows + (int64_t)index[p] * (NV * CWB_SCAN_VECTOR);                   \
+        const CWB_VEC_##OPS end = CWB_##OPS##_SPREAD(c->last[p]);                                 \
+        for (int v = 0; v < NV; v++) {                                                            \
+            sum[v] = CWB_##OPS##_ADD(sum[v], CWB_##OPS##_LOAD(row + v * CWB_SCAN_VECTOR));        \
+            top[v] = CWB_##OPS##_MAX(CWB_##OPS##_AND(CWB_##OPS##_ABS(sum[v]), end), top[v]);      \
+        }                                                                                         \
+    }
+
+#define CWB_VEC_PLAIN cwb_scan_plain
+#define CWB_VEC_AVX2 __m256i
+
+#define CWB_SCAN_COLUMN(NAME, OPS, TARGET, INDEX, NV)                                             \
+    TARGET static void NAME(const int32_t *rows, const cwb_column *c, const int32_t *half,        \
+                            int32_t *best)                                                        \
+    {                                                                                             \
+        const INDEX *index = (const INDEX *)c->index;                                             \
+        int32_t shifted[NV * CWB_SCAN_VECTOR], extra[NV * CWB_SCAN_VECTOR];                       \
+        CWB_VEC_##OPS start[NV], sum[NV], top[NV];                                                \
+        const int64_t n_visited = c->n_forward + c->n_backward;                                   \
+        if (c->n_missing)                                                                         \
+            half = cwb_scan_missing(rows, NV * CWB_SCAN_VECTOR, c, sizeof(INDEX) == 4, half,      \
+                                    shifted, extra, best);                                        \
+        for (int v = 0; v < NV; v++) {                                                            \
+            start[v] = CWB_##OPS##_LOAD(half + v * CWB_SCAN_VECTOR);                              \
+            top[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
+        }                                                                                         \
+        int64_t from = 0, to = c->n_forward;                                                      \
+        CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
+        from = to;                                                                                \
+        to = n_visited;                                                                           \
+        CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
+        if (!c->n_missing) {                                                                      \
+            for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(best + v * CWB_SCAN_VECTOR, top[v]);   \
+            return;                                                                               \
+        }                                                                                         \
+        for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(shifted + v * CWB_SCAN_VECTOR, top[v]);    \
+        cwb_scan_add_missing(NV * CWB_SCAN_VECTOR, shifted, extra, best);                         \
+    }
+
+/* Missing values take the side that agrees with the sign of their sum M: they add |M| to any
+ * split of the present ones, whose total is T - M. best starts as the split of present against
+ * missing, |E| / 2 = |M - T/2|; shifted is -(T - M)/2; extra is |M|/2. */
+static const int32_t *cwb_scan_missing(const int32_t *rows, int lanes, const cwb_column *c,
+                                       int wide, const int32_t *half, int32_t *shifted,
+                                       int32_t *extra, int32_t *best)
+{
+    const int64_t first = c->n_forward + c->n_backward;
+    for (int l = 0; l < lanes; l++) {
+        int64_t sum = 0;
+        for (int64_t p = first; p < first + c->n_missing; p++) {
+            const int64_t i = wide ? ((const uint32_t *)c->index)[p]
+                                   : ((const uint16_t *)c->index)[p];
+            sum += rows[i * lanes + l];
+        }
+        shifted[l] = (int32_t)(half[l] + (sum >> 1));
+        extra[l] = (int32_t)((sum < 0 ? -sum : sum) >> 1);
+        const int64_t apart = sum + half[l];
+        best[l] = (int32_t)(apart < 0 ? -apart : apart);
+    }
+    return shifted;
+}
+
+static void cwb_scan_add_missing(int lanes, const int32_t *top, const int32_t *extra,
+                                 int32_t *best)
+{
+    for (int l = 0; l < lanes; l++) {
+        const int32_t sum = top[l] + extra[l];
+        if (sum > best[l]) best[l] = sum;
+    }
+}
+
+#define CWB_SCAN_FAMILY(OPS, TARGET)                                                              \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_1, OPS, TARGET, uint16_t, 1)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_2, OPS, TARGET, uint16_t, 2)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_3, OPS, TARGET, uint16_t, 3)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_4, OPS, TARGET, uint16_t, 4)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_1, OPS, TARGET, uint32_t, 1)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_2, OPS, TARGET, uint32_t, 2)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_3, OPS, TARGET, uint32_t, 3)                             \
+    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_4, OPS, TARGET, uint32_t, 4)
+
+#define CWB_SCAN_TABLE(OPS)                                                                       \
+    {{cwb_scan_##OPS##_u16_1, cwb_scan_##OPS##_u16_2, cwb_scan_##OPS##_u16_3,                     \
+      cwb_scan_##OPS##_u16_4},                                                                    \
+     {cwb_scan_##OPS##_u32_1, cwb_scan_##OPS##_u32_2, cwb_scan_##OPS##_u32_3,                     \
+      cwb_scan_##OPS##_u32_4}}
+
+CWB_SCAN_FAMILY(PLAIN, )
+#ifdef CWB_SCAN_HAS_AVX2
+CWB_SCAN_FAMILY(AVX2, __attribute__((target("avx2"))))
+#endif
+
+/* The scan for rows of so many vectors, in the widest version that the processor runs; `plain`
+ * asks for the portable one. */
+static cwb_scan cwb_scan_pick(int wide, int vectors, int plain)
+{
+    static const cwb_scan portable[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(PLAIN);
+#ifdef CWB_SCAN_HAS_AVX2
+    static const cwb_scan avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(AVX2);
+    if (!plain && __builtin_cpu_supports("avx2")) return avx2[wide != 0][vectors - 1];
+#else
+    (void)plain;
+#endif
+    return portable[wide != 0][vectors - 1];
+}
+
+/* Fixed point: masses, scales, rows. */
+
+#define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and taking it away rounds to integers */
+#define CWB_COARSE 0x1p-20
+
+static inline double cwb_fixed(double r, double scale) { return (r * scale + CWB_ROUND) - CWB_ROUND; }
+
+CWBOOST_CLONES static double cwb_mass(const double *r, int64_t n)
+{
+    double lanes[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; l++) lanes[l] += r[i + l] < 0 ? -r[i + l] : r[i + l];
+    for (; i < n; i++) lanes[0] += r[i] < 0 ? -r[i] : r[i];
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+/* Sum of q(i), exact. */
+CWBOOST_CLONES static double cwb_total(const double *r, double scale, int64_t n)
+{
+    double lanes[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; l++) lanes[l] += cwb_fixed(r[i + l], scale);
+    for (; i < n; i++) lanes[0] += cwb_fixed(r[i], scale);
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+/* The rows of examples [from, to): k(i) of `count` targets, sample-major, padded with zeros. */
+CWBOOST_CLONES static void cwb_fill_rows(const double *weights, int64_t stride,
+                                         const double *scales, int count, int lanes, int64_t from,
+                                         int64_t to, int32_t *rows)
+{
+    for (int l = 0; l < lanes; l++) {
+        int32_t *out = rows + from * lanes + l;
+        if (l >= count) {
+            for (int64_t i = from; i < to; i++, out += lanes) *out = 0;
+            continue;
+        }
+        const double *r = weights + l * stride;
+        const double scale = scales[l] * CWB_COARSE;
+        for (int64_t i = from; i < to; i++, out += lanes) {
+            const double rounded = r[i] * scale + CWB_ROUND;
+            int64_t bits;
+            memcpy(&bits, &rounded, sizeof bits);
+            *out = (int32_t)bits;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,334 @@
+"""Exact search for the best decision stump of every target, all targets in one pass.
+
+For signed weights r_t(i) the best stump of target t is argmax over h of |sum_i r_t(i) h(x_i)|,
+where h is -1 or +1 on either side of a threshold on one feature, or constant. The examples of
+every feature are sorted once (sorted_columns.pyx); `StumpSearch.search` then
+
+1. turns the weights into fixed-point numbers, so that sums do not depend on their order;
+2. scans every column with int32 sums, 8 targets a vector (stump_scan.h);
+3. settles, for each target, the columns which the scan's error bound cannot tell from the best
+   (stump_settle.h), in the order of features;
+4. writes the outputs of the winners from the sorted order, without reading the features again.
+
+Work is parallel over columns into slots of their own, and every sum is exact: the results have
+the same bits at any number of threads.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, rint
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+
+import numpy as np
+
+from cwboost._kernels.sorted_columns cimport SortedColumns, cwb_column
+
+cdef extern from "stump_scan.h" nogil:
+    enum: CWB_SCAN_VECTOR
+    enum: CWB_SCAN_MAX_VECTORS
+    const double CWB_COARSE
+    ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *)
+    cwb_scan cwb_scan_pick(int, int, int)
+    double cwb_mass(const double *, int64_t)
+    double cwb_total(const double *, double, int64_t)
+    void cwb_fill_rows(const double *, int64_t, const double *, int, int, int64_t, int64_t,
+                       int32_t *)
+
+cdef extern from "stump_settle.h" nogil:
+    ctypedef struct cwb_stump:
+        double edge
+        double above
+        double missing
+        int64_t position
+    cwb_stump cwb_settle_u16(const double *, double, double, const cwb_column *)
+    cwb_stump cwb_settle_u32(const double *, double, double, const cwb_column *)
+    int64_t cwb_row(const cwb_column *, int, int64_t)
+    void cwb_write_outputs(const cwb_column *, int, int64_t, int, int, int64_t, uint8_t *)
+    double cwb_edge(const double *, const uint8_t *, int64_t)
+    double cwb_threshold(double, double)
+
+cdef int64_t ROWS_OF_A_TASK = 1024
+
+# A stump to write down: where a threshold lies between examples i and j (-1: the skipped value).
+cdef struct Found:
+    int64_t column
+    cwb_stump stump
+
+
+cdef class StumpSearch:
+    """Search over sorted columns, with the scratch memory that it keeps between calls.
+
+    Not to be called from two Python threads at once.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    """
+
+    cdef SortedColumns sorted
+    cdef cwb_column *columns
+    cdef int wide
+    cdef int64_t n_samples
+    cdef object scratch
+
+    def __init__(self, SortedColumns columns not None):
+        self.sorted = columns
+        self.columns = columns.columns
+        self.n_samples = columns.n_samples
+        self.wide = columns.wide
+        self.scratch = {}
+
+    def search(self, const double[:, :] weights, const int64_t[::1] features, values,
+               int n_threads, bint portable=False):
+        """The best stump of every row of weights; see `cwboost.kernels.SortedFeatures.search`.
+
+        Parameters
+        ----------
+        weights : (n_targets, n_samples), last axis contiguous
+        features : columns to search, ascending and in range
+        values : callable
+            ``values(rows, columns)`` returns the entries of X there as float64.
+        portable : bool
+            Scan without wide vectors (the results are the same bits).
+
+        Returns
+        -------
+        feature, threshold, polarity, missing, edges, outputs
+        """
+        cdef int64_t n = self.n_samples, n_targets = weights.shape[0]
+        cdef int64_t stride, t
+        cdef double[::1] scales = np.empty(n_targets), totals = np.empty(n_targets)
+        cdef Found[::1] winners = np.empty(n_targets, dtype=FOUND)
+        cdef const double *w
+        if weights.shape[1] != n or n_targets == 0:
+            raise ValueError(
+                f"weights must have shape (n_targets, {n}), "
+                f"got ({n_targets}, {weights.shape[1]})"
+            )
+        if n > 1 and weights.strides[1] != sizeof(double) or weights.strides[0] % sizeof(double):
+            raise ValueError("the last axis of weights must be contiguous")
+        w = &weights[0, 0]
+        stride = weights.strides[0] // <int64_t> sizeof(double)
+        if self.measure(w, stride, n_targets, &scales[0], &totals[0], n_threads):
+            # So small that a scale would overflow: a power of two loses nothing.
+            factor = np.where(np.isinf(scales), 2.0**600, 1.0)
+            found = self.search(np.asarray(weights) * factor[:, None], features, values,
+                                n_threads, portable)
+            return *found[:4], found[4] / factor, found[5]
+        best = self.scan(w, stride, n_targets, scales, totals, features, n_threads, portable)
+        self.settle(w, stride, scales, totals, features, best, winners, n_threads)
+        return self.write(w, stride, totals, winners, values, n_threads)
+
+    cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets, double *scales,
+                 double *totals, int n_threads) except -1:
+        # Scales are powers of two: integer weights stay integers, and equal sums stay equal.
+        cdef int64_t n = self.n_samples, t
+        cdef bint small = False
+        for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
+            scales[t] = scale_of(cwb_mass(w + t * stride, n))
+            totals[t] = cwb_total(w + t * stride, scales[t], n)
+        for t in range(n_targets):
+            if scales[t] == 0.0:
+                raise ValueError(
+                    f"weights must be finite and sum to a finite number, row {t} does not"
+                )
+            small = small or not isfinite(scales[t])
+        return small
+
+    cdef scan(self, const double *w, int64_t stride, int64_t n_targets, const double[::1] scales,
+              const double[::1] totals, const int64_t[::1] features, int n_threads,
+              bint portable):
+        """max |E| / 2 of every column and target, in units of 2^20 / scale, off by at most
+        `bound` of the column: a list of int32 arrays, one a slice of targets."""
+        cdef int64_t n = self.n_samples, n_columns = features.shape[0]
+        cdef int64_t vectors, lanes, first, count, task, n_tasks, f, l
+        cdef int32_t *rows
+        cdef int32_t[:, ::1] best_
+        cdef int32_t[::1] half
+        cdef cwb_scan scan
+        cdef int64_t n_vectors = (n_targets + CWB_SCAN_VECTOR - 1) // CWB_SCAN_VECTOR
+        cdef int64_t n_slices = (n_vectors + CWB_SCAN_MAX_VECTORS - 1) // CWB_SCAN_MAX_VECTORS
+        cdef cwb_column *columns = self.columns
+        n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        slices = []
+        first = 0
+        for s in range(n_slices):
+            vectors = n_vectors * (s + 1) // n_slices - n_vectors * s // n_slices
+            lanes = vectors * CWB_SCAN_VECTOR
+            count = min(lanes, n_targets - first)
+            rows = self.aligned_rows(lanes)
+            half = np.zeros(lanes, dtype=np.int32)
+            for l in range(count):
+                half[l] = <int32_t> -rint(totals[first + l] * (0.5 * CWB_COARSE))
+            for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_threads):
+                cwb_fill_rows(w + first * stride, stride, &scales[first], <int> count, <int> lanes,
+                              task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
+            best = np.zeros((n_columns, lanes), dtype=np.int32)
+            if n_columns:
+                best_ = best
+                scan = cwb_scan_pick(self.wide, <int> vectors, portable)
+                for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
+                                num_threads=n_threads):
+                    scan(rows, &columns[features[f]], &half[0], &best_[f, 0])
+            slices.append(best[:, :count])
+            first += count
+        return slices
+
+    cdef int32_t *aligned_rows(self, int64_t lanes) except NULL:
+        cdef int64_t size = self.n_samples * lanes
+        cdef int32_t[::1] memory
+        cdef size_t address
+        if self.scratch.get("size", -1) < size:
+            self.scratch["rows"] = np.empty(size + 16, dtype=np.int32)
+            self.scratch["size"] = size
+        memory = self.scratch["rows"]
+        address = <size_t> &memory[0]
+        # Rows of 64 bytes lie in one line of the cache each.
+        return <int32_t *> ((address + 63) & ~<size_t> 63)
+
+    cdef settle(self, const double *w, int64_t stride, const double[::1] scales,
+                const double[::1] totals, const int64_t[::1] features, slices,
+                Found[::1] found, int n_threads):
+        cdef int64_t n_columns = features.shape[0], t, first = 0, count
+        cdef const int32_t[:, :] best
+        for slice_ in slices:
+            best = slice_
+            count = best.shape[1]
+            for t in prange(count, nogil=True, schedule="dynamic", num_threads=n_threads):
+                self.settle_target(w + (first + t) * stride, scales[first + t],
+                                   totals[first + t], features, best, t, &found[first + t])
+            first = first + count
+
+    cdef double bound(self, const cwb_column *column) noexcept nogil:
+        # m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M.
+        cdef int64_t m = column.n_forward + column.n_backward + column.n_missing
+        return 0.500001 * m + 2.0
+
+    cdef void settle_target(self, const double *r, double scale, double total,
+                            const int64_t[::1] features, const int32_t[:, :] best, int64_t t,
+                            Found *found) noexcept nogil:
+        cdef double sure = 0.0
+        cdef int64_t f, n_columns = features.shape[0]
+        cdef const cwb_column *column
+        cdef cwb_stump stump
+        # The constants come first: they win ties.
+        found.column = -1
+        found.stump.edge = fabs(total)
+        found.stump.above = total
+        found.stump.missing = total
+        found.stump.position = -1
+        sure = 0.5 * CWB_COARSE * fabs(total)
+        for f in range(n_columns):
+            sure = max(sure, best[f, t] - self.bound(&self.columns[features[f]]))
+        for f in range(n_columns):
+            column = &self.columns[features[f]]
+            if best[f, t] + self.bound(column) < sure:
+                continue
+            if self.wide:
+                stump = cwb_settle_u32(r, scale, total, column)
+            else:
+                stump = cwb_settle_u16(r, scale, total, column)
+            if stump.edge > found.stump.edge:
+                found.column = features[f]
+                found.stump = stump
+
+    cdef write(self, const double *w, int64_t stride, const double[::1] totals, Found[::1] found,
+               values, int n_threads):
+        cdef int64_t n_targets = found.shape[0], t, p, end
+        cdef int64_t n_bytes = (self.n_samples + 7) // 8
+        feature = np.empty(n_targets, dtype=np.int32)
+        threshold = np.zeros(n_targets)
+        polarity = np.empty(n_targets, dtype=np.int8)
+        missing = np.empty(n_targets, dtype=np.int8)
+        edges = np.empty(n_targets)
+        outputs = np.empty((n_targets, n_bytes), dtype=np.uint8)
+        cdef int32_t[::1] feature_ = feature
+        cdef double[::1] threshold_ = threshold, edges_ = edges
+        cdef int8_t[::1] polarity_ = polarity, missing_ = missing
+        cdef uint8_t[:, ::1] outputs_ = outputs
+        cdef const cwb_column *column
+        cdef const cwb_stump *stump
+        for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
+            self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0],
+                           n_bytes)
+            edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], self.n_samples)
+        # Both sides of each threshold: entries (row, column) to look up, -1 for none.
+        sides = np.full((2, n_targets), -1, dtype=np.int64)
+        cdef int64_t[:, ::1] sides_ = sides
+        for t in range(n_targets):
+            stump = &found[t].stump
+            feature_[t] = <int32_t> found[t].column
+            if found[t].column < 0:
+                continue
+            column = &self.columns[found[t].column]
+            end = column.n_forward + column.n_backward
+            p = stump.position
+            if p < end:
+                sides_[0, t] = cwb_row(column, self.wide, p)
+                if p + 1 != column.n_forward and p + 1 != end:
+                    sides_[1, t] = cwb_row(column, self.wide, p + 1)
+        looked_up = values(np.maximum(sides, 0), np.maximum(feature, 0))
+        cdef const double[:, ::1] sides_values = looked_up
+        cdef double here, there
+        for t in range(n_targets):
+            if found[t].column < 0:
+                continue
+            column = &self.columns[found[t].column]
+            if sides_[0, t] < 0:
+                threshold_[t] = INFINITY
+                continue
+            here = sides_values[0, t]
+            there = column.skipped if sides_[1, t] < 0 else sides_values[1, t]
+            if found[t].stump.position < column.n_forward:
+                threshold_[t] = cwb_threshold(here, there)
+            else:
+                threshold_[t] = cwb_threshold(there, here)
+        return feature, threshold, polarity, missing, edges, outputs
+
+    cdef void write_one(self, const Found *found, double total, int8_t *polarity,
+                        int8_t *missing, uint8_t *bits, int64_t n_bytes) noexcept nogil:
+        cdef cwb_column nothing
+        cdef int default = 1 if total >= 0 else -1
+        polarity[0] = 1 if found.stump.above >= 0 else -1
+        # Without a missing value in training, NaN gets the better constant.
+        missing[0] = default
+        if found.stump.missing > 0:
+            missing[0] = 1
+        elif found.stump.missing < 0:
+            missing[0] = -1
+        if found.column < 0:
+            nothing.n_forward = nothing.n_backward = nothing.n_missing = 0
+            cwb_write_outputs(&nothing, 0, 0, -polarity[0], polarity[0], self.n_samples, bits)
+        else:
+            cwb_write_outputs(&self.columns[found.column], self.wide, found.stump.position,
+                              polarity[0], missing[0], self.n_samples, bits)
+
+
+FOUND = np.dtype(
+    [
+        ("column", np.int64),
+        (
+            "stump",
+            [
+                ("edge", np.float64),
+                ("above", np.float64),
+                ("missing", np.float64),
+                ("position", np.int64),
+            ],
+        ),
+    ]
+)
+
+
+cdef double scale_of(double mass) noexcept nogil:
+    """The power of two that brings `mass` into (2^50, 2^51] (1 - 2^-8); 0 if it is not finite."""
+    cdef int exponent
+    cdef double fraction
+    if not isfinite(mass):
+        return 0.0
+    if mass == 0.0:
+        return 1.0
+    fraction = frexp(mass, &exponent)
+    exponent = 51 - exponent
+    if fraction > 1.0 - 2.0 ** -8:
+        exponent -= 1
+    return ldexp(1.0, exponent)

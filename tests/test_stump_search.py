@@ -1,0 +1,334 @@
+"""The compiled stump search against an exhaustive one, in value, outputs and choice among ties."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from stump_reference import all_edges, stump_outputs
+
+from cwboost import unpack_outputs
+from cwboost.kernels import SortedFeatures
+
+DTYPES = [np.uint8, np.float32, np.float64]
+
+
+def assert_best(X, weights, found, features=None, exact_ties=False):
+    """`found` is a best stump of every row of weights; the first one where ties are exact."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    feature, outputs, edges = all_edges(dense, weights, features)
+    got = unpack_outputs(found.outputs, len(dense)).T
+    rounding = 1e-13 * np.abs(weights).sum(axis=1)
+    for t, w in enumerate(weights):
+        best = np.abs(edges[t]).max()
+        assert abs(found.edges[t] - best) <= rounding[t]
+        assert abs(got[t] @ w - found.edges[t]) <= rounding[t]
+        stump = found.feature[t], found.threshold[t], found.polarity[t], found.missing[t]
+        np.testing.assert_array_equal(stump_outputs(dense, *stump), got[t])
+        if exact_ties:
+            first = np.flatnonzero(np.abs(edges[t]) == best)[0]
+            assert found.edges[t] == best
+            assert found.feature[t] == feature[first]
+            sign = 1 if edges[t, first] >= 0 else -1
+            # Weights of zero hide which of two equal partitions was meant: compare edges only.
+            np.testing.assert_array_equal((got[t] * w), (sign * outputs[first] * w))
+
+
+def class_weights(rng, n_samples, n_targets):
+    """Rows as boosting makes them: positive for one class of examples, negative elsewhere."""
+    y = rng.integers(0, n_targets, n_samples)
+    mu = np.exp(3 * rng.normal(size=(n_targets, n_samples)))
+    own = y == np.arange(n_targets)[:, None]
+    return np.where(own, (mu * ~own).sum(axis=0), -mu)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_targets", [1, 2, 7, 8, 9, 16, 17, 26, 33, 43, 100])
+def test_every_number_of_targets(rng, dtype, order, n_targets):
+    X = np.asarray(rng.integers(0, 30, (83, 6)) * rng.integers(0, 2, (83, 6)), dtype, order=order)
+    X.flags.writeable = False
+    weights = class_weights(rng, 83, n_targets)
+    assert_best(X, weights, SortedFeatures(X).search(weights))
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (1, 5), (2, 1), (3, 2), (8, 1), (9, 3), (257, 2), (400, 0)]
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_shapes(rng, shape, dtype):
+    X = rng.integers(0, 5, shape).astype(dtype)
+    weights = rng.integers(-4, 5, (3, shape[0])).astype(np.float64)
+    assert_best(X, weights, SortedFeatures(X).search(weights), exact_ties=True)
+
+
+small_integers = st.integers(-3, 3).map(float)
+odd_numbers = st.sampled_from(
+    [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 1e300, -1e300, 1e-310, -5e-324, 3.5, 1e38, 1e39]
+)
+
+
+@st.composite
+def problems(draw, elements, missing=False):
+    n_samples, n_features = draw(st.integers(1, 24)), draw(st.integers(1, 4))
+    if missing:
+        elements = st.one_of(elements, st.just(np.nan))
+    X = draw(hnp.arrays(np.float64, (n_samples, n_features), elements=elements))
+    weights = draw(
+        hnp.arrays(np.float64, (draw(st.integers(1, 9)), n_samples), elements=small_integers)
+    )
+    return X, weights
+
+
+@settings(deadline=None, max_examples=150)
+@given(problem=problems(st.one_of(small_integers, odd_numbers)), dtype=st.sampled_from(DTYPES[1:]))
+def test_ties_go_to_the_first_stump(problem, dtype):
+    X, weights = problem
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    assert_best(X, weights, SortedFeatures(X).search(weights), exact_ties=True)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    problem=problems(st.one_of(small_integers, odd_numbers), missing=True),
+    dtype=st.sampled_from(DTYPES[1:]),
+)
+def test_missing_values_take_the_better_side(problem, dtype):
+    X, weights = problem
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    assert_best(X, weights, SortedFeatures(X).search(weights))
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_weights_of_any_magnitude(data):
+    X = data.draw(hnp.arrays(np.uint8, (20, 3), elements=st.integers(0, 4)))
+    numbers = st.floats(-1e290, 1e290, allow_nan=False)
+    weights = data.draw(hnp.arrays(np.float64, (3, 20), elements=numbers))
+    assert_best(X, weights, SortedFeatures(X).search(weights))
+
+
+@pytest.mark.parametrize("factor", [2.0**-1040, 2.0**-980, 2.0**-500, 2.0**700])
+def test_scaling_by_a_power_of_two_changes_nothing(rng, factor):
+    X = rng.normal(size=(60, 4))
+    weights = rng.integers(-50, 50, (5, 60)).astype(np.float64)
+    features = SortedFeatures(X)
+    plain, scaled = features.search(weights), features.search(weights * factor)
+    assert (scaled.edges == plain.edges * factor).all()
+    for name in ("feature", "threshold", "polarity", "missing", "outputs"):
+        np.testing.assert_array_equal(getattr(scaled, name), getattr(plain, name))
+
+
+def test_a_weight_that_outweighs_all_others(rng):
+    X = rng.normal(size=(60, 4))
+    weights = rng.normal(size=(12, 60))
+    weights[np.arange(12), rng.integers(0, 60, 12)] = rng.choice([-1e9, 1e9], 12)
+    assert_best(X, weights, SortedFeatures(X).search(weights))
+
+
+def test_zero_weights_give_the_constant(rng):
+    found = SortedFeatures(rng.normal(size=(9, 3))).search(np.zeros((2, 9)))
+    assert (found.feature == -1).all() and (found.edges == 0).all()
+    assert (unpack_outputs(found.outputs, 9) == 1).all()
+
+
+def test_duplicate_and_constant_features(rng):
+    x = rng.normal(size=(70, 1))
+    X = np.hstack([np.full((70, 1), 3.0), x, x, -x, np.zeros((70, 1))])
+    weights = np.where(x[:, 0] > 0.3, 1.0, -1.0)[None] * np.array([[1.0], [-1.0], [0.1]])
+    found = SortedFeatures(X).search(weights)
+    assert (found.feature == 1).all()
+    assert found.polarity.tolist() == [1, -1, 1]
+    assert_best(X, weights, found)
+
+
+def test_near_ties_are_settled_in_double_precision(rng):
+    """Columns closer than the int32 scan can see: 1e-12 of the weights between the best two."""
+    n = 1000
+    x = rng.permutation(n).astype(np.float64)
+    X = np.column_stack([x, x, x])
+    weights = np.where(x >= n // 2, 1.0, -1.0)[None] * np.ones((4, 1))
+    last, first = np.argmax(x), np.argmin(x)
+    # Features 1 and 2 each put one example on its better side; their weights differ by a hair.
+    weights[:, last], weights[:, first] = -1.0 - 1e-9, 1.0
+    X[last, 1], X[first, 2] = -1.0, n + 1.0
+    found = SortedFeatures(X).search(weights)
+    assert (found.feature == 1).all()
+    assert_best(X, weights, found)
+
+
+@pytest.mark.parametrize("n_samples", [65536, 65537, 70001])
+def test_wide_indices(rng, n_samples):
+    X = np.column_stack([rng.normal(size=n_samples), rng.integers(0, 9, n_samples)])
+    X[rng.integers(0, n_samples, 100), 1] = np.nan
+    t = np.quantile(X[:, 0], [0.2, 0.7])
+    weights = np.where(X[:, 0] > t[:, None], 0.5, -0.25) * rng.uniform(0.5, 1.5, (2, n_samples))
+    found = SortedFeatures(X, 2).search(weights)
+    assert (found.feature == 0).all()
+    values = np.sort(X[:, 0])
+    for threshold, split in zip(found.threshold, t):
+        gap = np.searchsorted(values, split, side="right")
+        assert values[gap - 1] <= threshold < values[gap]
+    np.testing.assert_allclose(found.edges, np.abs(weights).sum(axis=1), rtol=1e-13)
+    again = SortedFeatures(X[:, 1:], 1).search(weights)
+    h = unpack_outputs(again.outputs, n_samples).T
+    np.testing.assert_allclose((h * weights).sum(axis=1), again.edges, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bits_do_not_depend_on_threads_or_vectors(rng, dtype):
+    X = rng.integers(0, 99, (3000, 37)).astype(dtype)
+    if dtype != np.uint8:
+        X[rng.random(X.shape) < 0.01] = np.nan
+    weights = class_weights(rng, 3000, 19)
+    one, two = SortedFeatures(X, 1), SortedFeatures(X, 2)
+    reference = one.search(weights)
+    plain = one._search.search(weights, one._all, one._values, 1, True)
+    for name, portable in zip(vars(reference), plain):
+        np.testing.assert_array_equal(getattr(two.search(weights), name), getattr(reference, name))
+        np.testing.assert_array_equal(portable, getattr(reference, name))
+
+
+def test_padded_and_reused_weights(rng):
+    X = rng.normal(size=(50, 3))
+    padded = np.full((4, 64), np.nan)
+    padded[:, :50] = rng.normal(size=(4, 50))
+    features = SortedFeatures(X)
+    for n_targets in (4, 1, 3):
+        weights = padded[:n_targets, :50]
+        assert_best(X, weights, features.search(weights))
+
+
+def test_subset_of_features(rng):
+    X = rng.normal(size=(80, 6))
+    weights = rng.normal(size=(5, 80))
+    features = SortedFeatures(X)
+    for subset in ([4], [5, 1], [0, 2, 3]):
+        assert_best(X, weights, features.search(weights, subset), subset)
+    constants = features.search(weights, [])
+    assert (constants.feature == -1).all()
+    np.testing.assert_allclose(constants.edges, np.abs(weights.sum(axis=1)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("format", ["csc", "csr"])
+def test_sparse_equals_dense(rng, dtype, format):
+    dense = rng.integers(0, 4, (90, 12)).astype(dtype) * (rng.random((90, 12)) < 0.2)
+    dense = dense.astype(dtype)
+    dense[:, 3] = 0
+    dense[:, 4] = rng.integers(1, 5, 90)
+    if dtype != np.uint8:
+        dense *= rng.choice([-1, 1], dense.shape).astype(dtype)
+        dense[5:9, 5] = np.nan
+        dense[:, 6] = np.nan
+    X = sparse.coo_array(dense).asformat(format)
+    X.data[:3] = 0  # stored zeros are zeros
+    dense = X.toarray()
+    weights = np.vstack([class_weights(rng, 90, 9), rng.integers(-2, 3, (4, 90))])
+    found, reference = SortedFeatures(X, 2).search(weights), SortedFeatures(dense).search(weights)
+    for name in vars(reference):
+        np.testing.assert_array_equal(getattr(found, name), getattr(reference, name))
+    assert_best(dense, weights, found)
+
+
+def test_sparse_duplicates_are_summed(rng):
+    X = sparse.csc_array((np.array([1.0, 2.0, 4.0]), [0, 0, 2], [0, 3]), shape=(4, 1))
+    assert not X.has_canonical_format
+    found = SortedFeatures(X).search(np.array([[1.0, -1.0, -1.0, -1.0]]))
+    assert found.edges == SortedFeatures(X.toarray()).search(np.array([[1.0, -1, -1, -1]])).edges
+    assert X.nnz == 3, "the caller's matrix is left as it was"
+
+
+def test_wide_sparse_memory_follows_the_stored_elements(rng):
+    X = sparse.random_array(
+        (20_000, 50_000), density=0.002, format="csr", rng=rng, dtype=np.float32
+    )
+    weights = class_weights(rng, 20_000, 4)
+    features = SortedFeatures(X, 2)
+    assert features.n_visited <= X.nnz
+    assert features.nbytes < 3 * X.nnz + 100 * X.shape[1]
+    found = features.search(weights)
+    columns = X.tocsc()
+    for t in range(4):
+        f = found.feature[t]
+        column = columns[:, [f]].toarray() if f >= 0 else np.zeros((20_000, 1), np.float32)
+        h = stump_outputs(column, min(f, 0), found.threshold[t], found.polarity[t], 1)
+        np.testing.assert_array_equal(h, unpack_outputs(found.outputs, 20_000)[:, t])
+        np.testing.assert_allclose(h @ weights[t], found.edges[t], rtol=1e-12)
+
+
+AWKWARD = [
+    -np.inf,
+    -1.7e308,
+    -1e300,
+    -3.5e38,
+    -1.0,
+    -1e-320,
+    0.0,
+    1e-320,
+    0.1,
+    0.1 + 1e-9,
+    1 / 3,
+    16777216.0,
+    16777217.0,
+    3.4e38,
+    3.5e38,
+    1e300,
+    1.7e308,
+    np.inf,
+]
+
+
+@pytest.mark.parametrize("a", range(len(AWKWARD) - 1))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thresholds_serve_float32_and_float64_copies(a, dtype):
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.array(AWKWARD, dtype=dtype)
+        for b in range(a + 1, len(values)):
+            if not values[a] < values[b]:
+                continue
+            found = SortedFeatures(values[[b, a]][:, None]).search(np.array([[1.0, -1.0]]))
+            assert values[a] <= found.threshold[0] < values[b]
+            assert not np.isnan(found.threshold[0])
+            low, high = values[[a, b]].astype(np.float32)
+            if low < high:
+                assert low <= found.threshold[0] < high
+
+
+def test_a_missing_split_has_an_infinite_threshold():
+    X = np.array([[1.0], [np.nan], [2.0], [np.nan]])
+    found = SortedFeatures(X).search(np.array([[1.0, -1.0, 1.0, -1.0]]))
+    assert found.threshold == np.inf and found.edges == 4
+    assert (found.polarity, found.missing) == (-1, -1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_weights_must_be_finite(bad):
+    weights = np.ones((3, 4))
+    weights[1, 2] = bad
+    with pytest.raises(ValueError, match=r"weights must be finite.* row 1"):
+        SortedFeatures(np.eye(4)).search(weights)
+
+
+def test_bad_input():
+    features = SortedFeatures(np.eye(4))
+    with pytest.raises(ValueError, match=r"weights must have shape \(n_targets, 4\)"):
+        features.search(np.ones((2, 5)))
+    with pytest.raises(ValueError, match="weights must be 2-d"):
+        features.search(np.ones(4))
+    with pytest.raises(ValueError, match=r"features must be in \[0, 4\)"):
+        features.search(np.ones((2, 4)), [4])
+    with pytest.raises(TypeError, match="X must be uint8, float32 or float64, got int64"):
+        SortedFeatures(np.eye(4, dtype=np.int64))
+    with pytest.raises(ValueError, match="X must be 2-d"):
+        SortedFeatures(np.ones(4))
+    with pytest.raises(ValueError, match="number of samples"):
+        SortedFeatures(np.ones((0, 4)))
