@@ -33,9 +33,11 @@ __all__ = [
 _LAZY = {
     "CWBoostClassifier": "cwboost.classifier",
     "FamilyError": "cwboost.plugins",
+    "ModelFileError": "cwboost.container",
     "get_family": "cwboost.plugins",
     "get_include": "cwboost.include",
     "list_plugins": "cwboost.plugins",
+    "load_model": "cwboost.model_file",
     "solve_master": "cwboost.solvers",
 }
 __all__ += sorted(_LAZY)

@@ -6,6 +6,7 @@ import warnings
 import zlib
 from numbers import Integral, Real
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -105,6 +106,12 @@ class CWBoostClassifier(BoostingClassifier):
     >>> bool(CWBoostClassifier(n_estimators=20).fit(X, y).score(X, y) > 0.95)
     True
     """
+
+    _model_attributes: ClassVar[dict[str, type]] = {
+        "n_iter_": int,
+        "best_iteration_": int,
+        "stop_reason_": str,
+    }
 
     def __init__(
         self,

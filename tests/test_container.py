@@ -12,29 +12,16 @@ import zlib
 
 import numpy as np
 import pytest
+from forgery import forge, header_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cwboost import container
-from cwboost.container import MAGIC, PREFIX, ModelFileError, read, write
+from cwboost.container import MAGIC, ModelFileError, read, write
 
 LIMIT = 2**24
 DTYPES = st.sampled_from(list(container.DTYPES))
-
-
-def header_of(path):
-    data = path.read_bytes()
-    length = PREFIX.unpack_from(data)[2]
-    return json.loads(data[PREFIX.size : PREFIX.size + length]), data[PREFIX.size + length :]
-
-
-def forge(path, header, blobs, version=1):
-    """A file whose checksums are right and whose header says what we like."""
-    encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
-    path.write_bytes(
-        PREFIX.pack(MAGIC, version, len(encoded), zlib.crc32(encoded)) + encoded + blobs
-    )
 
 
 @pytest.fixture
