@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import slow_master
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import slow_master
 
 from cwboost import solve_master
 
