@@ -58,6 +58,8 @@ class AdditiveScores:
         Not NaN.
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
     coef : sparse array or ndarray of shape (n_stumps, n_scores), dtype float64
+    n_features : int, optional
+        Features that X must have; without it, at least those in use.
 
     Notes
     -----
@@ -65,7 +67,7 @@ class AdditiveScores:
     (bytes, floats, CSR) compiles the tables for it.
     """
 
-    def __init__(self, feature, threshold, polarity, missing, coef):
+    def __init__(self, feature, threshold, polarity, missing, coef, n_features=None):
         self.coef = sparse.csr_array(coef)
         self.feature = np.asarray(feature, dtype=np.int32)
         self.threshold = np.asarray(threshold, dtype=np.float64)
@@ -77,6 +79,7 @@ class AdditiveScores:
                 f"got shape {self.coef.shape}"
             )
         self.n_scores = self.coef.shape[1]
+        self.n_features = n_features
         self._models: dict[str, AdditiveModel] = {}
         self._functions: tuple[np.ndarray, dict[int, StepFunction]] | None = None
 
@@ -94,6 +97,7 @@ class AdditiveScores:
         -------
         ndarray of shape (n_samples, n_scores), dtype float64
         """
+        self._check_features(X.shape[1])
         out = np.empty((X.shape[0], self.n_scores))
         if sparse.issparse(X):
             X = self._canonical(X)
@@ -103,10 +107,14 @@ class AdditiveScores:
         self._model("bytes" if X.dtype == np.uint8 else "floats").dense(X, out, n_threads)
         return out
 
+    def _check_features(self, n_features: int) -> None:
+        if self.n_features is not None:
+            if n_features != self.n_features:
+                raise ValueError(f"X must have {self.n_features} features, got {n_features}")
+        elif n_features < (needed := int(self.feature.max(initial=-1)) + 1):
+            raise ValueError(f"X must have at least {needed} features, got {n_features}")
+
     def _canonical(self, X) -> sparse.csr_array:
-        needed = int(self.feature.max(initial=-1)) + 1
-        if X.shape[1] < needed:
-            raise ValueError(f"X must have at least {needed} features, got {X.shape[1]}")
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()

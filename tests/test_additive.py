@@ -150,6 +150,11 @@ def test_too_few_columns_and_wrong_coef(rng):
     for X in (np.zeros((3, 2)), sparse.csr_array((3, 2))):
         with pytest.raises(ValueError, match="at least 5 features, got 2"):
             fast(X)
+    strict = AdditiveScores(*stumps, coef, n_features=5)
+    np.testing.assert_array_equal(strict(np.ones((1, 5))), fast(np.ones((1, 5))))
+    for n_features in (4, 6):
+        with pytest.raises(ValueError, match=f"must have 5 features, got {n_features}"):
+            strict(np.zeros((3, n_features)))
     with pytest.raises(ValueError, match="row for each of the 40 stumps"):
         AdditiveScores(*stumps, coef[1:])
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support import slow_master
+import slow_master
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_pendigits, load_vowel
@@ -87,7 +87,7 @@ def test_fast_convergence(data, request):
 
 @pytest.mark.slow
 def test_long_stagewise_run_on_separable_data(vowel):
-    """2,000 rounds at C = 1e8: no overflow, no NaN, no stall before the optimum of a coefficient."""
+    """2,000 rounds at C = 1e8: no overflow, no NaN, no stall before a coefficient's optimum."""
     X, y, *_ = vowel
     clf = CWBoostClassifier(
         correction="stagewise", C=1e8, n_estimators=2000, tol=0.0, random_state=0

@@ -79,12 +79,8 @@ class StumpLearners(cwboost.WeakLearners):
         return self.scorer(coef)(X)
 
     def scorer(self, coef):
-        additive = AdditiveScores(self.feature, self.threshold, self.polarity, self.missing, coef)
-
-        def scorer(X, n_threads: int = 1):
-            return additive(self._check(X), n_threads)
-
-        return scorer
+        stumps = (self.feature, self.threshold, self.polarity, self.missing)
+        return AdditiveScores(*stumps, coef, n_features=self.n_features)
 
     def feature_shares(self, n_features):
         stumps = np.flatnonzero(self.feature >= 0)
