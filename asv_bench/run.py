@@ -27,7 +27,9 @@ def main():
     for command in (compare, dashboard):
         command.add_argument("--quick", action="store_true", help="one call a benchmark")
     for command in (quick, compare, dashboard):
-        command.add_argument("--bench", help="regular expression of the benchmarks to run")
+        command.add_argument(
+            "--bench", action="append", default=[], help="regular expression of benchmarks to run"
+        )
     options = parser.parse_args()
     return options.run(options)
 
@@ -89,7 +91,9 @@ def run_dashboard(options):
     if status := asv(config, "publish", "--no-pull"):
         return status
     make_self_contained(WORK / "html", WORK / "scripts")
-    return check(WORK / "html", ["fcd.", "stump_search."])
+    measured = {name for path in results for name in json.loads(path.read_text())["results"]}
+    areas = ("fcd.", "stump_search.")
+    return check(WORK / "html", sorted(name for name in measured if name.startswith(areas)))
 
 
 def failures(path):
@@ -142,7 +146,7 @@ def _config_with(folder, **changes):
 
 
 def _bench(options):
-    return ["--bench", options.bench] if options.bench else []
+    return [part for bench in options.bench for part in ("--bench", bench)]
 
 
 def _quick(options):
