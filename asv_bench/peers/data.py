@@ -1,0 +1,105 @@
+"""The data sets of the comparison, read from a folder of .npz files."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+SEED = 0
+NAMES = ["VOWEL", "PENDIGITS", "MNIST", "ISOLET", "USPS", "YALEB", "GTSRB HOG"]
+
+
+def pooled(path):
+    """All examples of a file: both halves of the official split where there is one."""
+    with np.load(path) as stored:
+        if "X" in stored:
+            return stored["X"], stored["y"]
+        return (
+            np.concatenate([stored["X_train"], stored["X_test"]]),
+            np.concatenate([stored["y_train"], stored["y_test"]]),
+        )
+
+
+def training_rows(path, n_rows=None):
+    """The first training examples of a file (of all examples where it has no split)."""
+    with np.load(path) as stored:
+        X, y = (
+            (stored["X"], stored["y"]) if "X" in stored else (stored["X_train"], stored["y_train"])
+        )
+    return X[:n_rows], y[:n_rows]
+
+
+@lru_cache(maxsize=2)
+def load(folder, name):
+    """Training and test part of a data set.
+
+    MNIST: 1,000 examples a class for training and the official test set. GTSRB HOG: 100 a class
+    of the training images, whole tracks, and 2,000 test images, as HOG of 1,568 numbers. The
+    others: pooled and split 75/25, stratified.
+
+    Returns
+    -------
+    X_train, X_test, y_train, y_test
+    """
+    folder = Path(folder)
+    if name == "MNIST":
+        with np.load(folder / "MNIST.npz") as stored:
+            rows = a_class(stored["y_train"], 1_000)
+            return (
+                stored["X_train"][rows],
+                stored["X_test"],
+                stored["y_train"][rows],
+                stored["y_test"],
+            )
+    if name == "GTSRB HOG":
+        return traffic_signs(folder / "GTSRB_gray32.npz")
+    X, y = pooled(folder / f"{name}.npz")
+    return train_test_split(X, y, test_size=0.25, stratify=y, random_state=SEED)
+
+
+def a_class(y, n):
+    """Indices of `n` random examples of every class."""
+    rng = np.random.default_rng(SEED)
+    return np.concatenate(
+        [rng.permutation(np.flatnonzero(y == c))[:n] for c in range(int(y.max()) + 1)]
+    )
+
+
+def traffic_signs(path):
+    with np.load(path) as stored:
+        y, y_test = stored["y_train"], stored["y_test"]
+        rows = a_class(y, 100)
+        test = np.random.default_rng(SEED).permutation(len(y_test))[:2_000]
+        images = stored["X_train"][rows], stored["X_test"][test]
+    return *(hog(part) for part in images), y[rows], y_test[test]
+
+
+def hog(images):
+    """Histograms of oriented gradients of 32 x 32 images: 8 directions, 4-pixel cells, 1,568."""
+    from skimage.feature import hog as features
+
+    return np.array(
+        [
+            features(
+                image.reshape(32, 32),
+                orientations=8,
+                pixels_per_cell=(4, 4),
+                cells_per_block=(2, 2),
+                block_norm="L2-Hys",
+            )
+            for image in images
+        ],
+        dtype=np.float32,
+    )
+
+
+def blobs(n_samples, n_features, n_classes):
+    """Overlapping Gaussian classes, float32, classes as even as possible."""
+    rng = np.random.default_rng(SEED)
+    y = np.arange(n_samples) % n_classes
+    centres = rng.normal(size=(n_classes, n_features)).astype(np.float32)
+    X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
+    X *= 2
+    X += centres[y]
+    return X, y

@@ -1,0 +1,102 @@
+"""The same task for each package: rounds, threads and depth in its own parameters."""
+
+import warnings
+
+
+def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(
+        weak_learner="stump",
+        n_estimators=rounds,
+        C=C,
+        correction=correction,
+        epsilon=0.1,
+        max_working_sets=2,
+        tol=0,
+        n_jobs=threads,
+        random_state=0,
+        **options,
+    )
+
+
+def cwboost_trees(rounds, threads=1, correction="stagewise", learning_rate=1.0, **tree):
+    from cwboost import CWBoostClassifier
+    from cwboost.plugins import get_family
+
+    return CWBoostClassifier(
+        weak_learner=get_family("tree")(**tree),
+        n_estimators=rounds,
+        correction=correction,
+        epsilon=0.1,
+        max_working_sets=2,
+        learning_rate=learning_rate,
+        tol=0,
+        n_jobs=threads,
+        random_state=0,
+    )
+
+
+def lightgbm(rounds, threads=1, num_leaves=2, learning_rate=0.1):
+    import lightgbm as package
+
+    return package.LGBMClassifier(
+        n_estimators=rounds,
+        num_leaves=num_leaves,
+        learning_rate=learning_rate,
+        n_jobs=threads,
+        random_state=0,
+        verbosity=-1,
+    )
+
+
+def xgboost(rounds, threads=1, max_depth=1, learning_rate=0.3):
+    import xgboost as package
+
+    return package.XGBClassifier(
+        n_estimators=rounds,
+        max_depth=max_depth,
+        learning_rate=learning_rate,
+        tree_method="hist",
+        n_jobs=threads,
+        random_state=0,
+        verbosity=0,
+    )
+
+
+def catboost(rounds, threads=1, depth=1):
+    import catboost as package
+
+    return package.CatBoostClassifier(
+        iterations=rounds,
+        depth=depth,
+        thread_count=threads,
+        random_seed=0,
+        verbose=False,
+        allow_writing_files=False,
+    )
+
+
+MAKERS = {
+    "cwboost_stumps": cwboost_stumps,
+    "cwboost_trees": cwboost_trees,
+    "lightgbm": lightgbm,
+    "xgboost": xgboost,
+    "catboost": catboost,
+}
+
+
+def fit(model, X, y):
+    """Fit, and hold that a cwboost model really ran the rounds it was asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    rounds = getattr(model, "n_iter_", None)
+    if type(model).__module__.startswith("cwboost") and rounds != model.n_estimators:
+        raise RuntimeError(f"stopped after {rounds} of {model.n_estimators} rounds")
+    return model
+
+
+def fitting(X, y, maker, *arguments, **options):
+    """A callable that fits a new model."""
+    return lambda: fit(MAKERS[maker](*arguments, **options), X, y)

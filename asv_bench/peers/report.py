@@ -1,0 +1,104 @@
+"""Rows of the table of goals, and the page they are written to."""
+
+import datetime
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+BEGIN, END = "<!-- speed: begin -->", "<!-- speed: end -->"
+PACKAGES = ["cwboost", "lightgbm", "xgboost", "catboost", "numpy", "scipy", "scikit-learn"]
+
+
+@dataclass
+class Row:
+    """One row: what was measured, what was asked for, what came out.
+
+    Parameters
+    ----------
+    measure : str
+    goal : float
+        The figure is to be at least this, or at most where `at_most`.
+    value : float
+    unit : str
+        Printed behind goal and value: "x", "us".
+    detail : str
+        The medians behind the ratio.
+    at_most : bool, default=False
+    also : bool, default=True
+        A further condition, such as an error that must not be higher; `detail` says which.
+    """
+
+    measure: str
+    goal: float
+    value: float
+    unit: str
+    detail: str
+    at_most: bool = False
+    also: bool = True
+
+    @property
+    def met(self):
+        good = self.value <= self.goal if self.at_most else self.value >= self.goal
+        return bool(good and self.also)
+
+    def cells(self):
+        bound = "at most" if self.at_most else "at least"
+        return [
+            self.measure,
+            f"{bound} {number(self.goal)} {self.unit}",
+            f"{number(self.value)} {self.unit}",
+            "met" if self.met else "**missed**",
+            self.detail,
+        ]
+
+
+def number(value):
+    """Three figures, without an exponent in the range that occurs."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def machine():
+    """The class of the machine, without what would identify it."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+        model = f"{len(names)} x {names[0]}" if names else model
+    except OSError:
+        pass
+    return f"{model}, {platform.system()}, Python {platform.python_version()}"
+
+
+def page(rows, notes, threads):
+    """The measured part of docs/benchmarks.md."""
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    met = sum(row.met for row in rows)
+    head = ["measure", "goal", "measured", "", "medians"]
+    parts = [
+        "## Goals",
+        f"Measured on {datetime.date.today().isoformat()}, {machine()}; {versions}; "
+        f"{threads} thread{'s' if threads > 1 else ''} unless the row says otherwise. "
+        f"{met} of {len(rows)} rows met.",
+        table(head, [row.cells() for row in rows]),
+    ]
+    parts += [f"### {title}\n\n{text}" for title, text in notes]
+    return "\n\n".join(parts)
+
+
+def write(path, text):
+    """Put `text` between the two markers of the page, which the rest of the page surrounds."""
+    path = Path(path)
+    page = path.read_text(encoding="utf-8")
+    if BEGIN not in page or END not in page:
+        raise ValueError(f"{path} lacks the markers {BEGIN} and {END}")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")

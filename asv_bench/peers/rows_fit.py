@@ -1,0 +1,118 @@
+"""Fits of whole models against LightGBM, and for information against XGBoost and CatBoost."""
+
+from data import NAMES, load
+from models import fit, fitting, lightgbm
+from report import Row, number, table
+from timing import alternate
+
+# Times faster than LightGBM that stage-wise stumps are to be.
+STAGEWISE = dict.fromkeys(NAMES, 10.0) | {"USPS": 7.0, "YALEB": 20.0, "GTSRB HOG": 20.0}
+
+
+def stumps(settings):
+    """200 rounds of stumps, stage-wise and totally corrective, against 2 leaves."""
+    for name in settings.names(NAMES):
+        X, _, y, _ = load(settings.data, name)
+        rounds, threads = settings.rounds(200), settings.threads
+        times = alternate(
+            {
+                "stagewise": fitting(X, y, "cwboost_stumps", rounds, threads),
+                "total": fitting(X, y, "cwboost_stumps", rounds, threads, "total"),
+                "lightgbm": fitting(X, y, "lightgbm", rounds, threads),
+            },
+            settings.repeats,
+            settings.budget,
+        )
+        for correction, goal in (("stagewise", STAGEWISE[name]), ("total", 3.0)):
+            yield Row(
+                f"fit, stumps, {correction}, {rounds} rounds, {name}, over LightGBM num_leaves=2",
+                goal,
+                times["lightgbm"] / times[correction],
+                "x",
+                f"{number(times[correction])} s, LightGBM {number(times['lightgbm'])} s",
+            )
+
+
+def trees(settings):
+    """200 rounds of trees of depth 5 against 31 leaves, at an error no higher."""
+    for name in settings.names(NAMES):
+        X, X_test, y, y_test = load(settings.data, name)
+        rounds, threads = settings.rounds(200), settings.threads
+        ours = {"learning_rate": 0.1, "max_depth": 5, "max_features": "sqrt"}
+        models = {}
+
+        def keep(key, fitting, models=models):
+            def run():
+                models[key] = fitting()
+
+            return run
+
+        times = alternate(
+            {
+                "cwboost": keep("cwboost", fitting(X, y, "cwboost_trees", rounds, threads, **ours)),
+                "lightgbm": keep(
+                    "lightgbm", fitting(X, y, "lightgbm", rounds, threads, num_leaves=31)
+                ),
+            },
+            settings.repeats,
+            settings.budget,
+        )
+        errors = {key: 100 * (1 - model.score(X_test, y_test)) for key, model in models.items()}
+        yield Row(
+            f"fit, trees (depth 5, sqrt), {rounds} rounds, {name}, over LightGBM 31 leaves, "
+            "error no higher",
+            3.0,
+            times["lightgbm"] / times["cwboost"],
+            "x",
+            f"{number(times['cwboost'])} s and {errors['cwboost']:.2f}%, "
+            f"LightGBM {number(times['lightgbm'])} s and {errors['lightgbm']:.2f}%",
+            also=errors["cwboost"] <= errors["lightgbm"],
+        )
+
+
+def other_packages(settings):
+    """Stumps of every package, for orientation: a table, no goals."""
+    rows = []
+    for name in settings.names(["VOWEL", "PENDIGITS", "USPS"]):
+        X, X_test, y, y_test = load(settings.data, name)
+        rounds, threads = settings.rounds(200), settings.threads
+        makers = ("cwboost_stumps", "lightgbm", "xgboost", "catboost")
+        times = alternate(
+            {maker: fitting(X, y, maker, rounds, threads) for maker in makers},
+            min(3, settings.repeats),
+            settings.budget,
+        )
+        for maker in makers:
+            model = fitting(X, y, maker, rounds, threads)()
+            error = 100 * (1 - (model.predict(X_test).ravel() == y_test).mean())
+            rows.append([name, maker, f"{times[maker]:.3f}", f"{error:.1f}"])
+    return table(["data", "package", "seconds", "test error, %"], rows)
+
+
+def prediction(settings):
+    """Scores of 10,000 x 784 rows from 500 rounds of stumps, and single rows."""
+    X, X_test, y, _ = load(settings.data, "MNIST")
+    rounds = settings.rounds(500)
+    ours = fitting(X, y, "cwboost_stumps", rounds, settings.threads)()
+    lgb = fit(lightgbm(rounds, settings.threads), X, y)
+    xgb = fitting(X, y, "xgboost", rounds, settings.threads)()
+    for model in (ours, lgb, xgb):
+        model.set_params(n_jobs=1)
+    ours.predict(X_test[:1])
+    times = alternate(
+        {
+            "cwboost": lambda: ours.predict(X_test),
+            "lightgbm": lambda: lgb.predict(X_test, raw_score=True),
+            "xgboost": lambda: xgb.predict(X_test, output_margin=True),
+        },
+        settings.repeats,
+        settings.budget,
+    )
+    for peer, goal in (("lightgbm", 20.0), ("xgboost", 1.0)):
+        yield Row(
+            f"predict, stumps, {rounds} rounds, MNIST test set, over {peer}, one thread",
+            goal,
+            times[peer] / times["cwboost"],
+            "x",
+            f"{number(1e3 * times['cwboost'])} ms, {peer} {number(1e3 * times[peer])} ms",
+        )

@@ -1,0 +1,141 @@
+"""The solver: against L-BFGS-B on a real restricted master, and one coordinate update."""
+
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from data import load
+from models import cwboost_stumps, fit
+from report import Row, number
+from timing import alternate, numpy_pass
+
+from cwboost import pack_outputs
+from cwboost.descent import fcd
+from cwboost.lbfgsb import lbfgsb
+from cwboost.master import RestrictedMaster
+
+WITHIN = 1e-3
+
+
+def against_lbfgsb(settings):
+    """Time from zero to within 1e-3 of the optimum over the columns of the last round.
+
+    Both solvers run on the same compiled objective and gradient, from zero. For each the fewest
+    passes (iterations) that reach the target are found first; only a run of that many is timed.
+    """
+    for name, goal in (("USPS", 20.0), ("VOWEL", 5.0)):
+        if name not in settings.names([name]):
+            continue
+        X, _, y, _ = load(settings.data, name)
+        problem = last_round(X, y, settings.rounds(500))
+        best = problem()
+        fcd(best, layers(best), epsilon=1e-7, max_working_sets=2_000, rng=generator())
+        target = best.objective * (1 + WITHIN)
+
+        def by_fcd(passes, problem=problem):
+            master = problem()
+            start = perf_counter()
+            fcd(master, layers(master), epsilon=1e-9, max_working_sets=passes, rng=generator())
+            return perf_counter() - start, master.objective
+
+        def by_lbfgsb(iterations, problem=problem):
+            master = problem()
+            start = perf_counter()
+            lbfgsb(master, max_iter=iterations)
+            return perf_counter() - start, master.objective
+
+        passes = fewest(lambda n, run=by_fcd, goal=target: run(n)[1] <= goal)
+        iterations = fewest(lambda n, run=by_lbfgsb, goal=target: run(n)[1] <= goal)
+        times = {"fcd": [], "lbfgsb": []}
+        for _ in range(min(5, settings.repeats)):
+            times["fcd"].append(by_fcd(passes)[0])
+            times["lbfgsb"].append(by_lbfgsb(iterations)[0])
+        ours, theirs = median(times["fcd"]), median(times["lbfgsb"])
+        sizes = [len(coef) for coef in best.coef]
+        yield Row(
+            f"FCD over L-BFGS-B to within {WITHIN:g} of the optimum, {name}, "
+            f"{min(sizes)} to {max(sizes)} columns a class, C = 1e4",
+            goal,
+            theirs / ours,
+            "x",
+            f"{number(1e3 * ours)} ms in {passes} passes, L-BFGS-B {number(1e3 * theirs)} ms in "
+            f"{iterations} iterations",
+        )
+
+
+def coordinate_update(settings):
+    """One coordinate update against one NumPy pass over as many doubles, in cache."""
+    n_samples, n_classes, n_columns = 8_000, 10, 20
+    rng = generator()
+    master = RestrictedMaster([n_samples // n_classes] * n_classes, 1e4)
+    for c in range(n_classes):
+        for bits in pack_outputs(rng.choice([-1, 1], size=(n_samples, n_columns))):
+            master.add(c, bits)
+    classes = np.repeat(np.arange(n_classes), n_columns)
+    rows = np.tile(np.arange(n_columns), n_classes)
+    order = rng.permutation(len(classes))
+    classes, rows = classes[order], rows[order]
+    layer = np.zeros(n_classes, dtype=int)
+
+    times = alternate(
+        {
+            "coordinate": lambda: master.update_coordinates(classes, rows),
+            "layer": lambda: master.update_layer(layer),
+        },
+        50,
+    )
+    one_pass = numpy_pass(n_samples)
+    single = times["coordinate"] / len(classes)
+    yield Row(
+        f"one coordinate update over a NumPy pass `a *= s`, n_samples = {n_samples:,}",
+        2.0,
+        single / one_pass,
+        "x",
+        f"{number(1e6 * single)} us, NumPy {number(1e6 * one_pass)} us; "
+        f"in a layer of {n_classes} {number(1e6 * times['layer'] / n_classes)} us each",
+        at_most=True,
+    )
+
+
+def last_round(X, y, rounds):
+    """A maker of the restricted master over all columns of a totally corrective fit."""
+    clf = fit(cwboost_stumps(rounds, correction="total"), X, y)
+    path = clf.ensemble_.path
+    owner = np.full(path.n_learners, -1)
+    owner[path.column] = path.score_index
+    order = np.argsort(y, kind="stable")
+    packed = pack_outputs(clf.ensemble_.learners.outputs(X[order]))
+    counts = np.bincount(y)
+
+    def make():
+        master = RestrictedMaster(counts, 1e4)
+        for c, bits in zip(owner, packed):
+            if c >= 0:
+                master.add(c, bits)
+        return master
+
+    return make
+
+
+def layers(master):
+    """All columns as a first working set: the j-th of every class is a layer."""
+    sizes = np.array([len(coef) for coef in master.coef])
+    return [np.where(j < sizes, j, -1) for j in range(sizes.max())]
+
+
+def fewest(reaches, most=4_096):
+    """Least number of passes that reach the target, to within a twentieth."""
+    high = 2
+    while not reaches(high):
+        if high >= most:
+            raise RuntimeError(f"target not reached in {most} passes")
+        high *= 2
+    low = high // 2
+    while high - low > max(1, high // 20):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def generator():
+    return np.random.default_rng(0)
