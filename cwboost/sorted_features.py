@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost._kernels.sorted_columns import SortedColumns
-from cwboost._kernels.stump_search import StumpSearch
+from cwboost._kernels.stump_shared import SharedStumpSearch
 
 __all__ = ["FoundStumps", "SortedFeatures"]
 
@@ -97,7 +97,7 @@ class SortedFeatures:
         else:
             columns.sort_dense(self._X, n_threads)
         self.n_visited, self.nbytes = columns.n_visited, columns.nbytes
-        self._search = StumpSearch(columns)
+        self._search = SharedStumpSearch(columns)
         self._all = np.arange(self.n_features, dtype=np.int64)
 
     def search(self, weights, features=None) -> FoundStumps:
@@ -123,9 +123,35 @@ class SortedFeatures:
             If the shape of `weights` does not fit, or the sum of their absolute values is not
             finite.
         """
-        weights = _weights(weights)
+        weights = self._weights(weights)
         return FoundStumps(
             *self._search.search(weights, self._columns(features), self._values, self.n_threads)
+        )
+
+    def search_shared(self, weights, features=None) -> FoundStumps:
+        """The one stump with the largest sum of absolute edges over the targets: exact.
+
+        Parameters
+        ----------
+        weights, features
+            As for `search`.
+
+        Returns
+        -------
+        FoundStumps
+            Holds one stump, which maximises ``sum_t |sum_i weights[t, i] h(x_i)|``; its polarity
+            is +1, since the reversed stump has the same sum.
+
+        Raises
+        ------
+        ValueError
+            As `search`.
+        """
+        weights = self._weights(weights)
+        return FoundStumps(
+            *self._search.search_shared(
+                weights, self._columns(features), self._values, self.n_threads
+            )
         )
 
     def _columns(self, features) -> np.ndarray:
@@ -135,6 +161,16 @@ class SortedFeatures:
         if features.size and not (features[0] >= 0 and features[-1] < self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")
         return features
+
+    def _weights(self, weights) -> np.ndarray:
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.ndim != 2 or weights.shape[0] == 0 or weights.shape[1] != self.n_samples:
+            raise ValueError(
+                f"weights must have shape (n_targets, {self.n_samples}), got {weights.shape}"
+            )
+        if weights.strides[1] == weights.itemsize and weights.strides[0] % weights.itemsize == 0:
+            return weights
+        return np.ascontiguousarray(weights)
 
     def _values(self, rows, columns) -> np.ndarray:
         """Entries of X: `rows` of shape (2, n), `columns` of shape (n,)."""
@@ -149,15 +185,6 @@ class SortedFeatures:
                 ]
             ).reshape(rows.shape)
         return self._X[rows, columns].astype(np.float64)
-
-
-def _weights(weights) -> np.ndarray:
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.ndim != 2:
-        raise ValueError(f"weights must be 2-d, got {weights.ndim} dimensions")
-    if weights.shape[1] > 1 and weights.strides[1] != weights.itemsize:
-        return np.ascontiguousarray(weights)
-    return weights
 
 
 def _csc(X):

@@ -35,6 +35,22 @@ def assert_best(X, weights, found, features=None, exact_ties=False):
             np.testing.assert_array_equal((got[t] * w), (sign * outputs[first] * w))
 
 
+def assert_best_shared(X, weights, found, features=None):
+    """`found` is one stump with the largest sum of absolute edges over the rows of weights."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    feature, _, edges = all_edges(dense, weights, features)
+    sums = np.abs(edges).sum(axis=0)
+    rounding = 1e-13 * np.abs(weights).sum()
+    got = unpack_outputs(found.outputs, len(dense))[:, 0]
+    assert abs(found.edges[0] - sums.max()) <= rounding
+    assert abs(np.abs(weights @ got).sum() - found.edges[0]) <= rounding
+    stump = found.feature[0], found.threshold[0], found.polarity[0], found.missing[0]
+    np.testing.assert_array_equal(stump_outputs(dense, *stump), got)
+    ties = np.flatnonzero(sums >= sums.max() - rounding)
+    assert found.feature[0] >= feature[ties[0]]
+    return feature[ties[0]]
+
+
 def class_weights(rng, n_samples, n_targets):
     """Rows as boosting makes them: positive for one class of examples, negative elsewhere."""
     y = rng.integers(0, n_targets, n_samples)
@@ -66,6 +82,18 @@ def test_shapes(rng, shape, dtype):
     X = rng.integers(0, 5, shape).astype(dtype)
     weights = rng.integers(-4, 5, (3, shape[0])).astype(np.float64)
     assert_best(X, weights, SortedFeatures(X).search(weights), exact_ties=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_targets", [1, 2, 8, 9, 17, 33, 70])
+def test_shared_stump(rng, dtype, n_targets):
+    X = (rng.integers(0, 30, (83, 6)) * rng.integers(0, 2, (83, 6))).astype(dtype)
+    weights = class_weights(rng, 83, n_targets)
+    features = SortedFeatures(X, 2)
+    assert_best_shared(X, weights, features.search_shared(weights))
+    assert_best_shared(X, weights, features.search_shared(weights, [2, 4]), [2, 4])
+    for name, value in vars(SortedFeatures(X).search_shared(weights)).items():
+        np.testing.assert_array_equal(value, getattr(features.search_shared(weights), name))
 
 
 small_integers = st.integers(-3, 3).map(float)
@@ -108,6 +136,14 @@ def test_missing_values_take_the_better_side(problem, dtype):
 
 
 @settings(deadline=None, max_examples=150)
+@given(problem=problems(st.one_of(small_integers, odd_numbers), missing=True))
+def test_shared_stump_with_missing_values(problem):
+    X, weights = problem
+    found = SortedFeatures(X).search_shared(weights)
+    assert found.feature[0] == assert_best_shared(X, weights, found)
+
+
+@settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_weights_of_any_magnitude(data):
     X = data.draw(hnp.arrays(np.uint8, (20, 3), elements=st.integers(0, 4)))
@@ -125,6 +161,8 @@ def test_scaling_by_a_power_of_two_changes_nothing(rng, factor):
     assert (scaled.edges == plain.edges * factor).all()
     for name in ("feature", "threshold", "polarity", "missing", "outputs"):
         np.testing.assert_array_equal(getattr(scaled, name), getattr(plain, name))
+    shared = features.search_shared(weights * factor)
+    assert shared.edges == features.search_shared(weights).edges * factor
 
 
 def test_a_weight_that_outweighs_all_others(rng):
@@ -205,6 +243,7 @@ def test_padded_and_reused_weights(rng):
     for n_targets in (4, 1, 3):
         weights = padded[:n_targets, :50]
         assert_best(X, weights, features.search(weights))
+        assert_best_shared(X, weights, features.search_shared(weights))
 
 
 def test_subset_of_features(rng):
@@ -237,6 +276,7 @@ def test_sparse_equals_dense(rng, dtype, format):
     for name in vars(reference):
         np.testing.assert_array_equal(getattr(found, name), getattr(reference, name))
     assert_best(dense, weights, found)
+    assert_best_shared(X, weights, SortedFeatures(X, 2).search_shared(weights))
 
 
 def test_sparse_duplicates_are_summed(rng):
@@ -316,13 +356,15 @@ def test_weights_must_be_finite(bad):
     weights[1, 2] = bad
     with pytest.raises(ValueError, match=r"weights must be finite.* row 1"):
         SortedFeatures(np.eye(4)).search(weights)
+    with pytest.raises(ValueError, match=r"weights must be finite"):
+        SortedFeatures(np.eye(4)).search_shared(weights)
 
 
 def test_bad_input():
     features = SortedFeatures(np.eye(4))
     with pytest.raises(ValueError, match=r"weights must have shape \(n_targets, 4\)"):
         features.search(np.ones((2, 5)))
-    with pytest.raises(ValueError, match="weights must be 2-d"):
+    with pytest.raises(ValueError, match=r"weights must have shape \(n_targets, 4\), got \(4,\)"):
         features.search(np.ones(4))
     with pytest.raises(ValueError, match=r"features must be in \[0, 4\)"):
         features.search(np.ones((2, 4)), [4])

@@ -142,7 +142,7 @@ cdef int sort_group(SortedColumns self, const feature_t *x, int64_t row_step, in
                 values[k * n + i] = x[i * row_step + (first + k) * column_step]
         for k in range(count):
             failed |= sort_one(&self.columns[first + k], values + k * n, <int32_t *> NULL,
-                                    n, 0, a, b, missing, self.wide)
+                               n, 0, a, b, missing, self.wide)
     free(values)
     free(a)
     free(b)
@@ -150,8 +150,8 @@ cdef int sort_group(SortedColumns self, const feature_t *x, int64_t row_step, in
     return failed != 0
 
 
-cdef int sort_stored(SortedColumns self, int64_t f, const feature_t *x, const index_t *row, int64_t start,
-                     int64_t count) noexcept nogil:
+cdef int sort_stored(SortedColumns self, int64_t f, const feature_t *x,
+                     const index_t *row, int64_t start, int64_t count) noexcept nogil:
     cdef cwb_keyed *a
     cdef cwb_keyed *b
     cdef uint32_t *missing
@@ -164,7 +164,7 @@ cdef int sort_stored(SortedColumns self, int64_t f, const feature_t *x, const in
     failed = a == NULL or b == NULL or missing == NULL
     if not failed:
         failed = sort_one(&self.columns[f], x + start, row + start, count,
-                               self.n_samples - count, a, b, missing, self.wide)
+                          self.n_samples - count, a, b, missing, self.wide)
     free(a)
     free(b)
     free(missing)

@@ -17,6 +17,8 @@
 #ifndef CWBOOST_STUMP_SCAN_H
 #define CWBOOST_STUMP_SCAN_H
 
+#include <math.h>
+
 #include "column_sort.h"
 #include "simd.h"
 
@@ -150,7 +152,7 @@ CWB_SCAN_FAMILY(AVX2, __attribute__((target("avx2"))))
 
 /* The scan for rows of so many vectors, in the widest version that the processor runs; `plain`
  * asks for the portable one. */
-static cwb_scan cwb_scan_pick(int wide, int vectors, int plain)
+static inline cwb_scan cwb_scan_pick(int wide, int vectors, int plain)
 {
     static const cwb_scan portable[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(PLAIN);
 #ifdef CWB_SCAN_HAS_AVX2
@@ -166,6 +168,17 @@ static cwb_scan cwb_scan_pick(int wide, int vectors, int plain)
 
 #define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and taking it away rounds to integers */
 #define CWB_COARSE 0x1p-20
+
+/* The power of two that brings a mass into (2^50, 2^51] (1 - 2^-8): 0 for a mass that is not
+ * finite, infinity for one so small that there is none. */
+static inline double cwb_scale(double mass)
+{
+    int exponent;
+    if (!isfinite(mass)) return 0.0;
+    if (mass == 0.0) return 1.0;
+    const double fraction = frexp(mass, &exponent);
+    return ldexp(1.0, 51 - exponent - (fraction > 1.0 - 0x1p-8));
+}
 
 static inline double cwb_fixed(double r, double scale) { return (r * scale + CWB_ROUND) - CWB_ROUND; }
 

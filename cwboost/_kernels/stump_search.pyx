@@ -15,7 +15,7 @@ the same bits at any number of threads.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, rint
+from libc.math cimport INFINITY, fabs, isfinite, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 import numpy as np
@@ -28,17 +28,13 @@ cdef extern from "stump_scan.h" nogil:
     const double CWB_COARSE
     ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *)
     cwb_scan cwb_scan_pick(int, int, int)
+    double cwb_scale(double)
     double cwb_mass(const double *, int64_t)
     double cwb_total(const double *, double, int64_t)
     void cwb_fill_rows(const double *, int64_t, const double *, int, int, int64_t, int64_t,
                        int32_t *)
 
 cdef extern from "stump_settle.h" nogil:
-    ctypedef struct cwb_stump:
-        double edge
-        double above
-        double missing
-        int64_t position
     cwb_stump cwb_settle_u16(const double *, double, double, const cwb_column *)
     cwb_stump cwb_settle_u32(const double *, double, double, const cwb_column *)
     int64_t cwb_row(const cwb_column *, int, int64_t)
@@ -47,11 +43,6 @@ cdef extern from "stump_settle.h" nogil:
     double cwb_threshold(double, double)
 
 cdef int64_t ROWS_OF_A_TASK = 1024
-
-# A stump to write down: where a threshold lies between examples i and j (-1: the skipped value).
-cdef struct Found:
-    int64_t column
-    cwb_stump stump
 
 
 cdef class StumpSearch:
@@ -63,12 +54,6 @@ cdef class StumpSearch:
     ----------
     columns : SortedColumns
     """
-
-    cdef SortedColumns sorted
-    cdef cwb_column *columns
-    cdef int wide
-    cdef int64_t n_samples
-    cdef object scratch
 
     def __init__(self, SortedColumns columns not None):
         self.sorted = columns
@@ -94,18 +79,10 @@ cdef class StumpSearch:
         -------
         feature, threshold, polarity, missing, edges, outputs
         """
-        cdef int64_t n = self.n_samples, n_targets = weights.shape[0]
-        cdef int64_t stride, t
+        cdef int64_t n_targets = weights.shape[0], stride
         cdef double[::1] scales = np.empty(n_targets), totals = np.empty(n_targets)
         cdef Found[::1] winners = np.empty(n_targets, dtype=FOUND)
         cdef const double *w
-        if weights.shape[1] != n or n_targets == 0:
-            raise ValueError(
-                f"weights must have shape (n_targets, {n}), "
-                f"got ({n_targets}, {weights.shape[1]})"
-            )
-        if n > 1 and weights.strides[1] != sizeof(double) or weights.strides[0] % sizeof(double):
-            raise ValueError("the last axis of weights must be contiguous")
         w = &weights[0, 0]
         stride = weights.strides[0] // <int64_t> sizeof(double)
         if self.measure(w, stride, n_targets, &scales[0], &totals[0], n_threads):
@@ -118,13 +95,13 @@ cdef class StumpSearch:
         self.settle(w, stride, scales, totals, features, best, winners, n_threads)
         return self.write(w, stride, totals, winners, values, n_threads)
 
-    cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets, double *scales,
-                 double *totals, int n_threads) except -1:
+    cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets,
+                      double *scales, double *totals, int n_threads) except -1:
         # Scales are powers of two: integer weights stay integers, and equal sums stay equal.
         cdef int64_t n = self.n_samples, t
         cdef bint small = False
         for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
-            scales[t] = scale_of(cwb_mass(w + t * stride, n))
+            scales[t] = cwb_scale(cwb_mass(w + t * stride, n))
             totals[t] = cwb_total(w + t * stride, scales[t], n)
         for t in range(n_targets):
             if scales[t] == 0.0:
@@ -134,13 +111,13 @@ cdef class StumpSearch:
             small = small or not isfinite(scales[t])
         return small
 
-    cdef scan(self, const double *w, int64_t stride, int64_t n_targets, const double[::1] scales,
-              const double[::1] totals, const int64_t[::1] features, int n_threads,
-              bint portable):
+    cdef object scan(self, const double *w, int64_t stride, int64_t n_targets,
+                     const double[::1] scales, const double[::1] totals,
+                     const int64_t[::1] features, int n_threads, bint portable):
         """max |E| / 2 of every column and target, in units of 2^20 / scale, off by at most
         `bound` of the column: a list of int32 arrays, one a slice of targets."""
         cdef int64_t n = self.n_samples, n_columns = features.shape[0]
-        cdef int64_t vectors, lanes, first, count, task, n_tasks, f, l
+        cdef int64_t vectors, lanes, first, count, task, n_tasks, f, lane
         cdef int32_t *rows
         cdef int32_t[:, ::1] best_
         cdef int32_t[::1] half
@@ -157,8 +134,8 @@ cdef class StumpSearch:
             count = min(lanes, n_targets - first)
             rows = self.aligned_rows(lanes)
             half = np.zeros(lanes, dtype=np.int32)
-            for l in range(count):
-                half[l] = <int32_t> -rint(totals[first + l] * (0.5 * CWB_COARSE))
+            for lane in range(count):
+                half[lane] = <int32_t> -rint(totals[first + lane] * (0.5 * CWB_COARSE))
             for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_threads):
                 cwb_fill_rows(w + first * stride, stride, &scales[first], <int> count, <int> lanes,
                               task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
@@ -185,10 +162,10 @@ cdef class StumpSearch:
         # Rows of 64 bytes lie in one line of the cache each.
         return <int32_t *> ((address + 63) & ~<size_t> 63)
 
-    cdef settle(self, const double *w, int64_t stride, const double[::1] scales,
-                const double[::1] totals, const int64_t[::1] features, slices,
-                Found[::1] found, int n_threads):
-        cdef int64_t n_columns = features.shape[0], t, first = 0, count
+    cdef object settle(self, const double *w, int64_t stride, const double[::1] scales,
+                       const double[::1] totals, const int64_t[::1] features, object slices,
+                       Found[::1] found, int n_threads):
+        cdef int64_t t, first = 0, count
         cdef const int32_t[:, :] best
         for slice_ in slices:
             best = slice_
@@ -231,61 +208,60 @@ cdef class StumpSearch:
                 found.column = features[f]
                 found.stump = stump
 
-    cdef write(self, const double *w, int64_t stride, const double[::1] totals, Found[::1] found,
-               values, int n_threads):
-        cdef int64_t n_targets = found.shape[0], t, p, end
-        cdef int64_t n_bytes = (self.n_samples + 7) // 8
-        feature = np.empty(n_targets, dtype=np.int32)
-        threshold = np.zeros(n_targets)
+    cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
+                      const Found[::1] found, object values, int n_threads):
+        cdef int64_t n_targets = found.shape[0], t
         polarity = np.empty(n_targets, dtype=np.int8)
         missing = np.empty(n_targets, dtype=np.int8)
         edges = np.empty(n_targets)
-        outputs = np.empty((n_targets, n_bytes), dtype=np.uint8)
-        cdef int32_t[::1] feature_ = feature
-        cdef double[::1] threshold_ = threshold, edges_ = edges
+        outputs = np.empty((n_targets, (self.n_samples + 7) // 8), dtype=np.uint8)
+        cdef double[::1] edges_ = edges
         cdef int8_t[::1] polarity_ = polarity, missing_ = missing
         cdef uint8_t[:, ::1] outputs_ = outputs
-        cdef const cwb_column *column
-        cdef const cwb_stump *stump
         for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
-            self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0],
-                           n_bytes)
+            self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0])
             edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], self.n_samples)
-        # Both sides of each threshold: entries (row, column) to look up, -1 for none.
-        sides = np.full((2, n_targets), -1, dtype=np.int64)
-        cdef int64_t[:, ::1] sides_ = sides
+        feature, threshold = self.locate(found, values)
+        return feature, threshold, polarity, missing, edges, outputs
+
+    cdef object locate(self, const Found[::1] found, object values):
+        """Features and thresholds; values(rows, columns) looks up both sides of a threshold."""
+        cdef int64_t n_targets = found.shape[0], t, p, end
+        cdef const cwb_column *column
+        cdef double here, there
+        feature, threshold = np.empty(n_targets, dtype=np.int32), np.zeros(n_targets)
+        rows = np.zeros((2, n_targets), dtype=np.int64)
+        cdef int32_t[::1] feature_ = feature
+        cdef double[::1] threshold_ = threshold
+        cdef int64_t[:, ::1] rows_ = rows
         for t in range(n_targets):
-            stump = &found[t].stump
             feature_[t] = <int32_t> found[t].column
             if found[t].column < 0:
                 continue
             column = &self.columns[found[t].column]
-            end = column.n_forward + column.n_backward
-            p = stump.position
+            p, end = found[t].stump.position, column.n_forward + column.n_backward
             if p < end:
-                sides_[0, t] = cwb_row(column, self.wide, p)
-                if p + 1 != column.n_forward and p + 1 != end:
-                    sides_[1, t] = cwb_row(column, self.wide, p + 1)
-        looked_up = values(np.maximum(sides, 0), np.maximum(feature, 0))
-        cdef const double[:, ::1] sides_values = looked_up
-        cdef double here, there
+                rows_[0, t] = cwb_row(column, self.wide, p)
+                rows_[1, t] = cwb_row(column, self.wide, min(p + 1, end - 1))
+        cdef const double[:, ::1] sides = values(rows, np.maximum(feature, 0))
         for t in range(n_targets):
             if found[t].column < 0:
                 continue
             column = &self.columns[found[t].column]
-            if sides_[0, t] < 0:
+            p, end = found[t].stump.position, column.n_forward + column.n_backward
+            here, there = sides[0, t], sides[1, t]
+            if p + 1 == column.n_forward or p + 1 == end:
+                there = column.skipped
+            if p == end:
                 threshold_[t] = INFINITY
-                continue
-            here = sides_values[0, t]
-            there = column.skipped if sides_[1, t] < 0 else sides_values[1, t]
-            if found[t].stump.position < column.n_forward:
+            elif p < column.n_forward:
                 threshold_[t] = cwb_threshold(here, there)
             else:
                 threshold_[t] = cwb_threshold(there, here)
-        return feature, threshold, polarity, missing, edges, outputs
+        return feature, threshold
 
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
-                        int8_t *missing, uint8_t *bits, int64_t n_bytes) noexcept nogil:
+                        int8_t *missing, uint8_t *bits) noexcept nogil:
         cdef cwb_column nothing
         cdef int default = 1 if total >= 0 else -1
         polarity[0] = 1 if found.stump.above >= 0 else -1
@@ -317,18 +293,3 @@ FOUND = np.dtype(
         ),
     ]
 )
-
-
-cdef double scale_of(double mass) noexcept nogil:
-    """The power of two that brings `mass` into (2^50, 2^51] (1 - 2^-8); 0 if it is not finite."""
-    cdef int exponent
-    cdef double fraction
-    if not isfinite(mass):
-        return 0.0
-    if mass == 0.0:
-        return 1.0
-    fraction = frexp(mass, &exponent)
-    exponent = 51 - exponent
-    if fraction > 1.0 - 2.0 ** -8:
-        exponent -= 1
-    return ldexp(1.0, exponent)

@@ -21,7 +21,7 @@ typedef struct {
 } cwb_stump;
 
 #define CWB_SETTLE(NAME, INDEX)                                                                   \
-    static cwb_stump NAME(const double *r, double scale, double total, const cwb_column *c)       \
+    static inline cwb_stump NAME(const double *r, double scale, double total, const cwb_column *c)       \
     {                                                                                             \
         const INDEX *index = (const INDEX *)c->index;                                             \
         const int64_t middle = c->n_forward, end = middle + c->n_backward;                        \
@@ -74,7 +74,7 @@ static inline int64_t cwb_row(const cwb_column *c, int wide, int64_t p)
 
 /* Packed outputs of the stump at `position`: `above` (-1 or +1) behind the threshold, -above
  * before it, `missing` for examples without a value. */
-static void cwb_write_outputs(const cwb_column *c, int wide, int64_t position, int above,
+static inline void cwb_write_outputs(const cwb_column *c, int wide, int64_t position, int above,
                               int missing, int64_t n_samples, uint8_t *bits)
 {
     const int64_t visited = c->n_forward + c->n_backward;
@@ -116,7 +116,7 @@ CWBOOST_CLONES static double cwb_edge(const double *r, const uint8_t *bits, int6
 
 /* A threshold t with a <= t < b that also separates the float32 roundings of a and b where these
  * differ; halfway, and itself a float32 number, where that can be had. */
-static double cwb_threshold(double a, double b)
+static inline double cwb_threshold(double a, double b)
 {
     const double a32 = (double)(float)a, b32 = (double)(float)b;
     double low = a32 > a ? a32 : a, high = b32 < b ? b32 : b;

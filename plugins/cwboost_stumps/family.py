@@ -42,6 +42,7 @@ class StumpFamily(cwboost.WeakLearnerFamily):
             missing_values=True,
             sparse_input=True,
             releases_gil=True,
+            shared_pricing=True,
         )
 
     def bind(self, X, *, n_targets, random_state, n_threads):
@@ -77,6 +78,9 @@ class StumpPricer(cwboost.Pricer):
 
     def price(self, weights):
         return self._priced(self._features.search(weights, self._draw()))
+
+    def price_shared(self, weights):
+        return self._priced(self._features.search_shared(weights, self._draw()))
 
     def _draw(self):
         if self._n_drawn is None:
