@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
+import csv
+import os
+import time
+from numbers import Integral, Real
+from pathlib import Path
 
 from tqdm.auto import tqdm
 
-__all__ = ["ProgressBar", "TimeLimit"]
+__all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
@@ -14,14 +18,26 @@ class ProgressBar:
 
     Parameters
     ----------
-    n_rounds : int
-        Rounds asked for.
-    verbose : int
+    n_rounds : int or None, default=None
+        Rounds asked for; None takes them from the first round's state.
+    verbose : int, default=1
         Zero shows nothing.
     """
 
-    def __init__(self, n_rounds: int, verbose: int = 1):
-        self._bar = tqdm(total=n_rounds, disable=not verbose, unit="round")
+    def __init__(self, n_rounds: int | None = None, verbose: int = 1):
+        self.n_rounds = n_rounds
+        self.verbose = verbose
+        self._bar = None if n_rounds is None else self._open(n_rounds)
+
+    def _open(self, n_rounds: int):
+        return tqdm(total=n_rounds, disable=not self.verbose, unit="round")
+
+    def __deepcopy__(self, memo):
+        # An estimator's clone gets a bar of its own: a terminal is not copied.
+        return ProgressBar(self.n_rounds, self.verbose)
+
+    def __reduce__(self):
+        return ProgressBar, (self.n_rounds, self.verbose)
 
     def __enter__(self):
         return self
@@ -31,6 +47,8 @@ class ProgressBar:
 
     def on_round_end(self, state) -> bool:
         """Advance to the round of `state`; never stops training."""
+        if self._bar is None:
+            self._bar = self._open(state.n_rounds)
         if not self._bar.disable:
             latest = state.latest
             self._bar.set_postfix(
@@ -40,6 +58,9 @@ class ProgressBar:
                 refresh=False,
             )
             self._bar.update(state.round - self._bar.n)
+        if self.n_rounds is None and state.round >= state.n_rounds:
+            self._bar.close()
+            self._bar = None
         return False
 
 
@@ -63,3 +84,96 @@ class TimeLimit:
 
     def on_round_end(self, state) -> bool:
         return state.seconds >= self.seconds
+
+
+class CSVLog:
+    """Writes a row of the history to a CSV file at the end of every round.
+
+    The columns are ``round``, ``seconds`` (since `fit` began) and the names of the history. A fit
+    that goes on from an earlier one keeps the rows of the rounds before and replaces the rest, so
+    that rounds lost in a crash do not stand there twice.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self._next_round = None
+
+    def on_round_end(self, state) -> bool:
+        """Append the row of `state`; never stops training."""
+        names = ["round", "seconds", *state.latest]
+        if self._next_round != state.round:
+            self._start(names, state.round)
+        with open(self.path, "a", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow([state.round, state.seconds, *state.latest.values()])
+        self._next_round = state.round + 1
+        return False
+
+    def _start(self, names: list[str], first: int) -> None:
+        """Begin the file, with what it holds of the rounds before `first`."""
+        kept = []
+        if first > 1 and os.path.exists(self.path):
+            with open(self.path, newline="", encoding="utf-8") as file:
+                rows = csv.reader(file)
+                if next(rows, None) == names:
+                    kept = [row for row in rows if len(row) == len(names) and int(row[0]) < first]
+        temporary = f"{os.fspath(self.path)}.tmp"
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([names, *kept])
+        os.replace(temporary, self.path)
+
+
+class Checkpoint:
+    """Saves the model in training now and then, so that a crash loses little of it.
+
+    The file is a model file with the state of training: load it, set ``warm_start=True`` and
+    call ``fit`` with the same data to go on. Where the classifier has an integer
+    ``random_state``, the outcome equals that of a fit that was never interrupted, bit for bit.
+
+    Parameters
+    ----------
+    path : path-like
+        Replaced in one step each time: a crash while saving leaves the checkpoint before.
+    every_rounds : int or None, default=None
+        Save after each so many rounds.
+    every_seconds : float or None, default=60.0
+        Save at the end of a round when the last checkpoint (or the start) is so long ago.
+    """
+
+    needs_training_state = True
+
+    def __init__(self, path, every_rounds=None, every_seconds=60.0):
+        if every_rounds is None and every_seconds is None:
+            raise ValueError("every_rounds or every_seconds must be given")
+        if every_rounds is not None and (
+            isinstance(every_rounds, bool)
+            or not isinstance(every_rounds, Integral)
+            or every_rounds < 1
+        ):
+            raise ValueError(f"every_rounds must be an integer >= 1, got {every_rounds!r}")
+        if every_seconds is not None and (
+            not isinstance(every_seconds, Real) or not every_seconds >= 0
+        ):
+            raise ValueError(f"every_seconds must be a number >= 0, got {every_seconds!r}")
+        if not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"path must lie in a folder that exists, got {os.fspath(path)!r}")
+        self.path = path
+        self.every_rounds = every_rounds
+        self.every_seconds = every_seconds
+        self._saved_at = None
+
+    def on_round_end(self, state) -> bool:
+        """Save where it is time; never stops training."""
+        now = time.monotonic()
+        if self._saved_at is None:
+            self._saved_at = now - state.seconds
+        due = self.every_rounds is not None and state.round % self.every_rounds == 0
+        if self.every_seconds is not None:
+            due = due or now - self._saved_at >= self.every_seconds
+        if due:
+            state.snapshot().save(self.path, training_state=True)
+            self._saved_at = time.monotonic()
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 import zlib
 from numbers import Integral, Real
@@ -280,8 +281,16 @@ class CWBoostClassifier(BoostingClassifier):
             training.resume(
                 previous["ensemble"], problem.X, previous["history"], state if same else None
             )
-        self._data = _fingerprint(problem) if self.warm_start else None
+            training.resumed = state if same else None
+        self._data = _fingerprint(problem) if self._keeps_state() else None
         return training
+
+    def _keeps_state(self) -> bool:
+        """Whether someone may want to go on from here bit for bit."""
+        wanted = (
+            getattr(callback, "needs_training_state", False) for callback in self.callbacks or []
+        )
+        return self.warm_start or any(wanted)
 
     def _train(self, training, held_out, family, start) -> None:
         """Run the rounds."""
@@ -289,8 +298,27 @@ class CWBoostClassifier(BoostingClassifier):
         if self.early_stopping:
             measure = "error" if self.early_stopping is True else self.early_stopping
             stopping = EarlyStopping(held_out, measure, self.n_iter_no_change)
+            if training.resumed and "early_stopping" in training.resumed:
+                stopping.restore(training.resumed["early_stopping"])
         callbacks = [*([stopping] if stopping else []), *(self.callbacks or [])]
-        train(self, training, callbacks, lambda: self._keep(training, stopping, family), start)
+        train(
+            self,
+            training,
+            callbacks,
+            keep=lambda: self._keep(training, stopping, family),
+            start=start,
+            snapshot=lambda: self._snapshot(training, stopping, family),
+        )
+
+    def _snapshot(self, training, stopping, family) -> CWBoostClassifier:
+        """A copy of this classifier with all rounds so far, that training can go on from."""
+        snapshot = copy.copy(self)
+        snapshot.stop_reason_ = "checkpoint"
+        snapshot._keep(training, None, family)
+        snapshot._state = {**training.state(), "data": self._data}
+        if stopping is not None:
+            snapshot._state["early_stopping"] = stopping.state()
+        return snapshot
 
     def _keep(self, training, stopping, family) -> None:
         """Set the fitted attributes, all at once."""

@@ -92,6 +92,8 @@ class ColumnGeneration:
     stop_reason : {None, "optimal", "no column", "tol"}
         Why the last round said to stop. "optimal": exact pricing found no violated column and
         the restricted master is solved; "no column": a family without exact pricing found none.
+    resumed : dict or None
+        The state from which training went on bit for bit.
     best_bound : float
         Largest dual bound so far, NaN where pricing is not exact.
     """
@@ -102,6 +104,7 @@ class ColumnGeneration:
     rng: np.random.Generator
     validation: object = None
     stop_reason: str | None = None
+    resumed: dict | None = None
     best_bound: float = np.nan
     history: dict = field(default_factory=lambda: {name: [] for name in HISTORY_NAMES})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
@@ -50,6 +51,9 @@ class RoundState:
     training : Training
         For `CWBoostClassifier` and `MultiBoostClassifier` a `ColumnGeneration`.
     estimator : BoostingClassifier
+    snapshot : callable
+        Returns a copy of the estimator, fitted with the rounds so far and the state that
+        ``warm_start`` goes on from. Raises TypeError for a classifier that has no warm start.
     """
 
     round: int
@@ -58,6 +62,7 @@ class RoundState:
     latest: dict
     training: Training
     estimator: object
+    snapshot: Callable[[], object]
 
 
 def train(
@@ -66,6 +71,7 @@ def train(
     callbacks: Sequence,
     keep: Callable[[], None],
     start: float,
+    snapshot: Callable[[], object] | None = None,
 ) -> None:
     """Run the rounds and set ``stop_reason_``; an interrupt keeps those that were finished.
 
@@ -82,9 +88,14 @@ def train(
         Sets the fitted attributes of the estimator.
     start : float
         ``perf_counter()`` when `fit` began.
+    snapshot : callable, optional
+        What callbacks get as ``state.snapshot``.
     """
+    if snapshot is None:
+        snapshot = partial(_no_snapshot, estimator)
+    tell = partial(_tell, estimator, training, start, snapshot)
     try:
-        estimator.stop_reason_ = _run(estimator, training, callbacks, start)
+        estimator.stop_reason_ = _run(estimator, training, callbacks, tell)
     except KeyboardInterrupt:
         estimator.stop_reason_ = "interrupted"
         if training.n_rounds:
@@ -93,13 +104,17 @@ def train(
     keep()
 
 
-def _run(estimator, training, callbacks, start) -> str:
+def _no_snapshot(estimator):
+    raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
+
+
+def _run(estimator, training, callbacks, tell) -> str:
     with ProgressBar(estimator.n_estimators, estimator.verbose) as bar:
         while training.n_rounds < estimator.n_estimators:
             done = training.n_rounds
             goes_on = training.round()
             if training.n_rounds > done:
-                stopped_by = _tell(estimator, training, [bar, *callbacks], start)
+                stopped_by = tell([bar, *callbacks])
                 if goes_on and stopped_by is not None:
                     return getattr(stopped_by, "stop_reason", "callback")
             if not goes_on:
@@ -107,7 +122,7 @@ def _run(estimator, training, callbacks, start) -> str:
     return "n_estimators"
 
 
-def _tell(estimator, training, callbacks, start):
+def _tell(estimator, training, start, snapshot, callbacks):
     """Tell every callback of a round; the first that wants to stop, or None."""
     state = RoundState(
         round=training.n_rounds,
@@ -116,6 +131,7 @@ def _tell(estimator, training, callbacks, start):
         latest={name: values[-1] for name, values in training.history.items()},
         training=training,
         estimator=estimator,
+        snapshot=snapshot,
     )
     wants = [callback for callback in callbacks if callback.on_round_end(state)]
     return wants[0] if wants else None

@@ -83,3 +83,11 @@ class EarlyStopping:
         if value < self._best:
             self._best, self.best_round = value, state.round
         return state.round - self.best_round >= self._patience
+
+    def state(self) -> dict:
+        """What `restore` needs to go on where this one is."""
+        return {"best": self._best, "best_round": self.best_round}
+
+    def restore(self, state: dict) -> None:
+        """Go on from what `state` returned."""
+        self._best, self.best_round = float(state["best"]), int(state["best_round"])

@@ -1,0 +1,236 @@
+"""Callbacks: what they see, that they may stop training, and going on after a crash."""
+
+import copy
+import csv
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from cwboost import CWBoostClassifier, load_model, rounds
+from cwboost.callbacks import Checkpoint, CSVLog, ProgressBar, TimeLimit
+
+X, Y = load_digits(return_X_y=True)
+X, Y = X[:400], Y[:400]
+TIMES = ("pricing_seconds", "solver_seconds")
+
+
+def classifier(**params):
+    return CWBoostClassifier(**{"n_estimators": 12, "C": 1e3, "random_state": 1, **params})
+
+
+class Crash(Exception):
+    pass
+
+
+class CrashAt:
+    def __init__(self, round):
+        self.round = round
+
+    def on_round_end(self, state):
+        if state.round == self.round:
+            raise Crash
+
+
+def assert_same_model(ours, theirs):
+    for name, array in theirs.ensemble_.arrays().items():
+        np.testing.assert_array_equal(ours.ensemble_.arrays()[name], array, err_msg=name)
+    for name in theirs.history_.keys() - set(TIMES):
+        np.testing.assert_array_equal(ours.history_[name], theirs.history_[name], err_msg=name)
+    assert ours.stop_reason_ == theirs.stop_reason_
+    assert ours.best_iteration_ == theirs.best_iteration_
+
+
+# ---------------------------------------------------------------------------- CSV log
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_log_holds_the_history(tmp_path):
+    clf = classifier(callbacks=[CSVLog(tmp_path / "log.csv")]).fit(X, Y)
+    rows = read_csv(tmp_path / "log.csv")
+    assert [int(row["round"]) for row in rows] == list(range(1, 13))
+    for name, values in clf.history_.items():
+        np.testing.assert_array_equal([float(row[name]) for row in rows], values)
+    seconds = [float(row["seconds"]) for row in rows]
+    assert seconds == sorted(seconds)
+    clf.set_params(n_estimators=3).fit(X, Y)
+    assert len(read_csv(tmp_path / "log.csv")) == 3
+
+
+def test_csv_log_goes_on_where_training_does(tmp_path):
+    path = tmp_path / "log.csv"
+    clf = classifier(n_estimators=5, warm_start=True, callbacks=[CSVLog(path)]).fit(X, Y)
+    first = read_csv(path)
+    with open(path, "a") as file:
+        file.write("6,1.0" + ",0" * len(clf.history_) + "\n7,broken")
+    clf.set_params(n_estimators=8, callbacks=[CSVLog(path)]).fit(X, Y)
+    rows = read_csv(path)
+    assert rows[:5] == first
+    np.testing.assert_array_equal(
+        [float(row["objective"]) for row in rows], clf.history_["objective"]
+    )
+    path.write_text("something,else\n1,2\n")
+    clf.set_params(n_estimators=9, callbacks=[CSVLog(path)]).fit(X, Y)
+    assert [int(row["round"]) for row in read_csv(path)] == [9]
+
+
+# ---------------------------------------------------------------------------- checkpoints
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"correction": "stagewise", "learning_rate": 0.3, "subsample": 0.5, "n_jobs": 2},
+        {"weak_learner": "tree", "correction": "stagewise", "subsample": 0.7},
+        {"early_stopping": "error", "n_iter_no_change": 3, "n_estimators": 40},
+    ],
+    ids=["total", "stagewise", "trees", "early stopping"],
+)
+def test_resumed_training_equals_uninterrupted(tmp_path, params):
+    whole = classifier(**params).fit(X, Y)
+    path = tmp_path / "checkpoint.cwb"
+    interrupted = classifier(**params, callbacks=[Checkpoint(path, every_rounds=3), CrashAt(8)])
+    with pytest.raises(Crash):
+        interrupted.fit(X, Y)
+    loaded = load_model(path)
+    assert loaded.n_iter_ == 6 and loaded.stop_reason_ == "checkpoint"
+    np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"][:6])
+    loaded.set_params(warm_start=True).fit(X, Y)
+    assert_same_model(loaded, whole)
+
+
+def test_a_checkpoint_leaves_the_estimator_alone(tmp_path):
+    plain = classifier().fit(X, Y)
+    clf = classifier(callbacks=[Checkpoint(tmp_path / "c", every_rounds=5)]).fit(X, Y)
+    assert_same_model(clf, plain)
+    assert not hasattr(clf, "_state")
+    assert load_model(tmp_path / "c").n_iter_ == 10
+
+
+def test_resuming_with_other_data_forms_the_weights_anew(tmp_path):
+    path = tmp_path / "c"
+    classifier(n_estimators=4, callbacks=[Checkpoint(path, every_rounds=4)]).fit(X, Y)
+    loaded = load_model(path).set_params(warm_start=True, n_estimators=8)
+    loaded.fit(X[:350], Y[:350])
+    assert loaded.n_iter_ == 8 and np.isfinite(loaded.history_["objective"]).all()
+
+
+def test_checkpoints_by_time(tmp_path):
+    class Clock:
+        seconds = 0.0
+        saved = 0
+
+    def state(round, seconds):
+        def snapshot():
+            Clock.saved += 1
+            return model
+
+        return rounds.RoundState(round, 9, seconds, {}, None, None, snapshot)
+
+    model = classifier(n_estimators=2).fit(X, Y)
+    never = Checkpoint(tmp_path / "c", every_seconds=1e6)
+    assert not never.on_round_end(state(1, 1.0)) and Clock.saved == 0
+    assert not never.on_round_end(state(2, 2.0)) and Clock.saved == 0
+    late = Checkpoint(tmp_path / "c", every_seconds=1e6)
+    assert not late.on_round_end(state(1, 2e6)) and Clock.saved == 1
+    always = Checkpoint(tmp_path / "c", every_seconds=0)
+    always.on_round_end(state(1, 0.0))
+    always.on_round_end(state(2, 0.0))
+    assert Clock.saved == 3
+
+
+def test_killed_training_loses_one_interval_at_most(tmp_path):
+    """Kill -9 between two checkpoints; the file is whole and training goes on to the same end."""
+    program = """
+        import sys, os, signal
+        from sklearn.datasets import load_digits
+        from cwboost import CWBoostClassifier
+        from cwboost.callbacks import Checkpoint
+
+        class KillAt:
+            def on_round_end(self, state):
+                if state.round == 9:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        X, y = load_digits(return_X_y=True)
+        callbacks = [Checkpoint(sys.argv[1], every_rounds=2), KillAt()]
+        CWBoostClassifier(n_estimators=12, C=1e3, random_state=1, callbacks=callbacks).fit(
+            X[:400], y[:400]
+        )
+    """
+    path = tmp_path / "checkpoint.cwb"
+    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(path)])
+    assert killed.returncode == -signal.SIGKILL
+    loaded = load_model(path)
+    assert loaded.n_iter_ == 8
+    assert_same_model(loaded.set_params(warm_start=True).fit(X, Y), classifier().fit(X, Y))
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"every_seconds": None}, "every_rounds or every_seconds"),
+        ({"every_rounds": 0}, "every_rounds must be"),
+        ({"every_rounds": 1.5}, "every_rounds must be"),
+        ({"every_seconds": -1}, "every_seconds must be"),
+        ({"every_seconds": "1"}, "every_seconds must be"),
+    ],
+)
+def test_bad_checkpoints(tmp_path, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Checkpoint(tmp_path / "c", **arguments)
+    with pytest.raises(ValueError, match="folder that exists"):
+        Checkpoint(tmp_path / "absent" / "c")
+
+
+def test_classifiers_without_warm_start_have_no_checkpoints():
+    with pytest.raises(TypeError, match="object has no warm start, hence no checkpoints"):
+        rounds._no_snapshot(object())
+
+
+# ---------------------------------------------------------------------------- all of them
+
+
+def test_progress_bar_as_a_callback(capsys):
+    clf = classifier(n_estimators=4, callbacks=[ProgressBar()])
+    clone(clf).fit(X, Y)
+    shown = capsys.readouterr().err
+    assert "4/4" in shown and "train_error" in shown
+    clone(clf).set_params(callbacks=[ProgressBar(verbose=0)]).fit(X, Y)
+    assert capsys.readouterr().err == ""
+
+
+def test_callbacks_may_stop_training_and_all_are_told():
+    class StopAt:
+        def __init__(self, round):
+            self.round, self.told = round, []
+
+        def on_round_end(self, state):
+            self.told.append(state.round)
+            assert state.latest["train_error"] == state.training.history["train_error"][-1]
+            return state.round == self.round
+
+    stop, other = StopAt(3), StopAt(99)
+    clf = classifier(callbacks=[stop, other]).fit(X, Y)
+    assert clf.stop_reason_ == "callback" and clf.n_iter_ == 3
+    assert stop.told == other.told == [1, 2, 3]
+    assert classifier(callbacks=[TimeLimit(0)]).fit(X, Y).stop_reason_ == "max_seconds"
+
+
+def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):
+    callbacks = [ProgressBar(verbose=0), CSVLog(tmp_path / "l"), Checkpoint(tmp_path / "c")]
+    clf = classifier(n_estimators=3, callbacks=callbacks).fit(X, Y)
+    again = pickle.loads(pickle.dumps(clone(clf))).fit(X, Y)
+    assert_same_model(again, clf)
+    assert copy.deepcopy(clf).callbacks[1].path == tmp_path / "l"
