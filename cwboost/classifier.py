@@ -83,8 +83,8 @@ class CWBoostClassifier(BoostingClassifier):
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (best so far, NaN where pricing is not exact), gap, max_violation
-        (NaN when stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error,
-        valid_error.
+        (as the solver last looked, before its last pass; NaN when stage-wise), n_nonzero,
+        pricing_seconds, solver_seconds, train_error, valid_error.
     n_iter_ : int
         Rounds trained.
     best_iteration_ : int

@@ -26,7 +26,8 @@ class SolverReport:
     Parameters
     ----------
     max_violation : float
-        Largest violation over the columns of the master, NaN if it was not computed.
+        Largest violation over the columns of the master when the solver last looked: before its
+        last pass, if that was the last allowed; NaN if it never did.
     converged : bool
         Whether `max_violation` is at most epsilon.
     n_working_sets, n_updates : int
@@ -75,11 +76,10 @@ def fcd(
         Shrinkage of the first pass.
     """
     n_updates = 0
-    stagewise = max_working_sets == 1
     for rows in new_rows:
-        master.update_layer(rows, step=step, keep_scores=stagewise)
+        master.update_layer(rows, step=step)
         n_updates += int(np.count_nonzero(np.asarray(rows) >= 0))
-    if stagewise:
+    if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
     n_working_sets = 1
     extrapolation = Extrapolation()
@@ -89,12 +89,15 @@ def fcd(
         worst = max((float(theta.max()) for theta in violations if theta.size), default=0.0)
         idle = 0 if worst < least else idle + 1
         least = min(least, worst)
-        if worst <= epsilon or n_working_sets >= max_working_sets or idle == IDLE_PASSES:
+        if worst <= epsilon or idle == IDLE_PASSES:
             return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
         working_set = [np.flatnonzero(theta > epsilon) for theta in violations]
         update_working_set(master, working_set, order, rng)
         n_updates += sum(map(len, working_set))
         n_working_sets += 1
+        if n_working_sets >= max_working_sets:
+            # Nothing is decided by the violations now: whoever wants them can ask the master.
+            return SolverReport(worst, False, n_working_sets, n_updates)
         extrapolation.after_pass(master)
 
 

@@ -161,14 +161,9 @@ class RestrictedMaster:
         (t / q) (sum mu gamma + (1 - log t) sum mu).
         """
         t = 1.0 / max(1.0, best_edge)
-        margins = self.pairs.sum_of_margins
-        if np.isnan(margins):
-            margins = self.q * sum(
-                float(coef @ edge) for coef, edge in zip(self.coef, self.edges())
-            )
-        return t / self.q * (margins + (1.0 - np.log(t)) * self.pairs.loss)
+        return t / self.q * (self.pairs.margins + (1.0 - np.log(t)) * self.pairs.loss)
 
-    def update_layer(self, rows, step: float = 1.0, n_sweeps: int = 1, keep_scores=False) -> None:
+    def update_layer(self, rows, step: float = 1.0, n_sweeps: int = 1) -> None:
         """Update one column a class on their joint-sign tables.
 
         Parameters
@@ -179,7 +174,6 @@ class RestrictedMaster:
             Shrinkage of each move.
         n_sweeps : int, default=1
             Sweeps in the order of the classes; one is the first pass of Algorithm 2.
-        keep_scores : bool, default=False
         """
         layer = [
             columns.bits[row] if row >= 0 else None for columns, row in zip(self.columns, rows)
@@ -188,7 +182,7 @@ class RestrictedMaster:
         cells = present, np.asarray(rows)[present]
         start = np.zeros(self.n_classes)
         start[present] = self.coef_matrix[cells]
-        moved = self.pairs.update_layer(layer, start, step, n_sweeps, keep_scores)
+        moved = self.pairs.update_layer(layer, start, step, n_sweeps)
         self.coef_matrix[cells] = np.maximum(start + moved, 0.0)[present]
         self._edges = None
 

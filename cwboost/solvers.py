@@ -136,7 +136,7 @@ def solve_master(
         )
     else:
         report = lbfgsb(master, tol=tol)
-    return _solution(master, rows, report)
+    return _solution(master, rows, report, epsilon if solver == "fcd" else tol)
 
 
 def _checked_problem(H, y, C, sample_weight):
@@ -211,8 +211,9 @@ def _new_layers(rows, n_new):
     return list(zip_longest(*fresh, fillvalue=-1))
 
 
-def _solution(master, rows, report: SolverReport) -> Solution:
+def _solution(master, rows, report: SolverReport, limit: float) -> Solution:
     violations = master.violations()
+    worst = max((float(theta.max()) for theta in violations if theta.size), default=0.0)
     best_edge = max((float(edge.max()) for edge in master.edges() if edge.size), default=0.0)
     coef = []
     for c, of_class in enumerate(rows):
@@ -227,8 +228,8 @@ def _solution(master, rows, report: SolverReport) -> Solution:
         violations=[
             theta[np.asarray(of_class, dtype=np.intp)] for theta, of_class in zip(violations, rows)
         ],
-        max_violation=max((float(theta.max()) for theta in violations if theta.size), default=0.0),
-        converged=report.converged,
+        max_violation=worst,
+        converged=report.converged or worst <= limit,
         n_working_sets=report.n_working_sets,
         n_updates=report.n_updates,
     )

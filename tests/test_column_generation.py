@@ -52,8 +52,6 @@ def test_history_is_what_the_reference_computes(vowel):
     assert history["objective"][-1] == pytest.approx(value, rel=1e-10)
     assert history["n_nonzero"][-1] == (coef > 0).sum()
     assert history["train_error"][-1] == pytest.approx(1 - clf.score(X, y))
-    theta = max(t.max() for t in slow_master.violations(H, y, 1e4, w))
-    assert history["max_violation"][-1] >= theta - 1e-8
     np.testing.assert_allclose(history["gap"], history["objective"] - history["dual_bound"])
     assert (np.diff(history["dual_bound"]) >= 0).all()
     assert all(len(values) == 25 for values in history.values())

@@ -189,6 +189,15 @@ static void cwb_coordinate_apply_portable(double *R, int64_t stride, int64_t c,
     }
 }
 
+/* F_c(i) += d h(i). Costs n. */
+CWBOOST_CLONES
+static void cwb_coordinate_scores(double *scores, const uint8_t *bits, int64_t n_bytes, double d) {
+    const cwb_f64x8 up = cwb_splat(d), down = cwb_splat(-d);
+    for (int64_t b = 0; b < n_bytes; b++)
+        cwb_store(scores + 8 * b,
+                  cwb_load(scores + 8 * b) + cwb_select(cwb_lanes(bits[b]), up, down));
+}
+
 #ifdef CWBOOST_X86_INTRINSICS
 /* The same operations with mask registers. */
 __attribute__((target("avx512f,avx512dq")))
@@ -316,13 +325,13 @@ static void cwb_row_factors(const int64_t *starts, int64_t n_classes, const uint
 /* What a pass over one tile of examples finds, summed over tiles by the caller in order. */
 typedef struct {
     double loss;      /* sum of mu */
-    double margins;   /* sum of r F: the sum of mu gamma, where scores are kept */
+    double margins;   /* sum of r F: the sum of mu gamma */
     int64_t errors;   /* examples with a pair of margin < 0, or = 0 against a lower class */
 } cwb_tile_sums;
 
 /* One tile of a layer: multiply mu_(i,c) by row[i] exp(d_c h_c(i)), renew the own sums, keep the
- * scores F (where given: F_c += d_c h_c), and count errors. `layer` or `scores` may be null.
- * Costs n_classes loads and stores an example (twice with scores). */
+ * scores (F_c += d_c h_c), and count errors. Without a layer (null) only the rows are scaled.
+ * Costs 2 n_classes loads and stores an example. */
 CWBOOST_CLONES
 static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *starts,
                      int64_t n_classes, int64_t first_byte, int64_t last_byte,
@@ -340,7 +349,7 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
     }
     for (int64_t c = 0; c < n_classes; c++) {
         double *r = R + c * stride + 8 * first_byte;
-        double *f = scores ? scores + c * stride + 8 * first_byte : 0;
+        double *f = scores + c * stride + 8 * first_byte;
         const uint8_t *h = layer ? layer[c] + first_byte : 0;
         const cwb_f64x8 vup = cwb_splat(layer ? up[c] : 1.0);
         const cwb_f64x8 vdown = cwb_splat(layer ? down[c] : 1.0);
@@ -361,11 +370,9 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
             cwb_i64x8 behind = (cwb_i64x8)zero;
             if (8 * b + 8 > end) behind = cwb_lanes(cwb_valid(b, end, INT64_MAX - 8));
             wrong[b] |= cwb_negative(x + w - cwb_where(behind, smallest));
-            if (f) {
-                const cwb_f64x8 score = cwb_load(f + 8 * b) + cwb_select(bit, vd, -vd);
-                cwb_store(f + 8 * b, score);
-                margins[b] += x * score;
-            }
+            const cwb_f64x8 score = cwb_load(f + 8 * b) + cwb_select(bit, vd, -vd);
+            cwb_store(f + 8 * b, score);
+            margins[b] += x * score;
         }
     }
     cwb_f64x8 loss = zero, margin = zero;
@@ -377,7 +384,7 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
             const int64_t i = 8 * (first_byte + b) + l;
             if (label[i] < 0) continue;
             R[label[i] * stride + i] = sums[b][l];
-            if (scores) margin[l] += sums[b][l] * scores[label[i] * stride + i];
+            margin[l] += sums[b][l] * scores[label[i] * stride + i];
             errors -= wrong[b][l];
         }
     }

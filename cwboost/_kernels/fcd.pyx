@@ -8,10 +8,11 @@ The restricted master is, with q = p / C,
 `PairWeights` keeps no pair by column: its state is the K x n matrix R of signed weights, where
 r_c(i) is the sum of mu_(i,y) over y for the examples of class c and -mu_(i,c) for the others.
 Everything the algorithm asks is a product with a row of R: (1/q) sum_i r_c(i) h(x_i) is the edge
-of a column of class c, and one minus it the derivative of the objective.
+of a column of class c, and one minus it the derivative of the objective. The scores F are kept
+beside it: sum r F is the sum of mu gamma, which the dual bound needs.
 
 Coordinates change either one at a time (`update_coordinates`: V+ and V- by one pass over the
-examples, two calls of exp, one pass to apply) or a layer at a time (`update_layer`: one column a
+examples, two calls of exp, two passes to apply) or a layer at a time (`update_layer`: one column a
 class; one pass fills the joint-sign tables, exact coordinate updates then need no data, one pass
 applies them all).
 """
@@ -36,6 +37,7 @@ cdef extern from "fcd.h" nogil:
     void cwb_coordinate_apply(
         double*, int64_t, int64_t, const int64_t*, int64_t, double*, const uint8_t*,
         double) noexcept
+    void cwb_coordinate_scores(double*, const uint8_t*, int64_t, double) noexcept
     void cwb_layer_table(
         const double*, int64_t, const int64_t*, int64_t, const uint8_t**, double*) noexcept
     double cwb_layer_solve(
@@ -72,7 +74,6 @@ cdef class PairWeights:
     cdef readonly int64_t n_samples, n_classes, n_bytes, stride
     cdef readonly double q, loss, margins
     cdef readonly int64_t n_errors
-    cdef readonly bint scores_current
     cdef int n_threads
     cdef double[:, ::1] R, scores
     cdef double[::1] scale, weight, tables, up, down
@@ -121,7 +122,6 @@ cdef class PairWeights:
         R = np.asarray(self.R)
         R[:] = -np.asarray(self.weight)
         np.asarray(self.scores)[:] = 0.0
-        self.scores_current = True
         self.fold()
 
     def rebuild(self, bits, coef):
@@ -155,7 +155,6 @@ cdef class PairWeights:
                     if self.label[i] != c:
                         self.R[c, i] = -self.weight[i] * exp(
                             self.scores[c, i] - self.scores[self.label[i], i])
-        self.scores_current = True
         self.fold()
         if not isfinite(self.loss):
             self.restart()
@@ -169,15 +168,9 @@ cdef class PairWeights:
         """The matrix R: a float64 view of shape (n_classes, n_samples)."""
         return np.asarray(self.R)[:, : self.n_samples]
 
-    @property
-    def sum_of_margins(self):
-        """sum of mu gamma = sum of r F, NaN while the scores are not kept current."""
-        return self.margins if self.scores_current else np.nan
-
     def state(self):
         """Arrays that, with the columns, continue training bit for bit."""
-        return {"weights": np.array(self.R), "scores": np.array(self.scores),
-                "scores_current": np.array(self.scores_current)}
+        return {"weights": np.array(self.R), "scores": np.array(self.scores)}
 
     def restore(self, state):
         """Continue from what `state` returned for the same examples."""
@@ -187,21 +180,20 @@ cdef class PairWeights:
                     f"state {name!r}: expected shape {(self.n_classes, self.stride)}, "
                     f"got {state[name].shape}")
             np.asarray(target)[...] = state[name]
-        self.scores_current = bool(state["scores_current"])
         self.fold()
 
-    def edges(self, bits, int64_t first=0):
-        """Edges of all columns of classes first, first + 1, ...: sum_i r_c(i) h(i), unscaled.
+    def edges(self, bits):
+        """Edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
 
         Parameters
         ----------
-        bits : list of ndarrays of shape (n_c, n_bytes), dtype uint8
+        bits : list of n_classes ndarrays of shape (n_c, n_bytes), dtype uint8
 
         Returns
         -------
-        list of ndarrays of shape (n_c,), dtype float64
+        list of n_classes ndarrays of shape (n_c,), dtype float64
         """
-        cdef int64_t k, n = len(bits)
+        cdef int64_t k, n = self.n_classes
         cdef list result = [np.empty(block.shape[0]) for block in bits]
         cdef const uint8_t** columns = <const uint8_t**> malloc(n * sizeof(void*))
         cdef double** out = <double**> malloc(n * sizeof(void*))
@@ -219,15 +211,14 @@ cdef class PairWeights:
                 out[k] = &e[0] if sizes[k] else NULL
             with nogil:
                 for k in prange(n, num_threads=n_threads, schedule="dynamic", chunksize=1):
-                    cwb_edges(&self.R[first + k, 0], self.n_bytes, columns[k], self.n_bytes,
+                    cwb_edges(&self.R[k, 0], self.n_bytes, columns[k], self.n_bytes,
                               sizes[k], out[k])
         finally:
             free(columns)
             free(out)
         return result
 
-    def update_layer(self, layer, coef, double step=1.0, int64_t n_sweeps=1,
-                     bint keep_scores=True):
+    def update_layer(self, layer, coef, double step=1.0, int64_t n_sweeps=1):
         """Coordinate updates of one column a class, in the order of the classes.
 
         Parameters
@@ -240,8 +231,6 @@ cdef class PairWeights:
             Share of the way to each coordinate's minimiser (shrinkage).
         n_sweeps : int, default=1
             Sweeps over the layer; one is the first pass of Algorithm 2.
-        keep_scores : bool, default=True
-            Keep the scores F current; costs one more pass over a matrix.
 
         Returns
         -------
@@ -274,7 +263,6 @@ cdef class PairWeights:
                 for c in range(K):
                     self.up[c] = exp(d[c])
                     self.down[c] = exp(-d[c])
-            self.scores_current = self.scores_current and keep_scores
             self.apply(bits, &d[0])
         finally:
             free(bits)
@@ -307,7 +295,6 @@ cdef class PairWeights:
                 values = coef[c]
                 columns[c] = &h[0, 0] if h.shape[0] else NULL
                 w[c] = &values[0] if values.shape[0] else NULL
-            self.scores_current = False
             with nogil:
                 for u in range(n_updates):
                     c = of_class[u]
@@ -326,6 +313,7 @@ cdef class PairWeights:
                     cwb_coordinate_apply(
                         &self.R[0, 0], self.stride, c, &self.starts[0], K, &self.scale[0],
                         column, d)
+                    cwb_coordinate_scores(&self.scores[c, 0], column, self.n_bytes, d)
                 self.apply(NULL, NULL)
         finally:
             free(columns)
@@ -340,7 +328,6 @@ cdef class PairWeights:
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
         cdef int64_t t, first, last, b, i
         cdef int n_threads = self.threads()
-        cdef double* F = &self.scores[0, 0] if self.scores_current else NULL
         cdef cwb_tile_sums* sums = self.tile_sums
         if layer != NULL:
             cwb_row_factors(&self.starts[0], self.n_classes, layer, &self.up[0], &self.down[0],
@@ -348,7 +335,7 @@ cdef class PairWeights:
         for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
             first = t * CWB_TILE
             last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            cwb_tile(&self.R[0, 0], F, self.stride, &self.starts[0], self.n_classes, first, last,
+            cwb_tile(&self.R[0, 0], &self.scores[0, 0], self.stride, &self.starts[0], self.n_classes, first, last,
                      &self.scale[0], layer, moved, &self.up[0], &self.down[0], &self.weight[0],
                      &self.label[0], &sums[t])
         self.loss = 0.0
