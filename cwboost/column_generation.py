@@ -24,6 +24,7 @@ PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 1000
+"""How precisely the master is solved when no new column pays."""
 
 HISTORY_NAMES = (
     "objective",
@@ -90,8 +91,9 @@ class ColumnGeneration:
     Attributes
     ----------
     stop_reason : {None, "optimal", "no column", "tol"}
-        Why the last round said to stop. "optimal": exact pricing found no violated column and
-        the restricted master is solved; "no column": a family without exact pricing found none.
+        Why the last round said to stop. "optimal": exact pricing found no violated column that is
+        not there already, and the restricted master is solved; "no column": a family without
+        exact pricing found none.
     resumed : dict or None
         The state from which training went on bit for bit.
     best_bound : float
@@ -113,6 +115,7 @@ class ColumnGeneration:
         self._learner_edges: list[np.ndarray] = []
         self._path = PathBuilder()
         self._n_learners = 0
+        self._polished = False
         # Learner behind each column of the master, and its coefficient as last recorded.
         self._ids = np.zeros((self.master.n_classes, 16), dtype=np.int64)
         self._recorded = np.zeros((self.master.n_classes, 16))
@@ -129,8 +132,8 @@ class ColumnGeneration:
         priced_at = perf_counter()
         edges = priced.edges / self.master.q
         self._bound(edges)
-        layer = self._add_columns(priced, edges)
-        if layer is None:
+        layer, n_new = self._add_columns(priced, edges)
+        if not (layer >= 0).any() or (n_new == 0 and not self.settings.stagewise):
             self._batches = self._batches or [priced.learners.take([])]
             return self._finish()
         report = self._solve([layer])
@@ -155,20 +158,17 @@ class ColumnGeneration:
             self.best_bound = float(np.fmax(self.best_bound, bound))
 
     def _add_columns(self, priced, edges):
-        """Add the columns that pay: the row of each class, -1 for none, or None if none pays."""
-        pays = edges > PAYS
-        if not pays.any():
-            self._keep_none(priced)
-            return None
+        """Add the columns that pay: the row of each class, -1 for none, and how many are new."""
         rows = np.full(self.master.n_classes, -1)
         fresh = []
-        for c in np.flatnonzero(pays).tolist():
+        for c in np.flatnonzero(edges > PAYS).tolist():
             rows[c], new = self.master.add(c, priced.outputs[c])
             if new:
                 fresh.append(c)
         if fresh:
             self._keep(priced.learners, fresh, rows[fresh], edges[fresh])
-        return rows
+            self._polished = False
+        return rows, len(fresh)
 
     def _keep(self, learners, classes, rows, edges) -> None:
         """Remember the learners of new columns and which column each is."""
@@ -214,14 +214,17 @@ class ColumnGeneration:
         return report
 
     def _finish(self) -> bool:
-        """No column pays: polish the restricted master; price again only if that changed it."""
-        before = self.master.objective
-        if not self.settings.stagewise and self.n_rounds:
+        """No new column pays: a round that polishes the master, and if that was done, the end."""
+        if self.n_rounds and not (self.settings.stagewise or self._polished):
             start = perf_counter()
             report = self._solve([], epsilon=POLISH_EPSILON, max_working_sets=POLISH_WORKING_SETS)
-            if before - self.master.objective > 1e-9 * before:
-                self._record(report, 0.0, perf_counter() - start)
-                return True
+            self._polished = True
+            self._record(report, 0.0, perf_counter() - start)
+            return True
+        if self.n_rounds:
+            # This pricing saw the last round's weights: its bound belongs to that round.
+            self.history["dual_bound"][-1] = self.best_bound
+            self.history["gap"][-1] = self.history["objective"][-1] - self.best_bound
         self.stop_reason = "optimal" if self.pricer.exact else "no column"
         return False
 
@@ -257,7 +260,7 @@ class ColumnGeneration:
         if len(objectives) < 2:
             return True
         before, now = objectives[-2:]
-        if before - now < self.settings.tol * before:
+        if self.settings.tol > 0.0 and before - now < self.settings.tol * before:
             self.stop_reason = "tol"
             return False
         return True

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -131,6 +131,7 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             )
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         return self._sorted_problem(X, y, sample_weight), family
 

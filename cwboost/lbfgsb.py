@@ -11,16 +11,20 @@ from cwboost.master import RestrictedMaster
 __all__ = ["lbfgsb"]
 
 
-def lbfgsb(master: RestrictedMaster, *, tol: float = 1e-8, max_iter: int = 15000) -> SolverReport:
+def lbfgsb(
+    master: RestrictedMaster, *, tol: float = 1e-5, ftol: float = 2.2e-9, max_iter: int = 15000
+) -> SolverReport:
     """SciPy's L-BFGS-B on the restricted master: same objective, gradient and bounds.
 
     Parameters
     ----------
     master : RestrictedMaster
         Changed in place; its coefficients are the start.
-    tol : float, default=1e-8
-        Stop when the projected gradient, in the units of a violation, is at most `tol`, or the
-        objective changes by less than the rounding of a double.
+    tol : float, default=1e-5
+        Stop when the projected gradient, in the units of a violation, is at most `tol`; the
+        default, like that of `ftol`, is SciPy's own.
+    ftol : float, default=2.2e-9
+        Stop when an iteration lowers the objective by less than this share of it.
     max_iter : int, default=15000
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
@@ -42,7 +46,7 @@ def lbfgsb(master: RestrictedMaster, *, tol: float = 1e-8, max_iter: int = 15000
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, None)] * len(start),
-        options={"ftol": 2e-16, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
+        options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
     )
     master.set_coef(np.split(np.maximum(found.x, 0.0), bounds))
     worst = max((float(theta.max()) for theta in master.violations() if theta.size), default=0.0)

@@ -135,7 +135,7 @@ def solve_master(
             rng=rng,
         )
     else:
-        report = lbfgsb(master, tol=tol)
+        report = lbfgsb(master, tol=tol, ftol=2e-16)
     return _solution(master, rows, report, epsilon if solver == "fcd" else tol)
 
 
