@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support import slow_master
+import slow_master
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_pendigits, load_vowel
