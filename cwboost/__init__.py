@@ -8,6 +8,7 @@ from cwboost.families import (
     Capabilities,
     Priced,
     Pricer,
+    ThresholdTrees,
     WeakLearnerFamily,
     WeakLearners,
     pack_outputs,
@@ -21,6 +22,7 @@ __all__ = [
     "Capabilities",
     "Priced",
     "Pricer",
+    "ThresholdTrees",
     "WeakLearnerFamily",
     "WeakLearners",
     "__version__",
@@ -39,6 +41,7 @@ _LAZY = {
     "list_plugins": "cwboost.plugins",
     "load_model": "cwboost.model_file",
     "solve_master": "cwboost.solvers",
+    "to_onnx": "cwboost.onnx_export",
 }
 __all__ += sorted(_LAZY)
 

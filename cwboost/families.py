@@ -23,6 +23,7 @@ __all__ = [
     "Capabilities",
     "Priced",
     "Pricer",
+    "ThresholdTrees",
     "WeakLearnerFamily",
     "WeakLearners",
     "pack_outputs",
@@ -87,6 +88,40 @@ class Priced:
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
+
+
+@dataclass(frozen=True)
+class ThresholdTrees:
+    """Weak learners as binary trees that compare features, or linear features, with thresholds.
+
+    Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first. An inner node sends an
+    example to its right child, directly behind the left one, where ``z[feature] > threshold``,
+    or where ``z[feature]`` is NaN and ``missing`` is +1. The examples' features are ``z = x``, or
+    ``z = (x - mean) @ directions`` where there are directions.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_trees + 1,), dtype int64
+    feature : ndarray of shape (n_nodes,), dtype int32
+        -1 in a leaf.
+    threshold : ndarray of shape (n_nodes,), dtype float64
+    left : ndarray of shape (n_nodes,), dtype int32
+        The left child's place among the nodes of its tree; -1 in a leaf.
+    missing, sign : ndarray of shape (n_nodes,), dtype int8
+        ``sign`` is a leaf's output; 0 elsewhere.
+    directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
+    mean : ndarray of shape (n_features,), dtype float64, optional
+        Zero where it is not given.
+    """
+
+    offsets: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    missing: np.ndarray
+    sign: np.ndarray
+    directions: np.ndarray | None = None
+    mean: np.ndarray | None = None
 
 
 class WeakLearners(ABC):
@@ -197,6 +232,16 @@ class WeakLearners(ABC):
         raise NotImplementedError(
             f"{type(self).__name__} does not say which features its learners use"
         )
+
+    def threshold_trees(self) -> ThresholdTrees:
+        """The learners as trees of comparisons; optional, for export to other run times.
+
+        Raises
+        ------
+        NotImplementedError
+            Where the family has no such form, which is the default.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no form as trees of comparisons")
 
 
 class Pricer(ABC):

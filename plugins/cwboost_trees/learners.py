@@ -90,6 +90,9 @@ class TreeLearners(cwboost.WeakLearners):
 
         return scorer
 
+    def threshold_trees(self):
+        return cwboost.ThresholdTrees(**self.arrays())
+
     def arrays(self):
         return {name: getattr(self, name) for name in DTYPES}
 

@@ -1,0 +1,189 @@
+"""Export of fitted classifiers to ONNX; the optional extra ``cwboost[onnx]``.
+
+The graph computes the weak learners' outputs by one tree-ensemble operator, exact in any
+precision since they are -1 and +1, and multiplies them by the coefficients in float64. So its
+scores agree with ours to the last few bits, where an ensemble summed by the operator itself would
+be rounded to float32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cwboost.estimator import BoostingClassifier
+from cwboost.families import ThresholdTrees
+
+__all__ = ["to_onnx"]
+
+OPSET, ML_OPSET = 17, 3
+
+
+def to_onnx(classifier, *, n_estimators=None):
+    """A fitted classifier as an ONNX model.
+
+    Parameters
+    ----------
+    classifier : fitted classifier whose family has `WeakLearners.threshold_trees`
+        Stumps, trees and projections of cwboost have it.
+    n_estimators : int, optional
+        Use the first rounds only.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Input ``X``, float64 of shape (n_samples, n_features). Outputs ``label``, of the labels'
+        type; ``scores``, float64 of shape (n_samples, n_classes), two columns for two classes;
+        and ``probabilities``, of the same shape.
+
+    Raises
+    ------
+    ImportError
+        Without the package onnx, naming the extra.
+    NotFittedError
+    NotImplementedError
+        Where the family has no form as trees of comparisons.
+    TypeError
+        For a classifier whose scores are not those of its ensemble, or labels of a type that
+        ONNX does not have.
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError("export needs onnx: pip install 'cwboost[onnx]'") from error
+    check_is_fitted(classifier)
+    for method in ("_class_scores", "_probabilities"):
+        if getattr(type(classifier), method) is not getattr(BoostingClassifier, method):
+            raise TypeError(
+                f"to_onnx takes classifiers with one score a class, got {type(classifier).__name__}"
+            )
+    graph = _Graph(onnx)
+    coef = classifier.ensemble_.coef(n_estimators)
+    used = np.flatnonzero(np.diff(coef.indptr))
+    trees = classifier.ensemble_.learners.take(used).threshold_trees()
+    outputs = _outputs(graph, trees) if len(used) else None
+    _scores(graph, outputs, coef[used].toarray())
+    _predictions(graph, classifier)
+    return graph.model(classifier)
+
+
+class _Graph:
+    """Nodes and constants on their way to a model."""
+
+    def __init__(self, onnx):
+        self.onnx = onnx
+        self.nodes, self.constants = [], []
+
+    def constant(self, name: str, value) -> str:
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def add(self, operator: str, inputs, output: str, **attributes) -> str:
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [output], **attributes))
+        return output
+
+    def model(self, classifier):
+        helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
+        n_classes = len(classifier.classes_)
+        labels = self.onnx.helper.np_dtype_to_tensor_dtype(_label_array(classifier).dtype)
+        graph = helper.make_graph(
+            self.nodes,
+            "cwboost",
+            [helper.make_tensor_value_info("X", double, ["n", classifier.n_features_in_])],
+            [
+                helper.make_tensor_value_info("label", labels, ["n"]),
+                helper.make_tensor_value_info("scores", double, ["n", n_classes]),
+                helper.make_tensor_value_info("probabilities", double, ["n", n_classes]),
+            ],
+            self.constants,
+        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="cwboost")
+        model.ir_version = 8  # what the first run times with these operator sets read
+        self.onnx.checker.check_model(model)
+        return model
+
+
+def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
+    """Outputs of the weak learners, one column each, as float64."""
+    features = "X"
+    if trees.directions is not None:
+        if trees.mean is not None:
+            features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")
+        directions = graph.constant("directions", trees.directions)
+        features = graph.add("MatMul", [features, directions], "linear")
+    attributes = _tree_attributes(trees)
+    thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
+    weights = graph.onnx.numpy_helper.from_array(
+        trees.sign[trees.feature < 0].astype(np.float64), "weights"
+    )
+    signs = graph.add(
+        "TreeEnsembleRegressor",
+        [features],
+        "signs",
+        domain="ai.onnx.ml",
+        nodes_values_as_tensor=thresholds,
+        target_weights_as_tensor=weights,
+        **attributes,
+    )
+    return graph.add("Cast", [signs], "outputs", to=graph.onnx.TensorProto.DOUBLE)
+
+
+def _tree_attributes(trees: ThresholdTrees) -> dict:
+    """Attributes of the operator: a target a tree, the sign of a leaf its weight."""
+    sizes = np.diff(trees.offsets)
+    tree = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(trees.feature)) - np.repeat(trees.offsets[:-1], sizes)
+    leaf = trees.feature < 0
+    left = np.where(leaf, 0, trees.left)
+    return {
+        "n_targets": len(sizes),
+        "aggregate_function": "SUM",
+        "post_transform": "NONE",
+        "nodes_treeids": tree.tolist(),
+        "nodes_nodeids": place.tolist(),
+        "nodes_featureids": np.where(leaf, 0, trees.feature).tolist(),
+        "nodes_modes": np.where(leaf, "LEAF", "BRANCH_GT").tolist(),
+        "nodes_truenodeids": np.where(leaf, 0, left + 1).tolist(),
+        "nodes_falsenodeids": left.tolist(),
+        "nodes_missing_value_tracks_true": (trees.missing > 0).astype(int).tolist(),
+        "target_treeids": tree[leaf].tolist(),
+        "target_nodeids": place[leaf].tolist(),
+        "target_ids": tree[leaf].tolist(),
+    }
+
+
+def _scores(graph: _Graph, outputs: str | None, coef: np.ndarray) -> None:
+    if outputs is not None:
+        graph.add("MatMul", [outputs, graph.constant("coef", coef)], "scores")
+        return
+    # No learner has a coefficient: zeros, as many rows as X.
+    first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
+    column = graph.add("Slice", ["X", *first], "column")
+    zero = graph.add(
+        "Where",
+        [
+            graph.add("IsNaN", [column], "is_nan"),
+            graph.constant("zero", np.float64(0)),
+            graph.constant("also_zero", np.float64(0)),
+        ],
+        "zeros",
+    )
+    graph.add("MatMul", [zero, graph.constant("coef", np.zeros((1, coef.shape[1])))], "scores")
+
+
+def _label_array(classifier) -> np.ndarray:
+    """The labels in a type that ONNX has."""
+    classes = classifier.classes_
+    if classes.dtype.kind in "biuf" and classes.dtype.itemsize <= 8:
+        return classes
+    if all(isinstance(label, str) for label in classes.tolist()):
+        return classes.astype(object)
+    raise TypeError(f"labels must be numbers, bools or strings, got dtype {classes.dtype}")
+
+
+def _predictions(graph: _Graph, classifier) -> None:
+    index = graph.add("ArgMax", ["scores"], "index", axis=1, keepdims=0)
+    graph.add("Gather", [graph.constant("classes", _label_array(classifier)), index], "label")
+    scale = graph.constant("scale", np.float64(getattr(classifier, "probability_scale_", 2.0)))
+    graph.add("Softmax", [graph.add("Mul", ["scores", scale], "scaled")], "probabilities", axis=1)
