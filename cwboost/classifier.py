@@ -77,7 +77,7 @@ class CWBoostClassifier(BoostingClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Where X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble

@@ -54,7 +54,7 @@ class FittedModel:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the total of coefficient times edge, shape (n_features_in_,).
+        """Share of each feature in the total of coefficient times edge, shape (`n_features_in_`,).
 
         Raises NotImplementedError where the family does not say which features its learners use.
         """

@@ -16,6 +16,7 @@ extensions = [
     "numpydoc",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]  # a class page without what scikit-learn documents itself
 html_theme = "furo"
 html_title = f"cwboost {release}"
 
@@ -27,3 +28,12 @@ autodoc_typehints = "none"  # the docstrings say more: shapes, units, defaults
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # autosummary lists them
 numpydoc_class_members_toctree = False
+
+
+def skip_member(app, what, name, obj, skip, options):
+    """Leave out the methods that scikit-learn generates for metadata routing."""
+    return True if name == "get_metadata_routing" or name.endswith("_request") else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_member)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import venv
 import zipfile
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
@@ -119,3 +120,26 @@ def test_the_kernels_compile_without_warnings_of_ours(built):
     """Warnings in generated C that point into one of our headers or Cython sources."""
     ours = re.compile(r"(_kernels/\w+\.(h|pyx|pxd):\d+[:\d]*:? .*warning|warning: .*\.pyx:\d+)")
     assert [line for line in built[2].splitlines() if ours.search(line)] == []
+
+
+def test_the_wheel_works_in_a_fresh_environment(built, tmp_path):
+    """Trains, predicts and finds the shipped families with nothing but the wheel installed."""
+    folder = tmp_path / "venv"
+    venv.create(folder, with_pip=True)
+    python = folder / "bin/python"
+    pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q")
+    run(*pip, str(built[1]), env=environment(), cwd=tmp_path)
+    program = """
+import cwboost, sys
+assert "site-packages" in cwboost.__file__, cwboost.__file__
+from cwboost import CWBoostClassifier
+from cwboost.datasets import load_vowel
+X, y = load_vowel(return_X_y=True)
+for family in ("stump", "projection", "tree"):
+    clf = CWBoostClassifier(weak_learner=family, n_estimators=5, random_state=0).fit(X, y)
+    print(family, clf.score(X, y))
+assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
+"""
+    printed = run(str(python), "-W", "error", "-c", program, env=environment(), cwd=tmp_path)
+    assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
+    assert "cwboost" in run(str(folder / "bin/cwboost"), "--help", env=environment(), cwd=tmp_path)
