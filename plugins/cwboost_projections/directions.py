@@ -1,0 +1,154 @@
+"""Batches of directions: drawn, stored compactly, and written out as a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.kernels import orthonormal_rows, seeded_directions
+
+__all__ = ["CONSTANT", "DRAWS", "SEEDED", "STORED", "Drawn"]
+
+CONSTANT, SEEDED, STORED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Directions in standardised features.
+
+    Parameters
+    ----------
+    kind : ndarray of shape (n,), dtype int8
+        `SEEDED`: a function of `seed` and `density`; `STORED`: a row of `stored`; `CONSTANT`: no
+        direction, the learner is constant.
+    seed : ndarray of shape (n,), dtype uint64
+    density : ndarray of shape (n,), dtype float64
+        See `cwboost.kernels.seeded_directions`.
+    stored : csr_array of shape (n, n_features), dtype float32
+    """
+
+    kind: np.ndarray
+    seed: np.ndarray
+    density: np.ndarray
+    stored: sparse.csr_array
+
+    def __len__(self):
+        return len(self.kind)
+
+    @classmethod
+    def seeded(cls, seed, density, n_features):
+        n = len(seed)
+        stored = sparse.csr_array((n, n_features), dtype=np.float32)
+        return cls(np.full(n, SEEDED, np.int8), seed, np.full(n, float(density)), stored)
+
+    @classmethod
+    def explicit(cls, stored):
+        n = stored.shape[0]
+        kind = np.full(n, STORED, np.int8)
+        return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored.astype(np.float32))
+
+    def directions(self, scale) -> np.ndarray:
+        """Columns of a matrix (n_features, n), entries times `scale`."""
+        if (self.kind == SEEDED).all():
+            return seeded_directions(self.seed, self.density, scale)
+        W = np.zeros((len(scale), len(self)))
+        seeded = np.flatnonzero(self.kind == SEEDED)
+        if len(seeded):
+            W[:, seeded] = seeded_directions(self.seed[seeded], self.density[seeded], scale)
+        row = np.repeat(np.arange(len(self)), np.diff(self.stored.indptr))
+        feature = self.stored.indices
+        W[feature, row] = self.stored.data.astype(np.float64) * scale[feature]
+        return W
+
+    def take(self, indices) -> Drawn:
+        parts = (self.kind[indices], self.seed[indices], self.density[indices])
+        return Drawn(*parts, sparse.csr_array(self.stored[indices]))
+
+    def spread(self, places, n) -> Drawn:
+        """A batch of n with these directions at `places` and constants elsewhere."""
+        kind = np.full(n, CONSTANT, np.int8)
+        seed, density = np.zeros(n, np.uint64), np.zeros(n)
+        kind[places], seed[places], density[places] = self.kind, self.seed, self.density
+        counts = np.zeros(n + 1, dtype=np.int64)
+        counts[places + 1] = np.diff(self.stored.indptr)
+        stored = sparse.csr_array(
+            (self.stored.data, self.stored.indices, np.cumsum(counts)),
+            shape=(n, self.stored.shape[1]),
+        )
+        return Drawn(kind, seed, density, stored)
+
+    @classmethod
+    def concatenate(cls, batches):
+        return cls(
+            np.concatenate([batch.kind for batch in batches]),
+            np.concatenate([batch.seed for batch in batches]),
+            np.concatenate([batch.density for batch in batches]),
+            sparse.csr_array(sparse.vstack([batch.stored for batch in batches], format="csr")),
+        )
+
+
+def _seeds(rng, n):
+    return rng.integers(0, 2**64, size=n, dtype=np.uint64)
+
+
+def gaussian(rng, n, *, X, **_):
+    return Drawn.seeded(_seeds(rng, n), 0.0, X.shape[1])
+
+
+def sparse_signs(rng, n, *, density, X, **_):
+    return Drawn.seeded(_seeds(rng, n), density, X.shape[1])
+
+
+def orthogonal(rng, n, *, X, **_):
+    n_features = X.shape[1]
+    rows = seeded_directions(_seeds(rng, n), np.zeros(n), np.ones(n_features)).T.copy()
+    for start in range(0, n, n_features):
+        orthonormal_rows(rows[start : start + n_features])
+    return Drawn.explicit(sparse.csr_array(rows))
+
+
+def difference(rng, n, *, X, scale, weights, **_):
+    """Directions from an example of negative weight to one of positive weight of a target."""
+    rows = []
+    for target, *draws in zip(rng.integers(len(weights), size=n), *rng.random((2, n))):
+        w = weights[target]
+        i = _weighted(np.maximum(w, 0), draws[0])
+        j = _weighted(np.maximum(-w, 0), draws[1])
+        rows.append(_difference(X, i, j, scale))
+    return Drawn.explicit(sparse.csr_array(sparse.vstack(rows, format="csr")))
+
+
+def _weighted(weights, draw):
+    """An index drawn in proportion to the weights; uniformly where all are zero."""
+    cumulated = np.cumsum(weights / max(weights.max(), 1e-300))
+    if cumulated[-1] == 0:
+        return min(int(draw * len(weights)), len(weights) - 1)
+    return min(int(np.searchsorted(cumulated, draw * cumulated[-1], "right")), len(weights) - 1)
+
+
+def _difference(X, i, j, scale):
+    if sparse.issparse(X):
+        first, second = (sparse.csr_array(X[[k]]).astype(np.float64) for k in (i, j))
+        row = sparse.csr_array(first - second)
+        row.sort_indices()
+    else:
+        row = sparse.csr_array((X[i].astype(np.float64) - X[j].astype(np.float64))[None])
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = (row.data * scale[row.indices]).astype(np.float32)
+    # Differences of infinities, or beyond float32, have no direction.
+    row = sparse.csr_array(
+        (np.where(np.isfinite(values), values, 0), row.indices, row.indptr), shape=row.shape
+    )
+    row.eliminate_zeros()
+    return row
+
+
+DRAWS = {
+    "gaussian": gaussian,
+    "sparse": sparse_signs,
+    "orthogonal": orthogonal,
+    "difference": difference,
+}
+"""How a batch is drawn: ``draw(rng, n, *, density, X, scale, weights) -> Drawn``."""

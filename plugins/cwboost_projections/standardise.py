@@ -1,0 +1,85 @@
+"""Centre and spread of features, dense and sparse, robust to constants, infinities and overflow."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["centre_and_scale"]
+
+BLOCK = 2**22
+"""Elements standardised at a time, so that memory beyond X stays flat."""
+
+
+def centre_and_scale(X):
+    """A centre for each feature, and one over its standard deviation.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Infinities are left out of the moments.
+
+    Returns
+    -------
+    centre, scale : ndarray of shape (n_features,), dtype float64
+        Both 0 for a feature that does not vary. Otherwise the scale is rounded to 12 bits and the
+        centre to a sixteenth of a standard deviation, so that they have the same bits however
+        the sums were taken: dense and sparse copies of the data give the same projections.
+    """
+    n_samples, n_features = X.shape
+    if sparse.issparse(X):
+        return _rounded(*_moments_by_column(X.tocsc()))
+    width = max(1, BLOCK // n_samples)
+    parts = [_moments(X[:, at : at + width]) for at in range(0, n_features, width)]
+    return _rounded(*(np.concatenate(part) for part in zip(*parts)))
+
+
+def _moments(X):
+    """Mean, standard deviation and largest magnitude of the finite entries of dense columns."""
+    X = X.astype(np.float64)
+    finite = np.isfinite(X)
+    X[~finite] = 0
+    count = np.maximum(1, finite.sum(axis=0))
+    size = np.abs(X).max(axis=0)
+    unit = _power_above(size)
+    X /= unit  # below 1, so that squares do not overflow
+    mean = X.sum(axis=0) / count
+    deviation = np.sqrt((np.square(X - mean) * finite).sum(axis=0) / count)
+    return mean * unit, deviation * unit, size
+
+
+def _moments_by_column(X):
+    n_samples, n_features = X.shape
+    column = np.repeat(np.arange(n_features), np.diff(X.indptr))
+    values = X.data.astype(np.float64)
+    finite = np.isfinite(values)
+    infinite = np.bincount(column[~finite], minlength=n_features)
+    column, values = column[finite], values[finite]
+    size = np.zeros(n_features)
+    np.maximum.at(size, column, np.abs(values))
+    unit = _power_above(size)
+    values = values / unit[column]
+    count = np.maximum(1, n_samples - infinite)
+    stored = np.bincount(column, minlength=n_features)
+    mean = np.bincount(column, weights=values, minlength=n_features) / count
+    squares = np.bincount(column, weights=np.square(values - mean[column]), minlength=n_features)
+    zeros = n_samples - infinite - stored
+    deviation = np.sqrt((squares + zeros * np.square(mean)) / count)
+    return mean * unit, deviation * unit, size
+
+
+def _power_above(size):
+    """The power of two above each size, within the range of numbers."""
+    return np.ldexp(1.0, np.clip(np.frexp(size)[1], -1000, 1000))
+
+
+def _rounded(mean, deviation, size):
+    # Below this, a deviation is what rounding makes of equal values.
+    varies = (deviation > 1e-13 * size) & (deviation > 1e-140)
+    fraction, exponent = np.frexp(1 / np.where(varies, deviation, 1))
+    scale = np.where(varies, np.ldexp(np.round(fraction * 4096) / 4096, exponent), 0)
+    step = np.where(varies, deviation, 0)
+    fraction, exponent = np.frexp(step)
+    step = np.ldexp(np.round(fraction * 16) / 256, exponent)
+    centre = np.where(varies, np.round(mean / np.where(varies, step, 1)) * step, 0)
+    return centre, scale
