@@ -7,6 +7,7 @@ Environment:
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,19 @@ def openmp_flags():
     return [], []
 
 
+def headers_of(source):
+    """Headers that a kernel includes, directly or through another: what a change rebuilds."""
+    found, pending = set(), [Path(source)]
+    while pending:
+        text = pending.pop().read_text()
+        for name in re.findall(r'(?:#include|cdef extern from) "([\w.]+)"', text):
+            header = Path("cwboost/_kernels", name)
+            if header.exists() and str(header) not in found:
+                found.add(str(header))
+                pending.append(header)
+    return sorted(found)
+
+
 def extensions():
     compile_omp, link_omp = openmp_flags()
     # -ffp-contract=off: the same sums on every processor, whichever vector width is dispatched.
@@ -77,7 +91,7 @@ def extensions():
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
             extra_compile_args=[*flags, *compile_omp],
             extra_link_args=link_omp,
-            depends=[str(header) for header in Path("cwboost/_kernels").glob("*.[hp]*")],
+            depends=headers_of(f"cwboost/_kernels/{name}.pyx"),
         )
         for name in KERNELS
     ]
