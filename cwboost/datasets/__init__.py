@@ -1,5 +1,7 @@
 """Data sets: two bundled ones, loaders of the paper's others, downloads."""
 
 from cwboost.datasets.bundled import load_pendigits, load_vowel
+from cwboost.datasets.fetching import fetch
+from cwboost.datasets.loading import DataAbsent, load
 
-__all__ = ["load_pendigits", "load_vowel"]
+__all__ = ["DataAbsent", "fetch", "load", "load_pendigits", "load_vowel"]

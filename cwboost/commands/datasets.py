@@ -1,0 +1,67 @@
+"""List the data sets of the paper, fetch one, or compare one with its known figures.
+
+Without an action it lists what is in the folder, what can be fetched and what must be got by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+DEFAULT = Path("data")
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("action", nargs="?", choices=("list", "fetch", "check"), default="list")
+    parser.add_argument("name", nargs="?", help="data set to fetch or check")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder (default: data, where there is one)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+
+
+def run(args) -> int:
+    """List, fetch or check."""
+    from cwboost.commands import CommandError
+
+    folder = args.data
+    if folder is None and (DEFAULT.is_dir() or args.action == "fetch"):
+        folder = DEFAULT
+    if args.action == "list":
+        return _list(folder)
+    if args.name is None:
+        raise CommandError(f"{args.action} needs the name of a data set")
+    if args.action == "fetch":
+        from cwboost.datasets import fetch
+
+        print(fetch(args.name, folder, quiet=args.quiet))
+        return 0
+    return _check(args.name, folder)
+
+
+def _list(folder) -> int:
+    from cwboost.datasets.fetching import overview
+
+    rows = [("name", "what", f"in {folder}" if folder else "here", "to get it"), *overview(folder)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    return 0
+
+
+def _check(name, folder) -> int:
+    from cwboost.datasets import load
+    from cwboost.datasets.catalogue import find
+    from cwboost.datasets.loading import nearest_accuracy
+
+    known = find(name).nearest_accuracy
+    bunch = load(name, folder)
+    print(f"{bunch.name}: counts and statistics are those of the source ({bunch.format})")
+    if known is None or "X_test" not in bunch:
+        return 0
+    found = nearest_accuracy(bunch)
+    print(f"{bunch.name}: nearest neighbour {found:.4f}, known {known:.4f}")
+    # The known figures are rounded to four digits.
+    return 0 if abs(found - known) <= 5.1e-5 else 1

@@ -1,0 +1,346 @@
+"""The data sets that cwboost can load: formats, known figures, where a person gets them.
+
+The known figures are of the sources themselves (counts of examples a class, mean and standard
+deviation of the training values), so that a truncated, shuffled-together or duplicated copy is
+noticed when it is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cwboost.datasets.download import ALL, RemoteFile
+from cwboost.datasets.formats import cifar, esl, idx, images, npz, pascal, uci
+
+__all__ = ["CATALOGUE", "DataSet", "find"]
+
+Reader = Callable[[Path], dict | None]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is known of a data set.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+    readers : tuple of (str, callable)
+        The files of a format, in words, and its reader.
+    get_it : str
+        Where a person gets the official files.
+    n_features : int or None
+        None where it depends on the format read (image sides).
+    counts : tuple of int
+        Examples of each class in the training part (or in all, without a split).
+    test_counts : tuple of int
+        Examples of each class in the test part; empty without a split.
+    moments : tuple of two floats or None
+        Mean and standard deviation of the training values.
+    nearest_accuracy : float or None
+        Accuracy of the nearest neighbour on the source's split.
+    image_shape : tuple of int or None
+        Shape of an example as an image, where the examples are images of one size.
+    parts : bool
+        The files may hold whole batches of 10,000 training examples rather than all of them.
+    url : str
+        A page about the data.
+    remote : tuple of RemoteFile
+        Files at stable public addresses.
+    """
+
+    name: str
+    title: str
+    readers: tuple[tuple[str, Reader], ...]
+    get_it: str
+    n_features: int | None = None
+    counts: tuple[int, ...] = ()
+    test_counts: tuple[int, ...] = ()
+    moments: tuple[float, float] | None = None
+    nearest_accuracy: float | None = None
+    image_shape: tuple[int, ...] | None = None
+    parts: bool = False
+    remote: tuple = field(default=())
+
+
+UCI = "the UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/"
+UCI_FILES = "https://archive.ics.uci.edu/static/public/"
+# Published in the documentation of several libraries that mirror MNIST; md5, as there.
+MNIST_MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+
+GTSRB_FILES = "https://sid.erda.dk/public/archives/daaeac0d7ce1152aea9b61d9f1e19370/"
+
+_SETS = (
+    DataSet(
+        "VOWEL",
+        "Deterding's vowels, split by speaker",
+        (
+            ("VOWEL.npz", npz.reader("VOWEL.npz", "vowel.npz")),
+            ("vowel-context.data", uci.read_vowel),
+        ),
+        UCI + "152 (bundled: cwboost.datasets.load_vowel)",
+        n_features=10,
+        counts=(48,) * 11,
+        test_counts=(42,) * 11,
+        moments=(-0.10765, 1.405975),
+        nearest_accuracy=0.5628,
+    ),
+    DataSet(
+        "PENDIGITS",
+        "handwritten digits on a tablet",
+        (
+            ("PENDIGITS.npz", npz.reader("PENDIGITS.npz", "pendigits.npz")),
+            ("pendigits.tra, pendigits.tes", uci.read_pendigits),
+        ),
+        UCI + "81 (bundled: cwboost.datasets.load_pendigits)",
+        n_features=16,
+        counts=(780, 779, 780, 719, 780, 720, 720, 778, 719, 719),
+        test_counts=(363, 364, 364, 336, 364, 335, 336, 364, 336, 336),
+        moments=(50.701953, 34.539293),
+        nearest_accuracy=0.9774,
+        remote=(
+            RemoteFile(
+                UCI_FILES + "81/pen+based+recognition+of+handwritten+digits.zip",
+                members=("pendigits.tra", "pendigits.tes"),
+                name="pendigits.zip",
+            ),
+        ),
+    ),
+    DataSet(
+        "ISOLET",
+        "spoken letters",
+        (
+            ("ISOLET.npz", npz.reader("ISOLET.npz")),
+            ("isolet1+2+3+4.data, isolet5.data", uci.read_isolet),
+        ),
+        UCI + "54",
+        n_features=617,
+        counts=tuple(238 if letter == 5 else 240 for letter in range(26)),
+        test_counts=tuple(59 if letter == 12 else 60 for letter in range(26)),
+        moments=(0.065806, 0.627698),
+        remote=(
+            RemoteFile(
+                UCI_FILES + "54/isolet.zip",
+                members=("isolet1+2+3+4.data.Z", "isolet5.data.Z"),
+            ),
+        ),
+    ),
+    DataSet(
+        "USPS",
+        "zip code digits, 16 x 16",
+        (
+            ("USPS.npz", npz.reader("USPS.npz")),
+            ("zip.train[.gz], zip.test[.gz]", esl.read_usps),
+        ),
+        "the page of The Elements of Statistical Learning, "
+        "https://hastie.su.domains/ElemStatLearn/datasets/",
+        n_features=256,
+        counts=(1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
+        test_counts=(359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
+        moments=(0.254481, 0.384621),
+        nearest_accuracy=0.9437,
+        image_shape=(16, 16),
+        remote=tuple(
+            RemoteFile(f"https://hastie.su.domains/ElemStatLearn/datasets/zip.{part}.gz")
+            for part in ("train", "test")
+        ),
+    ),
+    DataSet(
+        "MNIST",
+        "handwritten digits, 28 x 28",
+        (
+            ("MNIST.npz", npz.reader("MNIST.npz")),
+            ("train-images-idx3-ubyte[.gz] and the other three IDX files", idx.read_mnist),
+        ),
+        "http://yann.lecun.com/exdb/mnist/ or one of its mirrors",
+        n_features=784,
+        counts=(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949),
+        test_counts=(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
+        moments=(33.318421, 78.567490),
+        image_shape=(28, 28),
+        remote=(
+            RemoteFile(
+                MNIST_MIRROR + "train-images-idx3-ubyte.gz", "md5:f68b3c2dcbeaaa9fbdd348bbdeb94873"
+            ),
+            RemoteFile(
+                MNIST_MIRROR + "train-labels-idx1-ubyte.gz", "md5:d53e105ee54ea40749a09fcbcd1e9432"
+            ),
+            RemoteFile(
+                MNIST_MIRROR + "t10k-images-idx3-ubyte.gz", "md5:9fb629c4189551a2d022fa330f9573f3"
+            ),
+            RemoteFile(
+                MNIST_MIRROR + "t10k-labels-idx1-ubyte.gz", "md5:ec29112dd5afa0611ce80d1b7f02629c"
+            ),
+        ),
+    ),
+    DataSet(
+        "SATIMAGE",
+        "Statlog Landsat satellite",
+        (
+            ("SATIMAGE.npz", npz.reader("SATIMAGE.npz")),
+            ("sat.trn, sat.tst", uci.read_satimage),
+        ),
+        UCI + "146",
+        n_features=36,
+        counts=(1072, 479, 961, 415, 470, 1038),
+        test_counts=(461, 224, 397, 211, 237, 470),
+        moments=(83.583452, 21.154508),
+        nearest_accuracy=0.8945,
+        remote=(
+            RemoteFile(
+                UCI_FILES + "146/statlog+landsat+satellite.zip",
+                "sha256:7c54e0e11c872a1b0b647da370d596dcb06746159cce4121d92ccd70b7d7ce3c",
+                members=("sat.trn", "sat.tst"),
+                name="satimage.zip",
+            ),
+        ),
+    ),
+    DataSet(
+        "MFEAT",
+        "multiple features of handwritten digits, six views",
+        (
+            ("MFEAT.npz", npz.reader("MFEAT.npz")),
+            ("mfeat-fac, mfeat-fou, mfeat-kar, mfeat-mor, mfeat-pix, mfeat-zer", uci.read_mfeat),
+        ),
+        UCI + "72",
+        n_features=649,
+        counts=(200,) * 10,
+        moments=(123.217817, 376.319452),
+        remote=(
+            RemoteFile(
+                UCI_FILES + "72/multiple+features.zip",
+                members=tuple(f"mfeat-{v}" for v in ("fac", "fou", "kar", "mor", "pix", "zer")),
+                name="mfeat.zip",
+            ),
+        ),
+    ),
+    DataSet(
+        "YALEB",
+        "Extended Yale B faces, 32 x 32",
+        (("YALEB.npz", npz.reader("YALEB.npz")),),
+        "cropped and resized copies of the Extended Yale Face Database B",
+        n_features=1024,
+        counts=(64,) * 10 + (60, 59, 60, 63, 62, 63, 63) + (64,) * 21,
+        moments=(69.320571, 62.777796),
+        image_shape=(32, 32),
+    ),
+    DataSet(
+        "CIFAR10",
+        "CIFAR-10 colour images, 32 x 32",
+        (
+            (
+                "CIFAR10_batches12.npz or CIFAR10.npz",
+                npz.reader("CIFAR10.npz", "CIFAR10_batches12.npz"),
+            ),
+            ("cifar-10-batches-py/data_batch_1 ... test_batch", cifar.read_cifar10),
+        ),
+        "https://www.cs.toronto.edu/~kriz/cifar.html (the Python version)",
+        n_features=3072,
+        test_counts=(1000,) * 10,
+        image_shape=(3, 32, 32),
+        parts=True,
+        remote=(
+            RemoteFile(
+                "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+                "md5:c58f30108f718f92721af3b95e74349a",
+                members=tuple(f"data_batch_{n}" for n in range(1, 6)) + ("test_batch",),
+            ),
+        ),
+    ),
+    DataSet(
+        "GTSRB",
+        "German traffic signs, 43 classes",
+        (
+            ("GTSRB_gray32.npz", npz.reader("GTSRB_gray32.npz")),
+            (
+                "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv "
+                "(and the HOG folders, if you have them)",
+                images.read_gtsrb,
+            ),
+        ),
+        "https://benchmark.ini.rub.de/gtsrb_dataset.html",
+        n_features=1024,
+        counts=(
+            (210, 2220, 2250, 1410, 1980, 1860, 420, 1440, 1410, 1470, 2010, 1320, 2100, 2160, 780)
+            + (630, 420, 1110, 1200, 210, 360, 330, 390, 510, 270, 1500, 600, 240, 540, 270, 450)
+            + (780, 240, 689, 420, 1200, 390, 210, 2070, 300, 360, 240, 240)
+        ),
+        test_counts=(
+            (60, 720, 750, 450, 660, 630, 150, 450, 450, 480, 660, 420, 690, 720, 270, 210, 150)
+            + (360, 390, 60, 90, 90, 120, 150, 90, 480, 180, 60, 150, 90, 150, 270, 60, 210, 120)
+            + (390, 120, 60, 690, 90, 90, 60, 90)
+        ),
+        image_shape=(32, 32),
+        remote=(
+            RemoteFile(GTSRB_FILES + "GTSRB_Final_Training_Images.zip", members=ALL),
+            RemoteFile(
+                GTSRB_FILES + "GTSRB_Final_Test_Images.zip",
+                "md5:c7e4e6327067d32654124b0fe9e82185",
+                members=ALL,
+            ),
+            RemoteFile(
+                GTSRB_FILES + "GTSRB_Final_Test_GT.zip",
+                "md5:fe31e9c9270bbcd7b84b7f21a9d9d9e5",
+                members=ALL,
+            ),
+        ),
+    ),
+    DataSet(
+        "SCENE15",
+        "fifteen scene categories",
+        (
+            ("SCENE15_gray64.npz", npz.reader("SCENE15_gray64.npz")),
+            ("the fifteen folders CALsuburb, MITcoast, ... store of images", images.read_scene15),
+        ),
+        "S. Lazebnik's page (Beyond Bags of Features), the archive scene_categories.zip",
+        counts=(241, 360, 328, 260, 308, 374, 410, 292, 356, 215, 216, 311, 210, 289, 315),
+    ),
+    DataSet(
+        "SUN",
+        "25 categories of SUN397, 200 images each",
+        (("the folders a/abbey, a/airplane_cabin, ... of SUN397", images.read_sun),),
+        "https://vision.princeton.edu/projects/2010/SUN/ (SUN397)",
+        counts=(200,) * 25,
+        image_shape=(128, 128),
+    ),
+    DataSet(
+        "LABELME",
+        "LabelMe-12-50k, images of one class",
+        (("train/annotation.txt, train/0000/*.jpg and the same of test", images.read_labelme),),
+        "https://www.ais.uni-bonn.de/download/datasets.html (LabelMe-12-50k)",
+        image_shape=(128, 128),
+    ),
+    DataSet(
+        "PASCAL07",
+        "PASCAL VOC 2007, five kinds of features, images of one class",
+        (
+            (
+                "pascal07_train_DenseSift.hvecs ... pascal07_test_classes.hvecs",
+                pascal.read_pascal07,
+            ),
+        ),
+        "the features of M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR)",
+    ),
+)
+
+CATALOGUE = {dataset.name: dataset for dataset in _SETS}
+
+
+def find(name: str) -> DataSet:
+    """The data set called `name`, in any case.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}")
+    try:
+        return CATALOGUE[name.upper()]
+    except KeyError:
+        raise ValueError(
+            f"name must be one of {', '.join(sorted(CATALOGUE))}; got {name!r}"
+        ) from None

@@ -1,0 +1,250 @@
+"""Download files through pooch: checked, moved into place whole, taken up where they broke off."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import pooch
+import requests
+from tqdm.auto import tqdm
+
+__all__ = ["ALL", "LockFile", "RemoteFile", "ResumingDownloader", "download", "unpack"]
+
+ALL = ("*",)
+"""In place of members: the whole archive, with its folders."""
+
+BLOCK = 1 << 18
+TIMEOUT = (10, 60)
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file at a stable public address.
+
+    Parameters
+    ----------
+    url : str
+    known_hash : str or None
+        Checksum as "sha256:..." or "md5:...", where one is public. None: the checksum is recorded
+        in the lock file at the first download whose content has the known figures.
+    members : tuple of str
+        For an archive: the members to unpack, by the last part of their names, or `ALL`. Empty
+        keeps the file as it is.
+    name : str
+        File name; by default the last part of the address.
+    """
+
+    url: str
+    known_hash: str | None = None
+    members: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def filename(self) -> str:
+        """Name of the file as it is kept."""
+        return self.name or self.url.rpartition("/")[2]
+
+
+class ResumingDownloader:
+    """Downloader for pooch that keeps what it has of a file and asks for the rest.
+
+    The bytes so far are in ``NAME.part``, beside them in ``NAME.part.tag`` the server's mark of
+    the file's version. The next call asks for the rest of that same version (If-Range); a server
+    that has another one, or knows no ranges, sends the whole file, and it starts again.
+
+    Parameters
+    ----------
+    partial : Path
+        Where the unfinished file is kept.
+    attempts : int, default=3
+        Times to go on after a broken connection, before the error is raised.
+    quiet : bool, default=False
+        No progress bar.
+    """
+
+    def __init__(self, partial: Path, *, attempts=3, quiet=False):
+        self.partial = partial
+        self.tag = partial.with_name(partial.name + ".tag")
+        self.attempts = attempts
+        self.quiet = quiet
+
+    def __call__(self, url, output_file, pooch=None, check_only=False):
+        """Download `url`; called by pooch, which checks and moves `output_file` afterwards."""
+        if check_only:
+            return requests.head(url, timeout=TIMEOUT, allow_redirects=True).ok
+        for attempt in range(self.attempts):
+            try:
+                self._continue(url)
+                break
+            except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+                if attempt + 1 == self.attempts:
+                    kept = self.partial.stat().st_size if self.partial.exists() else 0
+                    raise ConnectionError(
+                        f"{url}: the connection broke {self.attempts} times: {error}; {kept} bytes "
+                        "are kept and the next try goes on from there"
+                    ) from error
+        os.replace(self.partial, output_file)
+        self.tag.unlink(missing_ok=True)
+        return None
+
+    def _continue(self, url):
+        start = self.partial.stat().st_size if self.partial.exists() else 0
+        mark = self.tag.read_text("ascii") if self.tag.exists() else ""
+        # Without a mark the bytes so far may be of another version of the file.
+        start = start if mark else 0
+        headers = {"Accept-Encoding": "identity"}
+        if start:
+            headers |= {"Range": f"bytes={start}-", "If-Range": mark}
+        with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable:
+                # Nothing is left to send, or the file shrank: start again to be sure.
+                self.partial.unlink()
+                self.tag.unlink()
+                raise requests.ConnectionError("the server cannot go on from there")
+            response.raise_for_status()
+            start = start if response.status_code == requests.codes.partial_content else 0
+            self._note_version(response)
+            self._write(response, start)
+
+    def _note_version(self, response):
+        # A weak mark (W/"...") does not promise the same bytes, and servers refuse it in If-Range.
+        mark = response.headers.get("ETag", "")
+        mark = mark if not mark.startswith("W/") else ""
+        mark = mark or response.headers.get("Last-Modified", "")
+        self.tag.write_text(mark, "ascii")
+
+    def _write(self, response, start):
+        length = response.headers.get("Content-Length")
+        total = start + int(length) if length else None
+        with (
+            self.partial.open("ab" if start else "wb") as stream,
+            tqdm(
+                total=total,
+                initial=start,
+                unit="B",
+                unit_scale=True,
+                desc=self.partial.name.removesuffix(".part"),
+                disable=self.quiet,
+            ) as bar,
+        ):
+            for block in response.iter_content(BLOCK):
+                stream.write(block)
+                bar.update(len(block))
+            done = stream.tell()
+        if total is not None and done != total:
+            raise requests.ConnectionError(f"{done} bytes came of {total}")
+
+
+class LockFile:
+    """Checksums recorded at the first good download of files that have no published one.
+
+    Parameters
+    ----------
+    path : Path
+        A JSON object of file names.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def read(self) -> dict[str, dict]:
+        """``{filename: {"url": ..., "hash": "sha256:..."}}``."""
+        if not self.path.exists():
+            return {}
+        return json.loads(self.path.read_text("utf-8"))
+
+    def record(self, remote: RemoteFile, known_hash: str) -> None:
+        """Add a checksum; an earlier one of the same file is not changed."""
+        entries = self.read()
+        entries.setdefault(remote.filename, {"url": remote.url, "hash": known_hash})
+        text = json.dumps(entries, indent=1, sort_keys=True) + "\n"
+        _write_whole(self.path, lambda stream: stream.write(text.encode()))
+
+
+def download(remote: RemoteFile, folder: Path, *, lock: LockFile, quiet=False) -> Path:
+    """Download a file unless it is there with the right checksum; returns its path.
+
+    The file appears in `folder` only when it is complete and its checksum right.
+
+    Raises
+    ------
+    ValueError
+        Where the checksum is not the published or recorded one; nothing is kept.
+    ConnectionError
+        Where the connection keeps breaking; what came is kept for the next try.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known_hash = remote.known_hash or lock.read().get(remote.filename, {}).get("hash")
+    downloader = ResumingDownloader(folder / f"{remote.filename}.part", quiet=quiet)
+    path = pooch.retrieve(
+        remote.url, known_hash, fname=remote.filename, path=folder, downloader=downloader
+    )
+    return Path(path)
+
+
+def unpack(archive: Path, members: tuple[str, ...], folder: Path) -> list[Path]:
+    """Unpack members of a zip or tar archive into `folder`, each written whole.
+
+    Parameters
+    ----------
+    archive : Path
+    members : tuple of str
+        Last parts of names; `ALL` unpacks every file with its folders.
+    folder : Path
+
+    Raises
+    ------
+    ValueError
+        For a damaged archive, a missing member, or a name that leads out of `folder`.
+    """
+    try:
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as source:
+                files = {m.filename: m for m in source.infolist() if not m.is_dir()}
+                return _unpack(files, source.open, members, folder, archive)
+        with tarfile.open(archive) as source:
+            files = {m.name: m for m in source.getmembers() if m.isfile()}
+            return _unpack(files, source.extractfile, members, folder, archive)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+        raise ValueError(f"{archive} is a damaged archive: {error}") from error
+
+
+def _unpack(files, open_member, members, folder, archive):
+    if members == ALL:
+        wanted = {name: name for name in files}
+    else:
+        wanted = {name: PurePosixPath(name).name for name in files}
+        wanted = {name: last for name, last in wanted.items() if last in members}
+        missing = set(members) - set(wanted.values())
+        if missing:
+            raise ValueError(f"{archive} lacks {', '.join(sorted(missing))}")
+    written = []
+    for name, relative in wanted.items():
+        target = folder / relative
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"{archive} has a member that leads out of its folder: {name}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_member(files[name]) as source:
+            _write_whole(target, lambda stream, source=source: shutil.copyfileobj(source, stream))
+        written.append(target)
+    return written
+
+
+def _write_whole(path: Path, write) -> None:
+    """Write a file beside its place and move it there."""
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+        os.chmod(unfinished, 0o644)
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise

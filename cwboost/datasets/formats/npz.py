@@ -1,0 +1,38 @@
+"""One compressed NumPy file a data set: arrays under their names, labels 0..K-1."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from cwboost.datasets.formats._files import locate
+
+__all__ = ["reader"]
+
+
+def reader(*names: str):
+    """Reader of the first of the files `names` that is there."""
+
+    def read(folder: Path):
+        path = locate(folder, *names)
+        if path is None:
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is damaged or not a NumPy archive: {error}") from error
+        if not (
+            {"X_train", "y_train", "X_test", "y_test"} <= set(arrays) or {"X", "y"} <= set(arrays)
+        ):
+            raise ValueError(
+                f"{path} must hold X_train, y_train, X_test and y_test, or X and y; it holds "
+                f"{', '.join(sorted(arrays)) or 'nothing'}"
+            )
+        if "classes" in arrays:
+            arrays["target_names"] = arrays.pop("classes")
+        return arrays
+
+    return read

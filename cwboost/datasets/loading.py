@@ -1,0 +1,177 @@
+"""Load a data set from a folder in whichever of its formats is there, and check it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from cwboost.datasets.bundled import load_pendigits, load_vowel
+from cwboost.datasets.catalogue import DataSet, find
+
+__all__ = ["DataAbsent", "load", "nearest_accuracy"]
+
+BATCH_ROWS = 10_000
+BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
+
+
+class DataAbsent(FileNotFoundError):
+    """No file of a data set is in the folder; the message says which and where to get them."""
+
+
+def load(name, data_dir=None, *, check=True):
+    """Load a data set of the paper from a folder.
+
+    Parameters
+    ----------
+    name : str
+        Name in any case: VOWEL, PENDIGITS, ISOLET, USPS, MNIST, SATIMAGE, MFEAT, YALEB, CIFAR10,
+        GTSRB, SCENE15, SUN, LABELME, PASCAL07.
+    data_dir : str or path-like or None, default=None
+        Folder with the files, or with a folder of the set's name that has them: one ``.npz``, or
+        the official format. VOWEL and PENDIGITS fall back on the bundled copies.
+    check : bool, default=True
+        Compare counts and known statistics with those of the source. Turn it off only for a part
+        of a data set that you cut yourself.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``X_train, y_train, X_test, y_test`` where the source has a split, else ``X, y``; labels
+        int64 from 0; ``name``, ``format`` (the files read), ``image_shape`` or None,
+        ``target_names``, and what else a source tells (``track_train``, ``hog_train``).
+
+    Raises
+    ------
+    DataAbsent
+        (a FileNotFoundError) where none of the set's files is there.
+    ValueError
+        For an unknown name, damaged or incomplete files, or figures that are not the source's.
+    """
+    dataset = name if isinstance(name, DataSet) else find(name)
+    arrays, used = _read(dataset, data_dir)
+    bunch = Bunch(name=dataset.name, format=used, image_shape=dataset.image_shape, **arrays)
+    for key in ("y_train", "y_test", "y"):
+        if key in bunch:
+            bunch[key] = bunch[key].astype(np.int64)
+    if dataset.image_shape is None and dataset.name == "SCENE15":
+        side = int(np.sqrt(next(bunch[key] for key in ("X_train", "X") if key in bunch).shape[1]))
+        bunch.image_shape = (side, side)
+    y = bunch.y if "y" in bunch else bunch.y_train
+    bunch.setdefault("target_names", np.array([str(c) for c in range(int(y.max()) + 1)]))
+    _check_shapes(bunch)
+    if check:
+        _check_figures(dataset, bunch)
+    return bunch
+
+
+def _read(dataset: DataSet, data_dir):
+    if data_dir is not None:
+        folder = Path(data_dir).expanduser()
+        if not folder.is_dir():
+            raise DataAbsent(f"data_dir {str(folder)!r} is not a folder")
+        for place in (folder, folder / dataset.name, folder / dataset.name.lower()):
+            if place.is_dir():
+                for files, reader in dataset.readers:
+                    arrays = reader(place)
+                    if arrays is not None:
+                        return arrays, files
+    if dataset.name in BUNDLED:
+        return _bundled(BUNDLED[dataset.name]), "bundled"
+    raise DataAbsent(_absent_message(dataset, data_dir))
+
+
+def _bundled(loader):
+    arrays = {}
+    for part in ("train", "test"):
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = loader(subset=part, return_X_y=True)
+    return arrays
+
+
+def _absent_message(dataset: DataSet, data_dir) -> str:
+    where = "no data_dir was given" if data_dir is None else f"none of its files is in {data_dir}"
+    wanted = "".join(f"\n  - {files}" for files, _ in dataset.readers)
+    fetch = (
+        f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
+        if dataset.remote
+        else ""
+    )
+    return (
+        f"{dataset.name} ({dataset.title}): {where}. Looked for any of:{wanted}\n"
+        f"Get it from {dataset.get_it}{fetch}"
+    )
+
+
+def _check_shapes(bunch) -> None:
+    for part in ("", "_train", "_test"):
+        if f"X{part}" not in bunch:
+            continue
+        X, y = bunch[f"X{part}"], bunch[f"y{part}"]
+        if X.ndim != 2 or y.shape != (len(X),):
+            raise ValueError(
+                f"{bunch.name}: X{part} must be 2-d with a label a row, got shapes {X.shape} and "
+                f"{y.shape}"
+            )
+        if y.size == 0 or y.min() < 0:
+            raise ValueError(f"{bunch.name}: y{part} must hold labels from 0")
+
+
+def _check_figures(dataset: DataSet, bunch) -> None:
+    """Compare with the known figures of the source; see `cwboost.datasets.catalogue`."""
+    X = bunch.X if "X" in bunch else bunch.X_train
+    _expect(dataset, "features", dataset.n_features, X.shape[1])
+    if dataset.name == "SCENE15" and "X_train" in bunch:
+        # The files split it as the paper does; the source has no split.
+        y = np.concatenate([bunch.y_train, bunch.y_test])
+        _expect_counts(dataset, "examples a class", dataset.counts, y)
+        return
+    _expect_counts(
+        dataset, "training examples a class", dataset.counts, bunch.get("y_train", bunch.get("y"))
+    )
+    if "y_test" in bunch:
+        _expect_counts(dataset, "test examples a class", dataset.test_counts, bunch.y_test)
+    if dataset.parts and (len(X) % BATCH_ROWS or not 1 <= len(X) // BATCH_ROWS <= 5):
+        raise ValueError(
+            f"{dataset.name}: 1 to 5 training batches of {BATCH_ROWS} examples expected, "
+            f"got {len(X)} examples"
+        )
+    if dataset.moments is not None:
+        found = (X.mean(dtype=np.float64), X.std(dtype=np.float64))
+        # Six decimals are kept of the known figures; float32 copies differ by rounding.
+        if not np.allclose(found, dataset.moments, rtol=1e-5, atol=2e-6):
+            raise ValueError(
+                f"{dataset.name}: mean and standard deviation of the training values are "
+                f"{found[0]:.6f} and {found[1]:.6f}, the source's are {dataset.moments[0]:.6f} "
+                f"and {dataset.moments[1]:.6f}: not the data, or changed data"
+            )
+
+
+def _expect(dataset, what, known, found):
+    if known is not None and known != found:
+        raise ValueError(f"{dataset.name}: {known} {what} expected, got {found}")
+
+
+def _expect_counts(dataset, what, known, y):
+    if not known:
+        return
+    found = np.bincount(y, minlength=len(known))
+    if not np.array_equal(found, known):
+        raise ValueError(
+            f"{dataset.name}: {sum(known)} {what} expected as {list(known)}, got {found.sum()} as "
+            f"{found.tolist()}"
+        )
+
+
+def nearest_accuracy(bunch) -> float:
+    """Accuracy of the nearest neighbour on the source's split, for comparison with the known one.
+
+    Parameters
+    ----------
+    bunch : Bunch
+        As `load` returns it, of a set with a split.
+    """
+    from sklearn.neighbors import KNeighborsClassifier
+
+    nearest = KNeighborsClassifier(1).fit(bunch.X_train.astype(np.float64), bunch.y_train)
+    return float(nearest.score(bunch.X_test.astype(np.float64), bunch.y_test))

@@ -1,0 +1,286 @@
+"""Downloads from a real HTTP server on this machine: whole, broken off, changed, wrong."""
+
+import http.server
+import io
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pooch
+import pytest
+
+from cwboost.datasets import fetch, load, load_pendigits
+from cwboost.datasets.catalogue import CATALOGUE
+from cwboost.datasets.download import ALL, LockFile, RemoteFile, download, unpack
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves ``server.files``; breaks off after ``server.breaks`` bytes as often as listed."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        server = self.server
+        name = self.path[1:]
+        server.requests.append((name, self.headers.get("Range")))
+        if name not in server.files:
+            self.send_error(404)
+            return
+        content, tag = server.files[name]
+        start = 0
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        if wanted and server.ranges and self.headers.get("If-Range") == tag:
+            start = int(wanted[1])
+        if start and start >= len(content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.send_header("ETag", tag)
+        self.end_headers()
+        end = len(content)
+        if server.breaks:
+            end = start + server.breaks.pop(0)
+            self.close_connection = True
+        self.wfile.write(content[start:end])
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.files, server.requests, server.breaks, server.ranges = {}, [], [], True
+        server.daemon_threads = True
+        server.url = f"http://127.0.0.1:{server.server_port}/"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+CONTENT = np.random.default_rng(0).bytes(1_000_000)
+
+
+@pytest.fixture(scope="module")
+def known_hash(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hash") / "content"
+    path.write_bytes(CONTENT)
+    return "sha256:" + pooch.file_hash(str(path))
+
+
+def get(server, folder, known_hash, name="a.bin"):
+    remote = RemoteFile(server.url + name, known_hash)
+    return download(remote, folder, lock=LockFile(folder / "checksums.json"), quiet=True)
+
+
+def test_a_file_comes_whole_and_only_once(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT, '"1"')
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+    get(server, tmp_path, known_hash)
+    assert len(server.requests) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT, '"1"')
+    server.breaks = [600_000, 100_000]
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+    ranges = [asked for _, asked in server.requests]
+    assert ranges[0] is None
+    assert all(asked is not None for asked in ranges[1:])
+    assert len(ranges) == 3
+
+
+def test_what_came_is_kept_for_the_next_call(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT, '"1"')
+    server.breaks = [600_000, 0, 0]
+    with pytest.raises(ConnectionError, match=r"broke 3 times.* the next try goes on from there"):
+        get(server, tmp_path, known_hash)
+    assert not (tmp_path / "a.bin").exists()
+    kept = (tmp_path / "a.bin.part").stat().st_size
+    assert 0 < kept <= 600_000
+    server.requests.clear()
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+    assert server.requests == [("a.bin", f"bytes={kept}-")]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_file_that_changed_in_between_starts_again(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT[::-1], '"old"')
+    server.breaks = [600_000, 0, 0]
+    with pytest.raises(ConnectionError):
+        get(server, tmp_path, known_hash)
+    server.files["a.bin"] = (CONTENT, '"new"')
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges_sends_the_whole_file_again(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT, '"1"')
+    server.ranges = False
+    server.breaks = [600_000]
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+
+
+def test_a_finished_part_that_was_never_moved_is_no_trap(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT, '"1"')
+    (tmp_path / "a.bin.part").write_bytes(CONTENT)
+    (tmp_path / "a.bin.part.tag").write_text('"1"')
+    assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
+
+
+def test_a_wrong_checksum_keeps_nothing(server, tmp_path, known_hash):
+    server.files["a.bin"] = (CONTENT[:-1] + b"?", '"1"')
+    with pytest.raises(ValueError, match="hash"):
+        get(server, tmp_path, known_hash)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_file_is_an_error_at_once(server, tmp_path, known_hash):
+    with pytest.raises(OSError, match="404"):
+        get(server, tmp_path, known_hash)
+    assert len(server.requests) == 1
+
+
+# ---------------------------------------------------------------- data sets
+
+
+def pendigits_zip():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, name in (("train", "pendigits.tra"), ("test", "pendigits.tes")):
+            X, y = load_pendigits(subset=part, return_X_y=True)
+            text = io.StringIO()
+            np.savetxt(text, np.c_[X.astype(int), y], fmt="%d", delimiter=",")
+            archive.writestr(name, text.getvalue())
+        archive.writestr("Index", "not needed")
+    return stream.getvalue()
+
+
+@pytest.fixture
+def pendigits(server):
+    """The catalogue's entry with its address moved to the server."""
+    entry = CATALOGUE["PENDIGITS"]
+    remote = tuple(replace(r, url=server.url + r.filename, known_hash=None) for r in entry.remote)
+    return replace(entry, remote=remote)
+
+
+def test_fetch_unpacks_checks_and_records(server, pendigits, tmp_path):
+    server.files["pendigits.zip"] = (pendigits_zip(), '"1"')
+    folder = fetch(pendigits, tmp_path, quiet=True)
+    assert folder == tmp_path / "PENDIGITS"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "pendigits.tes",
+        "pendigits.tra",
+        "pendigits.zip",
+    ]
+    bunch = load("PENDIGITS", tmp_path)
+    assert bunch.format == "pendigits.tra, pendigits.tes"
+    assert np.array_equal(bunch.X_train, load_pendigits(subset="train").data)
+    lock = json.loads((tmp_path / "checksums.json").read_text())
+    assert lock["pendigits.zip"]["hash"].startswith("sha256:")
+    fetch(pendigits, tmp_path, quiet=True)
+    assert len(server.requests) == 1
+
+
+def test_fetch_compares_with_the_recorded_checksum(server, pendigits, tmp_path):
+    server.files["pendigits.zip"] = (pendigits_zip(), '"1"')
+    folder = fetch(pendigits, tmp_path, quiet=True)
+    (folder / "pendigits.zip").unlink()
+    server.files["pendigits.zip"] = (pendigits_zip() + b"\n", '"2"')
+    with pytest.raises(ValueError, match="hash"):
+        fetch(pendigits, tmp_path, quiet=True)
+
+
+def test_fetch_of_other_data_leaves_nothing_behind(server, pendigits, tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in ("pendigits.tra", "pendigits.tes"):
+            archive.writestr(name, (",".join(["1"] * 17) + "\n") * 20)
+    server.files["pendigits.zip"] = (stream.getvalue(), '"1"')
+    with pytest.raises(ValueError, match="PENDIGITS: 7494 training examples a class expected"):
+        fetch(pendigits, tmp_path, quiet=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fetch_of_a_damaged_archive_is_refused(server, pendigits, tmp_path):
+    server.files["pendigits.zip"] = (pendigits_zip()[:-100], '"1"')
+    with pytest.raises(ValueError, match="is a damaged archive"):
+        fetch(pendigits, tmp_path, quiet=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fetch_of_a_set_without_address_says_where_to_get_it(tmp_path):
+    with pytest.raises(ValueError, match=r"SUN has no stable public address.*vision\.princeton"):
+        fetch("SUN", tmp_path)
+
+
+# ---------------------------------------------------------------- archives
+
+
+def make_archive(path, members):
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return path
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_unpack_some_members_or_all(tmp_path, name):
+    archive = make_archive(tmp_path / name, {"x/one": b"1", "x/y/two": b"2"})
+    assert [p.name for p in unpack(archive, ("two",), tmp_path / "some")] == ["two"]
+    assert (tmp_path / "some" / "two").read_bytes() == b"2"
+    unpack(archive, ALL, tmp_path / "all")
+    assert (tmp_path / "all" / "x" / "y" / "two").read_bytes() == b"2"
+    with pytest.raises(ValueError, match="lacks three"):
+        unpack(archive, ("one", "three"), tmp_path / "some")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_unpack_never_leaves_its_folder(tmp_path, name):
+    archive = make_archive(tmp_path / name, {"../outside": b"!"})
+    with pytest.raises(ValueError, match="leads out of its folder"):
+        unpack(archive, ALL, tmp_path / "in")
+    assert not (tmp_path / "outside").exists()
+
+
+# ---------------------------------------------------------------- command line
+
+
+def command(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "cwboost", "datasets", *args], capture_output=True, text=True
+    )
+
+
+def test_command_lists_and_checks(tmp_path):
+    listed = command("--data", str(tmp_path))
+    assert listed.returncode == 0
+    assert re.search(r"^VOWEL .* bundled", listed.stdout, re.MULTILINE)
+    assert re.search(r"^SUN .* absent +by hand", listed.stdout, re.MULTILINE)
+    checked = command("check", "vowel")
+    assert checked.returncode == 0
+    assert "nearest neighbour 0.5628, known 0.5628" in checked.stdout
+
+
+def test_command_explains_what_it_cannot_fetch(tmp_path):
+    result = command("fetch", "LABELME", "--data", str(tmp_path))
+    assert result.returncode == 1
+    assert "www.ais.uni-bonn.de" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert command("fetch").returncode == 1

@@ -1,0 +1,393 @@
+"""Official formats: small files written as their publishers write them are read back."""
+
+import gzip
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+from cwboost.datasets.formats import cifar, esl, idx, images, npz, pascal, uci
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def write_rows(path, rows, delimiter=","):
+    path.write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows), "ascii")
+
+
+def test_nothing_there_is_none_for_every_reader(tmp_path):
+    readers = [
+        npz.reader("A.npz"),
+        uci.read_vowel,
+        uci.read_pendigits,
+        uci.read_satimage,
+        uci.read_isolet,
+        uci.read_mfeat,
+        idx.read_mnist,
+        esl.read_usps,
+        cifar.read_cifar10,
+        pascal.read_pascal07,
+        images.read_scene15,
+        images.read_sun,
+        images.read_labelme,
+        images.read_gtsrb,
+    ]
+    assert [reader(tmp_path) for reader in readers] == [None] * len(readers)
+
+
+# ---------------------------------------------------------------- npz
+
+
+def test_npz_keeps_arrays_and_names_classes(tmp_path):
+    np.savez(tmp_path / "A.npz", X=np.ones((3, 2)), y=[0, 1, 1], classes=np.array(["a", "b"]))
+    arrays = npz.reader("B.npz", "A.npz")(tmp_path)
+    assert arrays["X"].shape == (3, 2)
+    assert list(arrays["target_names"]) == ["a", "b"]
+
+
+def test_npz_without_the_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "A.npz", X=np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"must hold X_train.*it holds X"):
+        npz.reader("A.npz")(tmp_path)
+
+
+def test_npz_with_pickled_objects_is_refused(tmp_path):
+    np.savez(tmp_path / "A.npz", X=np.array([{}], dtype=object), y=[0])
+    with pytest.raises(ValueError, match="damaged or not a NumPy archive"):
+        npz.reader("A.npz")(tmp_path)
+
+
+# ---------------------------------------------------------------- UCI
+
+
+def test_vowel_context_data(tmp_path, rng):
+    X = np.round(rng.normal(size=(6, 10)), 3)
+    rows = [[i % 2, i, 0, *X[i], i % 3] for i in range(6)]
+    write_rows(tmp_path / "vowel-context.data", rows, delimiter="  ")
+    arrays = uci.read_vowel(tmp_path)
+    assert np.array_equal(arrays["X_train"], X[::2].astype(np.float32))
+    assert np.array_equal(arrays["y_train"], [0, 2, 1])
+    assert np.array_equal(arrays["X_test"], X[1::2].astype(np.float32))
+
+
+def test_pendigits(tmp_path, rng):
+    X = rng.integers(0, 101, size=(5, 16))
+    write_rows(tmp_path / "pendigits.tra", np.c_[X, [1, 2, 3, 4, 5]], delimiter=", ")
+    write_rows(tmp_path / "pendigits.tes", np.c_[X[:2], [0, 9]])
+    arrays = uci.read_pendigits(tmp_path)
+    assert arrays["X_train"].dtype == np.uint8
+    assert np.array_equal(arrays["X_train"], X)
+    assert np.array_equal(arrays["y_test"], [0, 9])
+
+
+def test_half_a_data_set_names_the_missing_file(tmp_path):
+    write_rows(tmp_path / "pendigits.tra", np.ones((2, 17), dtype=int))
+    with pytest.raises(ValueError, match=r"lacks pendigits\.tes"):
+        uci.read_pendigits(tmp_path)
+
+
+def test_values_that_are_not_bytes_are_refused(tmp_path):
+    write_rows(tmp_path / "pendigits.tra", np.full((2, 17), 300))
+    write_rows(tmp_path / "pendigits.tes", np.ones((2, 17), dtype=int))
+    with pytest.raises(ValueError, match=r"values 0\.\.255 expected"):
+        uci.read_pendigits(tmp_path)
+
+
+def test_table_with_words_or_columns_missing_is_refused(tmp_path):
+    (tmp_path / "pendigits.tra").write_text("1,2,three\n", "ascii")
+    (tmp_path / "pendigits.tes").write_text("1,2,3\n", "ascii")
+    with pytest.raises(ValueError, match="not the table of numbers"):
+        uci.read_pendigits(tmp_path)
+    (tmp_path / "pendigits.tra").write_text("1,2,3\n", "ascii")
+    with pytest.raises(ValueError, match="17 columns expected, got 3"):
+        uci.read_pendigits(tmp_path)
+
+
+def test_satimage_closes_the_gap_in_its_classes(tmp_path, rng):
+    X = rng.integers(30, 150, size=(6, 36))
+    write_rows(tmp_path / "sat.trn", np.c_[X, [1, 2, 3, 4, 5, 7]], delimiter=" ")
+    write_rows(tmp_path / "sat.tst", np.c_[X[:1], [7]], delimiter=" ")
+    arrays = uci.read_satimage(tmp_path)
+    assert np.array_equal(arrays["y_train"], np.arange(6))
+    assert np.array_equal(arrays["y_test"], [5])
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_isolet_counts_its_classes_from_one(tmp_path, rng, suffix):
+    X = np.round(rng.uniform(-1, 1, size=(3, 617)), 4)
+    for name, rows in (("isolet1+2+3+4.data", [0, 1, 2]), ("isolet5.data", [2])):
+        text = "".join(", ".join(f"{v:.4f}" for v in X[i]) + f", {i + 1}.\n" for i in rows)
+        data = text.encode()
+        (tmp_path / (name + suffix)).write_bytes(gzip.compress(data) if suffix else data)
+    arrays = uci.read_isolet(tmp_path)
+    assert np.array_equal(arrays["X_train"], X.astype(np.float32))
+    assert np.array_equal(arrays["y_train"], [0, 1, 2])
+    assert np.array_equal(arrays["y_test"], [2])
+
+
+def test_mfeat_joins_its_six_views(tmp_path, rng):
+    views = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 47}
+    X = rng.integers(0, 9, size=(20, 649))
+    start = 0
+    for view, columns in views.items():
+        write_rows(tmp_path / f"mfeat-{view}", X[:, start : start + columns], delimiter=" ")
+        start += columns
+    arrays = uci.read_mfeat(tmp_path)
+    assert np.array_equal(arrays["X"], X)
+    assert np.array_equal(arrays["y"], np.repeat(np.arange(10), 2))
+
+
+# ---------------------------------------------------------------- IDX, ESL
+
+
+def idx_bytes(array):
+    return struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def write_mnist(folder, rng, pack=gzip.compress, suffix=".gz"):
+    X = rng.integers(0, 256, size=(4, 28, 28), dtype=np.uint8)
+    y = np.array([3, 1, 4, 1], dtype=np.uint8)
+    for prefix, rows in (("train", slice(None)), ("t10k", slice(2))):
+        for kind, array in (("images-idx3", X[rows]), ("labels-idx1", y[rows])):
+            (folder / f"{prefix}-{kind}-ubyte{suffix}").write_bytes(pack(idx_bytes(array)))
+    return X, y
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_mnist_idx(tmp_path, rng, packed):
+    X, y = write_mnist(tmp_path, rng, *(() if packed else (bytes, "")))
+    arrays = idx.read_mnist(tmp_path)
+    assert np.array_equal(arrays["X_train"], X.reshape(4, 784))
+    assert np.array_equal(arrays["y_train"], y)
+    assert arrays["X_test"].shape == (2, 784)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not an IDX file"),
+        (b"\0\0\x0d\x01" + bytes(8), "not an IDX file of unsigned bytes"),
+        (b"\0\0\x08\x03\0\0", "ends inside its header"),
+        (struct.pack(">4BI", 0, 0, 8, 1, 5) + b"abcd", "5 bytes expected for shape .* got 4"),
+        (struct.pack(">4BI", 0, 0, 8, 1, 3) + b"abcd", "3 bytes expected for shape .* got 4"),
+    ],
+)
+def test_damaged_idx_is_refused(tmp_path, content, message):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        idx.read_idx(tmp_path / "a")
+
+
+def test_cut_gzip_is_refused(tmp_path, rng):
+    write_mnist(tmp_path, rng)
+    path = tmp_path / "t10k-images-idx3-ubyte.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r"t10k-images-idx3-ubyte\.gz is damaged"):
+        idx.read_mnist(tmp_path)
+
+
+def test_usps_moves_its_values_to_the_unit_interval(tmp_path, rng):
+    X = np.round(rng.uniform(-1, 1, size=(3, 256)), 3)
+    rows = [[f"{d:.4f}", *(f"{v:.3f}" for v in x)] for d, x in zip((6, 0, 9), X)]
+    text = "".join(" ".join(row) + " \n" for row in rows).encode()
+    (tmp_path / "zip.train.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "zip.test").write_bytes(text)
+    arrays = esl.read_usps(tmp_path)
+    assert arrays["X_train"].dtype == np.float32
+    assert np.allclose(arrays["X_train"], (X + 1) / 2, atol=1e-7)
+    assert np.array_equal(arrays["y_test"], [6, 0, 9])
+
+
+# ---------------------------------------------------------------- CIFAR
+
+
+class _Harmful:
+    def __reduce__(self):
+        return (print, ("run by a data file",))
+
+
+def write_batches(folder, rng, names):
+    made = {}
+    for name in names:
+        data = rng.integers(0, 256, size=(3, 3072), dtype=np.uint8)
+        batch = {b"data": data, b"labels": [0, 9, 4], b"batch_label": b"x"}
+        # Protocol 2, as the published files.
+        (folder / name).write_bytes(pickle.dumps(batch, protocol=2))
+        made[name] = data
+    return made
+
+
+def test_cifar_batches_in_order(tmp_path, rng):
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+    made = write_batches(folder, rng, ["data_batch_1", "data_batch_2", "test_batch"])
+    arrays = cifar.read_cifar10(tmp_path)
+    assert np.array_equal(
+        arrays["X_train"], np.concatenate([made["data_batch_1"], made["data_batch_2"]])
+    )
+    assert np.array_equal(arrays["y_test"], [0, 9, 4])
+    assert np.array_equal(cifar.read_cifar10(folder)["X_test"], made["test_batch"])
+
+
+def test_cifar_with_a_batch_missing_between_is_refused(tmp_path, rng):
+    write_batches(tmp_path, rng, ["data_batch_1", "data_batch_3", "test_batch"])
+    with pytest.raises(ValueError, match="lacks a data_batch before data_batch_3"):
+        cifar.read_cifar10(tmp_path)
+
+
+def test_cifar_pickle_cannot_run_code(tmp_path, rng, capsys):
+    write_batches(tmp_path, rng, ["data_batch_1", "test_batch"])
+    (tmp_path / "data_batch_1").write_bytes(pickle.dumps({b"data": _Harmful(), b"labels": []}))
+    with pytest.raises(ValueError, match="has no place in a data file"):
+        cifar.read_cifar10(tmp_path)
+    assert capsys.readouterr().out == ""
+
+
+# ---------------------------------------------------------------- PASCAL07
+
+
+def write_vectors(path, rows):
+    length, value = pascal._TYPES[path.suffix]
+    path.write_bytes(
+        b"".join(
+            np.array([len(row)], length).tobytes() + np.asarray(row, value).tobytes()
+            for row in rows
+        )
+    )
+
+
+def write_pascal(folder, rng):
+    classes = {
+        "train": np.array([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]]),
+        "test": np.array([[0, 1, 0], [1, 0, 0]]),
+    }
+    made = {}
+    for part, labels in classes.items():
+        write_vectors(folder / f"pascal07_{part}_classes.hvecs", labels)
+        for kind, columns in zip(pascal.FEATURES, (7, 3, 6, 2, 5)):
+            suffix = ".fvec" if kind == "Gist" else ".hvecs"
+            values = rng.integers(0, 60000, size=(len(labels), columns))
+            values = values / 7 if kind == "Gist" else values
+            write_vectors(folder / f"pascal07_{part}_{kind}{suffix}", values)
+            made[part, kind] = values
+    return made
+
+
+def test_pascal_keeps_images_of_one_class(tmp_path, rng):
+    made = write_pascal(tmp_path, rng)
+    arrays = pascal.read_pascal07(tmp_path)
+    assert np.array_equal(arrays["y"], [0, 2, 1, 0])
+    assert arrays["X"].shape == (4, 23)
+    expected = np.hstack([made["train", kind][2] for kind in pascal.FEATURES])
+    assert np.allclose(arrays["X"][1], expected)
+
+
+@pytest.mark.parametrize("suffix", [".hvecs", ".hvecs32", ".fvec"])
+def test_vector_files_of_each_type(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    write_vectors(path, [[1, 2, 3], [4, 5, 60000]])
+    assert np.array_equal(pascal.read_vectors(path), [[1, 2, 3], [4, 5, 60000]])
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(ValueError, match="not a whole number of rows"):
+        pascal.read_vectors(path)
+
+
+def test_vector_file_with_rows_of_different_lengths_is_refused(tmp_path):
+    path = tmp_path / "a.hvecs"
+    write_vectors(path, [[1, 2, 3], [4], [9]])
+    with pytest.raises(ValueError, match="rows of different lengths"):
+        pascal.read_vectors(path)
+
+
+# ---------------------------------------------------------------- images
+
+
+def write_image(path, grey, size=(20, 12)):
+    image = pytest.importorskip("PIL.Image")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.new("RGB", size, (grey, grey, grey)).save(path)
+
+
+def test_scene15_folders_in_the_order_of_their_classes(tmp_path):
+    for label, folder in enumerate(images.SCENE15_FOLDERS.values()):
+        write_image(tmp_path / folder / "image_0001.png", 10 * label)
+    arrays = images.read_scene15(tmp_path, side=8)
+    assert np.array_equal(arrays["y"], np.arange(15))
+    assert np.array_equal(arrays["X"], np.repeat(10 * np.arange(15), 64).reshape(15, 64))
+    assert arrays["target_names"][1] == "coast"
+
+
+def test_sun_takes_the_first_large_categories(tmp_path):
+    for category, n in (("a/abbey", 3), ("a/attic", 1), ("c/cabin/outdoor", 2), ("z/zoo", 2)):
+        for number in range(n):
+            write_image(tmp_path / category / f"sun_{number}.jpg", 40 * number)
+    arrays = images.read_sun(tmp_path, side=8, n_classes=2, per_class=2)
+    assert list(arrays["target_names"]) == ["abbey", "cabin/outdoor"]
+    assert np.array_equal(arrays["y"], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="4 categories of at least 2 images expected, got 3"):
+        images.read_sun(tmp_path, side=8, n_classes=4, per_class=2)
+
+
+def test_labelme_keeps_images_of_one_class(tmp_path):
+    labels = {"000000": {1: 1.0}, "000001": {}, "001002": {4: 1.0, 5: 0.3}, "012003": {11: 1.0}}
+    for part in ("train", "test"):
+        lines = []
+        for name, positive in labels.items():
+            write_image(tmp_path / part / f"0{name[:3]}" / f"{name}.jpg", 90)
+            values = [f"{positive.get(c, -1.0):.2f}" for c in range(12)]
+            lines.append(" ".join([name, *values]))
+        (tmp_path / part / "annotation.txt").write_text("\n".join(lines) + "\n", "ascii")
+    arrays = images.read_labelme(tmp_path, side=16)
+    assert np.array_equal(arrays["y"], [1, 11, 1, 11])
+    assert arrays["X"].shape == (4, 256)
+    (tmp_path / "train" / "annotation.txt").write_text("000000 1.0\n", "ascii")
+    with pytest.raises(ValueError, match=r"line 1: a name and 12 values expected"):
+        images.read_labelme(tmp_path)
+
+
+def write_gtsrb(folder, hog):
+    for label in (0, 1):
+        for track in (0, 1):
+            stem = f"{label:05d}/{track:05d}_00000"
+            write_image(folder / f"Final_Training/Images/{stem}.ppm", 100 * label + track)
+            for kind, size in hog.items():
+                path = folder / f"Final_Training/HOG/{kind}/{stem}.txt"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_rows(path, np.full((size, 1), 0.5 * label))
+    for number in (0, 1, 2):
+        write_image(folder / f"Final_Test/Images/{number:05d}.ppm", number)
+        for kind, size in hog.items():
+            path = folder / f"Final_Test/HOG/{kind}/{number:05d}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_rows(path, np.full((size, 1), number))
+    header = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n"
+    rows = [f"{n:05d}.ppm;20;12;2;2;18;10;{n % 2}\n" for n in (0, 1, 2)]
+    (folder / "GT-final_test.csv").write_text(header + "".join(rows), "ascii")
+
+
+@pytest.mark.parametrize("hog", [{}, {"HOG_01": 4, "HOG_02": 4, "HOG_03": 6}])
+def test_gtsrb_final_folders(tmp_path, hog):
+    write_gtsrb(tmp_path / "GTSRB", hog)
+    arrays = images.read_gtsrb(tmp_path, side=8)
+    assert np.array_equal(arrays["y_train"], [0, 0, 1, 1])
+    assert np.array_equal(arrays["track_train"], [0, 1, 100000, 100001])
+    assert np.array_equal(arrays["X_train"][:, 0], [0, 1, 100, 101])
+    assert np.array_equal(arrays["y_test"], [0, 1, 0])
+    if hog:
+        assert arrays["hog_train"].shape == (4, 14)
+        assert np.array_equal(arrays["hog_test"][:, 13], [0, 1, 2])
+    else:
+        assert "hog_train" not in arrays
+
+
+def test_damaged_image_is_named(tmp_path):
+    pytest.importorskip("PIL.Image")
+    for folder in images.SCENE15_FOLDERS.values():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.jpg").write_bytes(b"not an image")
+    with pytest.raises(ValueError, match=r"CALsuburb.a\.jpg is not a readable image"):
+        images.read_scene15(tmp_path)
