@@ -1,0 +1,161 @@
+"""Histograms of code words: dense local descriptors, a codebook, a pyramid of windows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import uniform_filter
+from sklearn.cluster import MiniBatchKMeans
+
+__all__ = ["WINDOWS", "Codebook", "dense_descriptors", "windows"]
+
+ORIENTATIONS, CELLS = 8, 4
+PATCH, STEP = 16, 4
+
+
+def windows() -> list[tuple[float, float, float, float]]:
+    """The 31 windows (top, left, bottom, right), as shares of the image's side.
+
+    The whole image; its four quadrants and the window of their size in its centre; and for each of
+    these five its own four quadrants and centre.
+    """
+    whole = (0.0, 0.0, 1.0, 1.0)
+    five = _split(whole)
+    return [whole, *five, *(part for window in five for part in _split(window))]
+
+
+def _split(window):
+    top, left, bottom, right = window
+    height, width = (bottom - top) / 2, (right - left) / 2
+    corners = [(top, left), (top, left + width), (top + height, left), (top + height, left + width)]
+    corners.append((top + height / 2, left + width / 2))
+    return [(y, x, y + height, x + width) for y, x in corners]
+
+
+WINDOWS = windows()
+
+
+def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient-orientation histograms of overlapping patches, on a grid.
+
+    A patch is 16 x 16 pixels, patches are 4 apart. Each of its 4 x 4 cells sums the gradient
+    magnitudes of eight orientations (signed, shared linearly between neighbours); the 128 numbers
+    are scaled to length one, cut at 0.2 and scaled again, after Lowe (2004).
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_images, side, side)
+        Grey values; side at least 16.
+
+    Returns
+    -------
+    descriptors : ndarray of shape (n_images, n_patches, 128), dtype float32
+    centres : ndarray of shape (n_patches, 2), float64
+        Row and column of each patch's centre, as shares of the side.
+    """
+    images = np.asarray(images)
+    if images.ndim != 3 or images.shape[1] != images.shape[2] or images.shape[1] < PATCH:
+        raise ValueError(
+            f"images must have shape (n, side, side) with side >= {PATCH}, got {images.shape}"
+        )
+    side = images.shape[1]
+    starts = np.arange(0, side - PATCH + 1, STEP)
+    energies = _orientation_energies(images.astype(np.float32))
+    size = PATCH // CELLS
+    # uniform_filter's window of 4 around p covers p - 2 .. p + 1: the cell that starts at p - 2.
+    sums = uniform_filter(energies, size=(1, 1, size, size), mode="nearest")
+    cells = starts[:, None] + size * np.arange(CELLS) + size // 2
+    picked = sums[:, :, cells.ravel()][:, :, :, cells.ravel()]
+    n = len(starts)
+    picked = picked.reshape(len(images), ORIENTATIONS, n, CELLS, n, CELLS)
+    descriptors = picked.transpose(0, 2, 4, 3, 5, 1).reshape(len(images), n * n, -1)
+    centres = (starts + PATCH / 2) / side
+    grid = np.stack(np.meshgrid(centres, centres, indexing="ij"), axis=-1).reshape(-1, 2)
+    return _normalise(descriptors), grid
+
+
+def _orientation_energies(images):
+    """Gradient magnitude by signed orientation: shape (n, 8, side, side)."""
+    d_y, d_x = np.gradient(images, axis=(1, 2))
+    magnitude = np.hypot(d_x, d_y)
+    turn = np.arctan2(d_y, d_x) / (2 * np.pi) * ORIENTATIONS % ORIENTATIONS
+    energies = np.empty((len(images), ORIENTATIONS, *images.shape[1:]), dtype=np.float32)
+    for orientation in range(ORIENTATIONS):
+        away = np.abs(turn - orientation)
+        share = np.maximum(0, 1 - np.minimum(away, ORIENTATIONS - away))
+        energies[:, orientation] = magnitude * share
+    return energies
+
+
+def _normalise(descriptors):
+    # A flat patch has no direction: it stays near zero instead of having its noise blown up.
+    floor = 1.0
+    scaled = descriptors / np.maximum(np.linalg.norm(descriptors, axis=-1, keepdims=True), floor)
+    scaled = np.minimum(scaled, 0.2)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return (scaled / np.maximum(length, 0.2)).astype(np.float32)
+
+
+class Codebook:
+    """Code words learnt from the patches of training images.
+
+    Parameters
+    ----------
+    n_words : int, default=200
+    n_patches : int, default=50_000
+        Patches that the words are learnt from, drawn at random.
+    random_state : int, default=0
+    chunk : int, default=64
+        Images described at a time; does not change the result.
+    """
+
+    def __init__(self, n_words=200, *, n_patches=50_000, random_state=0, chunk=64):
+        self.n_words = n_words
+        self.n_patches = n_patches
+        self.random_state = random_state
+        self.chunk = chunk
+
+    def fit(self, images) -> Codebook:
+        """Learn the words by k-means from patches of `images` (n_images, side, side)."""
+        rng = np.random.default_rng(self.random_state)
+        samples = []
+        share = None
+        for start in range(0, len(images), self.chunk):
+            descriptors, _ = dense_descriptors(images[start : start + self.chunk])
+            share = share or min(1.0, self.n_patches / (len(images) * descriptors.shape[1]))
+            flat = descriptors.reshape(-1, descriptors.shape[2])
+            samples.append(flat[rng.random(len(flat)) < share])
+        sample = np.concatenate(samples)
+        if len(sample) < self.n_words:
+            raise ValueError(f"{self.n_words} words need as many patches, got {len(sample)}")
+        means = MiniBatchKMeans(
+            self.n_words, batch_size=4096, n_init=3, random_state=self.random_state
+        ).fit(sample)
+        self.words_ = means.cluster_centers_.astype(np.float32)
+        return self
+
+    def transform(self, images) -> np.ndarray:
+        """Histograms of words in the 31 windows, each of sum one.
+
+        Returns
+        -------
+        ndarray of shape (n_images, 31 * n_words), dtype float32
+            Window by window; a window's patches are those whose centre lies in it.
+        """
+        features = np.empty((len(images), len(WINDOWS) * self.n_words), dtype=np.float32)
+        half_squares = 0.5 * (self.words_**2).sum(axis=1)
+        for start in range(0, len(images), self.chunk):
+            descriptors, centres = dense_descriptors(images[start : start + self.chunk])
+            nearest = np.argmin(half_squares - descriptors @ self.words_.T, axis=2)
+            features[start : start + self.chunk] = self._histograms(nearest, centres)
+        return features
+
+    def _histograms(self, nearest, centres):
+        rows = []
+        first = np.arange(len(nearest))[:, None] * self.n_words
+        for top, left, bottom, right in WINDOWS:
+            inside = (centres >= (top, left)).all(axis=1) & (centres < (bottom, right)).all(axis=1)
+            counts = np.bincount(
+                (nearest[:, inside] + first).ravel(), minlength=len(nearest) * self.n_words
+            )
+            rows.append(counts.reshape(len(nearest), -1) / max(1, inside.sum()))
+        return np.hstack(rows)

@@ -1,0 +1,100 @@
+"""GIST: energies of oriented band-pass filters, averaged over a grid of the image."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import fft
+
+__all__ = ["gist_features", "transfer_functions"]
+
+SCALES, ORIENTATIONS, GRID = 4, 8, 4
+HIGHEST_FREQUENCY = 0.3
+"""Centre of the finest band, in cycles a pixel."""
+OCTAVES = 0.9
+"""Distance between the centres of neighbouring bands."""
+
+
+def gist_features(images, *, chunk: int = 256) -> np.ndarray:
+    """GIST descriptors, after Oliva and Torralba (2001).
+
+    An image is freed of its local mean and contrast, filtered by 32 Gabor-like filters (see
+    `transfer_functions`) and the magnitude of each response averaged over a 4 x 4 grid.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_images, side, side)
+        Grey values; the side a multiple of 4.
+    chunk : int, default=256
+        Images transformed at a time; does not change the result.
+
+    Returns
+    -------
+    ndarray of shape (n_images, 512), dtype float32
+        Entry ``(scale * 8 + orientation) * 16 + row * 4 + column``.
+    """
+    images = np.asarray(images)
+    if images.ndim != 3 or images.shape[1] != images.shape[2] or images.shape[1] % GRID:
+        raise ValueError(
+            f"images must have shape (n, side, side) with side a multiple of {GRID}, got "
+            f"{images.shape}"
+        )
+    side = images.shape[1]
+    pad = max(side // 4, 4)
+    filters = transfer_functions(side + 2 * pad)
+    features = np.empty((len(images), len(filters) * GRID * GRID), dtype=np.float32)
+    for start in range(0, len(images), chunk):
+        block = images[start : start + chunk].astype(np.float32)
+        # Mirrored borders: without them the image's edge is its strongest contour.
+        padded = np.pad(block, ((0, 0), (pad, pad), (pad, pad)), mode="symmetric")
+        spectrum = fft.fft2(_whiten(padded))
+        for index, transfer in enumerate(filters):
+            response = np.abs(fft.ifft2(spectrum * transfer))[:, pad : pad + side, pad : pad + side]
+            cells = response.reshape(len(block), GRID, side // GRID, GRID, side // GRID)
+            columns = slice(index * GRID * GRID, (index + 1) * GRID * GRID)
+            features[start : start + chunk, columns] = cells.mean(axis=(2, 4)).reshape(
+                len(block), -1
+            )
+    return features
+
+
+def transfer_functions(side: int) -> np.ndarray:
+    """The 32 filters in the frequency domain: Gaussian in log frequency and in angle.
+
+    With f and t the frequency and angle of a point, filter (s, o) is
+    exp(-(log2(f / f_s) / 0.45)^2 / 2 - ((t - pi o / 8) / (pi / 16))^2 / 2), where f_s is 0.3
+    cycles a pixel divided by 2^(0.9 s); it lies in one half plane, so the response is complex and
+    its magnitude does not depend on phase.
+
+    Returns
+    -------
+    ndarray of shape (32, side, side), dtype float32
+    """
+    f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
+    frequency = np.hypot(f_x, f_y)
+    frequency[0, 0] = 1.0
+    angle = np.arctan2(f_y, f_x)
+    filters = []
+    for scale in range(SCALES):
+        centre = HIGHEST_FREQUENCY / 2 ** (OCTAVES * scale)
+        radial = np.exp(-0.5 * (np.log2(frequency / centre) / (OCTAVES / 2)) ** 2)
+        radial[0, 0] = 0.0
+        for orientation in range(ORIENTATIONS):
+            turn = angle - np.pi * orientation / ORIENTATIONS
+            turn = (turn + np.pi) % (2 * np.pi) - np.pi
+            filters.append(radial * np.exp(-0.5 * (turn / (np.pi / ORIENTATIONS / 2)) ** 2))
+    return np.array(filters, dtype=np.float32)
+
+
+def _whiten(images: np.ndarray, cycles: float = 4.0) -> np.ndarray:
+    """Logarithm, then removal of the local mean and division by the local contrast.
+
+    The local averages are Gaussian low-pass filters of `cycles` cycles an image.
+    """
+    side = images.shape[1]
+    f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
+    cut = cycles / side / np.sqrt(np.log(2))
+    low_pass = np.exp(-(f_x**2 + f_y**2) / cut**2).astype(np.float32)
+    images = np.log1p(images)
+    detail = images - fft.ifft2(fft.fft2(images) * low_pass).real
+    power = fft.ifft2(fft.fft2(detail**2) * low_pass).real
+    return detail / (0.2 + np.sqrt(np.abs(power)))
