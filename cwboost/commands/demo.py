@@ -1,0 +1,50 @@
+"""Train on the two data sets that come with the package, print a table, write a figure.
+
+CW corrects all coefficients every round, CW-1 only the new ones. The gap is the objective less the
+dual bound: no model of stumps, of any size, has an objective that much lower.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("demo_output"))
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, help="threads (default: 1)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+
+
+def run(args) -> int:
+    """Train, print, write."""
+    from cwboost.experiments import demo
+
+    trained, written = [], []
+    for dataset in demo.SETS:
+        for method in demo.METHOD_NAMES:
+            if not args.quiet:
+                print(f"{dataset}, {method}", flush=True)
+            one = demo.train(
+                dataset,
+                method,
+                rounds=args.rounds,
+                seed=args.seed,
+                n_jobs=args.jobs,
+                verbose=0 if args.quiet else 1,
+            )
+            trained.append(one)
+            written += demo.save(one, args.out)
+    print(demo.table(trained))
+    figure = args.out / "demo.png"
+    try:
+        demo.draw(trained, figure)
+        written.append(figure)
+    except ImportError as error:
+        print(f"no figure: {error}")
+    print("written:", *written, sep="\n  ")
+    return 0

@@ -1,0 +1,73 @@
+"""The methods that the paper compares, as estimators with the paper's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cwboost import baselines
+from cwboost.classifier import CWBoostClassifier
+
+__all__ = ["C_GRID", "METHODS", "Method"]
+
+C_GRID = (1e2, 1e3, 1e4, 1e5)
+EPSILON = 0.1
+STAGEWISE_C = 1e8
+
+
+@dataclass(frozen=True)
+class Method:
+    """A curve of the paper's figures.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        ``make(**parameters)`` returns the estimator; `C` is among them where `grid` is set.
+    grid : tuple of float
+        Values of C to choose from by validation; empty where there is nothing to choose.
+    limited : bool
+        Stopped when the time for AdaBoost.MO is over.
+    """
+
+    name: str
+    make: Callable
+    grid: tuple[float, ...] = ()
+    limited: bool = False
+
+
+def _cw(**parameters):
+    return CWBoostClassifier(max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters)
+
+
+def _cw_1(**parameters):
+    return CWBoostClassifier(correction="stagewise", C=STAGEWISE_C, tol=0.0, **parameters)
+
+
+def _multiboost(**parameters):
+    return baselines.MultiBoostClassifier(solver="lbfgsb", tol=0.0, **parameters)
+
+
+def _ecc(**parameters):
+    return baselines.AdaBoostECCClassifier(**parameters)
+
+
+def _mh(**parameters):
+    return baselines.AdaBoostMHClassifier(**parameters)
+
+
+def _mo(**parameters):
+    return baselines.AdaBoostMOClassifier(**parameters)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("CW", _cw, grid=C_GRID),
+        Method("CW-1", _cw_1),
+        Method("MultiBoost", _multiboost, grid=C_GRID),
+        Method("Ada.ECC", _ecc),
+        Method("Ada.MH", _mh),
+        Method("Ada.MO", _mo, limited=True),
+    )
+}

@@ -1,0 +1,234 @@
+"""The paper's experiments as data: which set, which features, which split, which methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cwboost.datasets import load
+from cwboost.experiments import features
+from cwboost.experiments.cache import ArrayCache
+
+__all__ = ["FIGURES", "PROTOCOLS", "Batch", "PerClass", "Protocol", "Share", "Split", "prepare"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One run's data before features are computed: training part and test part."""
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Share:
+    """All examples pooled; a random share of them for training, the rest for testing."""
+
+    share: float
+
+    def __call__(self, bunch, run: int, rng) -> Split:
+        X, y = _pooled(bunch)
+        order = rng.permutation(len(y))
+        train, test = np.split(order, [round(self.share * len(y))])
+        return Split(X[train], y[train], X[test], y[test])
+
+
+@dataclass(frozen=True)
+class PerClass:
+    """A number of examples of each class for training.
+
+    Parameters
+    ----------
+    n : int
+    original_test : bool
+        Draw from the source's training part and test on its whole test part; else draw from all
+        examples and test on the others.
+    """
+
+    n: int
+    original_test: bool
+
+    def __call__(self, bunch, run: int, rng) -> Split:
+        X, y = (bunch.X_train, bunch.y_train) if self.original_test else _pooled(bunch)
+        chosen = np.zeros(len(y), dtype=bool)
+        for label in np.unique(y):
+            members = np.flatnonzero(y == label)
+            if len(members) < self.n:
+                raise ValueError(f"{self.n} examples of class {label} needed, got {len(members)}")
+            chosen[rng.choice(members, self.n, replace=False)] = True
+        train = rng.permutation(np.flatnonzero(chosen))
+        if self.original_test:
+            return Split(X[train], y[train], bunch.X_test, bunch.y_test)
+        return Split(X[train], y[train], X[~chosen], y[~chosen])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Run r trains on the r-th batch of the source's training part; its whole test part."""
+
+    rows: int = 10_000
+
+    def __call__(self, bunch, run: int, rng) -> Split:
+        rows = slice(run * self.rows, (run + 1) * self.rows)
+        return Split(bunch.X_train[rows], bunch.y_train[rows], bunch.X_test, bunch.y_test)
+
+    def n_runs(self, bunch) -> int:
+        """Batches that are there."""
+        return len(bunch.X_train) // self.rows
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One data set of one figure of the paper.
+
+    Parameters
+    ----------
+    name : str
+        Name in results and figures.
+    dataset : str
+        Name for `cwboost.datasets.load`.
+    figure : str
+    split : Share, PerClass or Batch
+    features : {None, "hog", "gist", "codebook"}
+        What is computed from the images; None takes the values as they are.
+    with_mo : bool
+        Whether the paper ran AdaBoost.MO on it (it is too slow for the larger sets).
+    description : str
+        The protocol in words, for the report.
+    """
+
+    name: str
+    dataset: str
+    figure: str
+    split: Share | PerClass | Batch
+    features: str | None = None
+    with_mo: bool = False
+    description: str = ""
+
+
+_TABLE = (
+    Protocol("VOWEL", "VOWEL", "uci", Share(0.75), with_mo=True, description="pooled, 75/25"),
+    Protocol("ISOLET", "ISOLET", "uci", Share(0.75), with_mo=True, description="pooled, 75/25"),
+    Protocol("USPS", "USPS", "digits", Share(0.75), with_mo=True, description="pooled, 75/25"),
+    Protocol(
+        "PENDIGITS", "PENDIGITS", "digits", Share(0.75), with_mo=True, description="pooled, 75/25"
+    ),
+    Protocol(
+        "MNIST",
+        "MNIST",
+        "digits",
+        PerClass(1000, original_test=True),
+        with_mo=True,
+        description="1,000 a class, original test set",
+    ),
+    Protocol(
+        "PASCAL07",
+        "PASCAL07",
+        "images",
+        Share(0.7),
+        description="five kinds of features, images of one class, 70/30",
+    ),
+    Protocol(
+        "LABELME",
+        "LABELME",
+        "images",
+        Share(0.7),
+        features="gist",
+        description="GIST, images of one class, 70/30",
+    ),
+    Protocol(
+        "CIFAR10-GIST",
+        "CIFAR10",
+        "images",
+        Batch(),
+        features="gist",
+        description="GIST, one training batch a run, original test set",
+    ),
+    Protocol(
+        "CIFAR10-PIXELS",
+        "CIFAR10",
+        "images",
+        Batch(),
+        description="pixels, one training batch a run, original test set",
+    ),
+    Protocol(
+        "SCENE15",
+        "SCENE15",
+        "scenes",
+        PerClass(100, original_test=False),
+        features="codebook",
+        description="100 a class, histograms of 200 code words in 31 windows",
+    ),
+    Protocol(
+        "SUN",
+        "SUN",
+        "scenes",
+        Share(0.8),
+        features="hog",
+        description="25 categories x 200 images, HOG, 80/20",
+    ),
+    Protocol(
+        "GTSRB",
+        "GTSRB",
+        "traffic",
+        PerClass(100, original_test=True),
+        features="hog",
+        description="100 a class, HOG, original test set",
+    ),
+)
+
+PROTOCOLS = {protocol.name: protocol for protocol in _TABLE}
+FIGURES = {
+    figure: tuple(p.name for p in _TABLE if p.figure == figure)
+    for figure in ("uci", "digits", "images", "scenes", "traffic")
+}
+
+
+def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayCache) -> Split:
+    """The features and labels of one run.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    bunch : Bunch
+        The data set, as `cwboost.datasets.load` returns it.
+    run : int
+        From 0; every run has a split of its own, every method the same splits.
+    seed : int, default=0
+    cache : ArrayCache
+        For computed features.
+    """
+    split = protocol.split(bunch, run, np.random.default_rng([seed, run]))
+    shape = bunch.image_shape
+    if protocol.features is None or (protocol.features == "hog" and shape is None):
+        return split
+    if protocol.features == "codebook":
+        X_train, X_test = features.codebook_features(
+            split.X_train, split.X_test, shape, seed=seed, cache=cache
+        )
+    else:
+        compute = {"hog": features.hog, "gist": features.gist}[protocol.features]
+        X_train = compute(split.X_train, shape, cache=cache)
+        X_test = compute(split.X_test, shape, cache=cache)
+    return Split(X_train, split.y_train, X_test, split.y_test)
+
+
+def load_for(protocol: Protocol, data_dir: Path | None):
+    """Load a protocol's data set; HOG files of the source take the place of its images."""
+    bunch = load(protocol.dataset, data_dir)
+    if protocol.features == "hog" and "hog_train" in bunch:
+        bunch.X_train, bunch.X_test, bunch.image_shape = bunch.hog_train, bunch.hog_test, None
+    return bunch
+
+
+def _pooled(bunch):
+    if "X" in bunch:
+        return bunch.X, bunch.y
+    return (
+        np.concatenate([bunch.X_train, bunch.X_test]),
+        np.concatenate([bunch.y_train, bunch.y_test]),
+    )

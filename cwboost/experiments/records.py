@@ -1,0 +1,81 @@
+"""Results as JSON lines: appended whole or not at all, found again by what they are results of."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+__all__ = ["RecordFile"]
+
+
+class RecordFile:
+    """A file of one JSON object a line; each has a ``key`` that says what was run.
+
+    An interrupted process can leave at most one unfinished last line, which the next `append`
+    removes. Several processes may append to one file.
+
+    Parameters
+    ----------
+    path : str or path-like
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+
+    def read(self) -> list[dict]:
+        """All finished records, in the order in which they were appended.
+
+        Raises
+        ------
+        ValueError
+            Where a finished line is not a record: the file is not one of these.
+        """
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        finished = content[: content.rfind(b"\n") + 1]
+        records = []
+        for number, line in enumerate(finished.splitlines(), 1):
+            try:
+                record = json.loads(line)
+                record["key"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{self.path}, line {number} is not a result: {error}") from error
+            records.append(record)
+        return records
+
+    def find(self, key: dict) -> dict | None:
+        """The last record with this key, or None."""
+        return next((r for r in reversed(self.read()) if r["key"] == key), None)
+
+    def append(self, record: dict) -> None:
+        """Add a record in one write, on disk when this returns."""
+        line = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            end = _end_of_finished(handle)
+            os.ftruncate(handle, end)
+            os.lseek(handle, end, os.SEEK_SET)
+            while line:
+                line = line[os.write(handle, line) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _end_of_finished(handle) -> int:
+    """Offset after the last newline of an open file."""
+    end = os.lseek(handle, 0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - 65536)
+        os.lseek(handle, start, os.SEEK_SET)
+        newline = os.read(handle, end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0

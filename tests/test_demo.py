@@ -1,0 +1,68 @@
+"""The demonstration as a person runs it: table, figure, histories, models."""
+
+import csv
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from cwboost import load_model
+from cwboost.datasets import load_vowel
+from cwboost.experiments import demo
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo") / "new"
+    command = [sys.executable, "-m", "cwboost", "demo", "--rounds", "50", "--out", str(out)]
+    return out, subprocess.run(command, capture_output=True, text=True)
+
+
+def rows(stdout):
+    """The table's lines as lists of cells."""
+    return [line.split() for line in stdout.splitlines() if re.match(r" *(VOWEL|PENDIGITS) ", line)]
+
+
+def test_demo_prints_a_row_a_checkpoint(finished):
+    _, result = finished
+    assert result.returncode == 0, result.stderr
+    table = [row for row in rows(result.stdout) if len(row) == 10]
+    assert [row[:2] + row[3:4] for row in table] == [
+        [dataset, method, n]
+        for dataset in ("VOWEL", "PENDIGITS")
+        for method in ("CW", "CW-1")
+        for n in ("10", "20", "50")
+    ]
+    assert "round" in result.stderr  # the progress bar
+
+
+def test_demo_trains_models_worth_showing(finished):
+    _, result = finished
+    last = {(r[0], r[1]): r for r in rows(result.stdout) if len(r) == 10 and r[3] == "50"}
+    assert float(last["VOWEL", "CW"][4]) == 0.0  # training error
+    assert float(last["VOWEL", "CW"][5]) < 25.0  # test error
+    assert float(last["PENDIGITS", "CW"][5]) < 4.0
+    assert float(last["PENDIGITS", "CW-1"][5]) < 5.0
+
+
+def test_demo_writes_figure_histories_and_models(finished):
+    out, _ = finished
+    assert (out / "demo.png").read_bytes().startswith(b"\x89PNG")
+    for dataset in ("vowel", "pendigits"):
+        for method in ("cw", "cw-1"):
+            with (out / f"{dataset}-{method}.csv").open(newline="") as stream:
+                history = list(csv.DictReader(stream))
+            assert [int(row["round"]) for row in history] == list(range(1, 51))
+            objective = np.array([float(row["objective"]) for row in history])
+            bound = np.array([float(row["dual_bound"]) for row in history])
+            assert np.all(np.diff(objective) <= 1e-9 * objective[:-1])
+            assert np.all(bound <= objective)
+    model = load_model(out / "vowel-cw.cwboost")
+    X, y = load_vowel(return_X_y=True)
+    assert model.score(X, y) > 0.9
+
+
+def test_power_of_ten():
+    assert [demo._power(C) for C in (1e2, 1e5, 1e8)] == ["1e2", "1e5", "1e8"]
