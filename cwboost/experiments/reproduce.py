@@ -1,0 +1,205 @@
+"""The paper's experiments, run after run, resumable; `cwboost reproduce` is this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from cwboost import __version__
+from cwboost.datasets import DataAbsent
+from cwboost.experiments import solver_study
+from cwboost.experiments.cache import ArrayCache
+from cwboost.experiments.methods import METHODS
+from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, load_for, prepare
+from cwboost.experiments.records import RecordFile
+from cwboost.experiments.runner import choose_C, train_and_measure
+
+__all__ = ["Plan", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run and where to write.
+
+    Parameters
+    ----------
+    figures : sequence of str
+        Of `FIGURES`, and "solver".
+    out : Path
+        Folder of the results, the table and the figures.
+    data_dir : Path or None
+    runs, rounds : int
+    selection_rounds : int
+        Rounds after which the values of C are compared.
+    methods : sequence of str
+    datasets : sequence of str or None
+        Names of protocols to keep; None keeps all of the figures.
+    seconds : float
+        Limit on the training time of AdaBoost.MO.
+    seed : int
+    n_jobs : int
+    weak_learner : str
+    quiet : bool
+        No progress bars.
+    """
+
+    figures: Sequence[str]
+    out: Path
+    data_dir: Path | None = None
+    runs: int = 5
+    rounds: int = 500
+    selection_rounds: int = 100
+    methods: Sequence[str] = tuple(METHODS)
+    datasets: Sequence[str] | None = None
+    seconds: float = 1000.0
+    seed: int = 0
+    n_jobs: int = 1
+    weak_learner: str = "stump"
+    quiet: bool = False
+
+    def __post_init__(self):
+        for name, wanted, known in (
+            ("figures", self.figures, [*FIGURES, "solver"]),
+            ("methods", self.methods, list(METHODS)),
+            ("datasets", self.datasets or (), list(PROTOCOLS)),
+        ):
+            unknown = [one for one in wanted if one not in known]
+            if unknown:
+                raise ValueError(f"{name} must be of {', '.join(known)}; got {', '.join(unknown)}")
+        for name in ("runs", "rounds", "selection_rounds"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    @cached_property
+    def records(self) -> RecordFile:
+        """The results."""
+        return RecordFile(self.out / "results.jsonl")
+
+    @cached_property
+    def cache(self) -> ArrayCache:
+        """Computed image features."""
+        return ArrayCache(self.out / "features")
+
+    @property
+    def parameters(self) -> dict:
+        """Parameters common to all estimators."""
+        return {"weak_learner": self.weak_learner, "n_jobs": self.n_jobs}
+
+    def protocols(self) -> list[Protocol]:
+        """The protocols of the figures asked for, in the paper's order."""
+        names = [name for figure in FIGURES if figure in self.figures for name in FIGURES[figure]]
+        kept = names if self.datasets is None else [n for n in names if n in self.datasets]
+        return [PROTOCOLS[name] for name in kept]
+
+    def methods_of(self, protocol: Protocol) -> list[str]:
+        """The methods that the paper ran on a protocol, of those asked for."""
+        return [m for m in self.methods if protocol.with_mo or m != "Ada.MO"]
+
+
+def reproduce(plan: Plan) -> dict[str, str]:
+    """Run what is not yet among the results.
+
+    Returns
+    -------
+    dict of str
+        Protocols that were not run, and why.
+    """
+    absent = {}
+    for protocol in plan.protocols():
+        try:
+            bunch = load_for(protocol, plan.data_dir)
+        except DataAbsent as error:
+            absent[protocol.name] = str(error)
+            continue
+        _run_protocol(plan, protocol, bunch)
+    if "solver" in plan.figures:
+        absent |= solver_study.run(plan)
+    return absent
+
+
+def _run_protocol(plan, protocol, bunch):
+    runs = plan.runs
+    if isinstance(protocol.split, Batch):
+        runs = min(runs, protocol.split.n_runs(bunch))
+    keys = [
+        _key(plan, protocol, method, run)
+        for run in range(runs)
+        for method in plan.methods_of(protocol)
+    ]
+    done = [record["key"] for record in plan.records.read()]
+    todo = [key for key in keys if key not in done]
+    splits = {}
+    with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
+        for key in bar:
+            bar.set_postfix_str(f"{key['method']}, run {key['run'] + 1} of {runs}")
+            if key["run"] not in splits:
+                splits = {
+                    key["run"]: prepare(
+                        protocol, bunch, key["run"], seed=plan.seed, cache=plan.cache
+                    )
+                }
+            plan.records.append(_run(plan, key, splits[key["run"]]))
+
+
+def _key(plan, protocol, method, run) -> dict:
+    return {
+        "kind": "run",
+        "protocol": protocol.name,
+        "method": method,
+        "run": run,
+        "rounds": plan.rounds,
+        "selection_rounds": plan.selection_rounds if METHODS[method].grid else None,
+        "seconds": plan.seconds if METHODS[method].limited else None,
+        "seed": plan.seed,
+        "n_jobs": plan.n_jobs,
+        "weak_learner": plan.weak_learner,
+    }
+
+
+def _run(plan, key, split) -> dict:
+    method = METHODS[key["method"]]
+    rng = np.random.default_rng([plan.seed, key["run"], 1])
+    parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
+    chosen = {}
+    with tqdm(desc=f"  {method.name}", unit="round", leave=False, disable=plan.quiet) as bar:
+        if method.grid:
+            bar.total = plan.rounds + len(method.grid) * min(plan.selection_rounds, plan.rounds)
+            chosen = _choice(plan, key, method, split, rng, parameters, bar)
+            parameters["C"] = chosen["C"]
+        else:
+            bar.total = plan.rounds
+        measured = train_and_measure(
+            method, split, rounds=plan.rounds, seconds=plan.seconds, parameters=parameters, bar=bar
+        )
+    return {
+        "key": key,
+        "version": __version__,
+        "n_train": len(split.y_train),
+        "n_test": len(split.y_test),
+        "n_features": split.X_train.shape[1],
+        **chosen,
+        **measured,
+    }
+
+
+def _choice(plan, key, method, split, rng, parameters, bar) -> dict:
+    """The chosen C: a result of its own, so that an interrupted training keeps it."""
+    key = {**key, "kind": "choice"}
+    found = plan.records.find(key)
+    if found is None:
+        chosen = choose_C(
+            method,
+            split,
+            rounds=min(plan.selection_rounds, plan.rounds),
+            rng=rng,
+            parameters=parameters,
+            bar=bar,
+        )
+        found = {"key": key, "version": __version__, **chosen}
+        plan.records.append(found)
+    return {name: found[name] for name in ("C", "validation_error")}

@@ -1,0 +1,82 @@
+"""The paper's study of its solver: FCD with a limit on working sets against L-BFGS-B.
+
+Every solver trains by column generation on its own, from the same data; what is compared is the
+objective after each round and the time spent in the solver so far.
+"""
+
+from __future__ import annotations
+
+from tqdm.auto import tqdm
+
+from cwboost import CWBoostClassifier, __version__
+from cwboost.datasets import DataAbsent
+from cwboost.experiments.methods import EPSILON
+from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
+from cwboost.experiments.runner import train_and_measure
+
+__all__ = ["SETS", "SOLVERS", "C", "run"]
+
+C = 1e4
+SETS = ("VOWEL", "USPS", "SCENE15")
+SOLVERS = {f"FCD-{n}": {"max_working_sets": n} for n in (1, 2, 3, 5, 10, 20)}
+SOLVERS["L-BFGS-B"] = {"solver": "lbfgsb"}
+
+
+class _Solver:
+    """A solver's setting in the place of a method."""
+
+    grid, limited = (), False
+
+    def __init__(self, name):
+        self.name = name
+
+    def make(self, **parameters):
+        """The classifier that trains with this solver."""
+        return CWBoostClassifier(C=C, epsilon=EPSILON, tol=0.0, **SOLVERS[self.name], **parameters)
+
+
+def run(plan) -> dict[str, str]:
+    """Run what is not yet among the plan's results; returns the sets that are absent, and why."""
+    absent = {}
+    for name in SETS:
+        if plan.datasets is not None and name not in plan.datasets:
+            continue
+        protocol = PROTOCOLS[name]
+        keys = [_key(plan, name, solver, run) for run in range(plan.runs) for solver in SOLVERS]
+        done = [record["key"] for record in plan.records.read()]
+        todo = [key for key in keys if key not in done]
+        try:
+            bunch = load_for(protocol, plan.data_dir)
+        except DataAbsent as error:
+            absent[f"{name} (solver)"] = str(error)
+            continue
+        with tqdm(todo, desc=f"{name}, solvers", unit="run", disable=plan.quiet) as bar:
+            for key in bar:
+                bar.set_postfix_str(f"{key['solver']}, run {key['run'] + 1} of {plan.runs}")
+                plan.records.append(_run(plan, protocol, bunch, key))
+    return absent
+
+
+def _key(plan, name, solver, run):
+    return {
+        "kind": "solver",
+        "protocol": name,
+        "solver": solver,
+        "run": run,
+        "rounds": plan.rounds,
+        "seed": plan.seed,
+        "n_jobs": plan.n_jobs,
+        "weak_learner": plan.weak_learner,
+    }
+
+
+def _run(plan, protocol, bunch, key):
+    split = prepare(protocol, bunch, key["run"], seed=plan.seed, cache=plan.cache)
+    parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
+    with tqdm(
+        total=plan.rounds, desc=f"  {key['solver']}", unit="round", leave=False, disable=plan.quiet
+    ) as bar:
+        measured = train_and_measure(
+            _Solver(key["solver"]), split, rounds=plan.rounds, parameters=parameters, bar=bar
+        )
+    return {"key": key, "version": __version__, "C": C, **measured}
