@@ -34,6 +34,7 @@ __all__ = [
 # Imported when first asked for: a plugin that needs the contract pays for nothing else.
 _LAZY = {
     "CWBoostClassifier": "cwboost.classifier",
+    "CWBoostClassifierCV": "cwboost.path",
     "FamilyError": "cwboost.plugins",
     "ModelFileError": "cwboost.container",
     "get_family": "cwboost.plugins",

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from cwboost.calibration import LOSS_SCALE
 from cwboost.column_generation import HISTORY_NAMES, ColumnGeneration, Settings
 from cwboost.estimator import BoostingClassifier, Problem, check_choice, check_number
 from cwboost.master import RestrictedMaster
@@ -89,6 +90,9 @@ class CWBoostClassifier(BoostingClassifier):
         Rounds trained.
     best_iteration_ : int
         Rounds that the model keeps; fewer than ``n_iter_`` after early stopping.
+    probability_scale_ : float
+        `predict_proba` is the softmax of the scores times this: fitted on held-out examples
+        where training had some (X_val, or early stopping), else 2, which inverts the loss.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping" or "callback". With
         "optimal" exact pricing found no weak learner of the family that could lower the
@@ -112,6 +116,7 @@ class CWBoostClassifier(BoostingClassifier):
         "n_iter_": int,
         "best_iteration_": int,
         "stop_reason_": str,
+        "probability_scale_": float,
     }
 
     def __init__(
@@ -339,6 +344,8 @@ class CWBoostClassifier(BoostingClassifier):
             ensemble = ensemble.truncate(self.best_iteration_)
         self.family_ = family
         self.ensemble_ = ensemble
+        held_out = training.validation
+        self.probability_scale_ = LOSS_SCALE if held_out is None else held_out.scale(ensemble)
 
 
 def _fingerprint(problem: Problem) -> int:

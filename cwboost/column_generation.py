@@ -114,6 +114,7 @@ class ColumnGeneration:
         self._batches: list[WeakLearners] = []
         self._learner_edges: list[np.ndarray] = []
         self._path = PathBuilder()
+        self._first_of_problem = 0
         self._n_learners = 0
         self._polished = False
         # Learner behind each column of the master, and its coefficient as last recorded.
@@ -256,7 +257,7 @@ class ColumnGeneration:
 
     def _goes_on(self) -> bool:
         """False when the objective has stopped falling."""
-        objectives = self.history["objective"]
+        objectives = self.history["objective"][self._first_of_problem :]
         if len(objectives) < 2:
             return True
         before, now = objectives[-2:]
@@ -282,6 +283,7 @@ class ColumnGeneration:
             "pairs": self.master.pairs.state(),
             "solves_since_rebuild": self.master.solves_since_rebuild,
             "best_bound": self.best_bound,
+            "q": self.master.q,
             "generator": self.rng.bit_generator.state,
         }
 
@@ -304,10 +306,15 @@ class ColumnGeneration:
         self.history = {name: list(history[name]) for name in HISTORY_NAMES}
         if state is None:
             self.master.rebuild()
+            self._first_of_problem = self.n_rounds
             return
         self.master.pairs.restore(state["pairs"])
         self.master.solves_since_rebuild = state["solves_since_rebuild"]
-        self.best_bound = state["best_bound"]
+        if state["q"] == self.master.q:
+            self.best_bound = state["best_bound"]
+        else:
+            # Another C is another problem: the bound and the last objective say nothing of it.
+            self._first_of_problem = self.n_rounds
         self.rng.bit_generator.state = state["generator"]
 
     def _restore_columns(self, ensemble: Ensemble, X) -> None:

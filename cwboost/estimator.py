@@ -13,7 +13,6 @@ from numbers import Integral
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
@@ -184,13 +183,13 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
         return effective_n_jobs(self.n_jobs)
 
-    def _encode(self, y) -> np.ndarray:
-        """Class index of each label; an unknown label is an error."""
+    def _encode(self, y, name="y_val") -> np.ndarray:
+        """Class index of each label; an unknown label is an error that calls `y` by `name`."""
         index = np.searchsorted(self.classes_, y)
         index = np.minimum(index, len(self.classes_) - 1)
         if not np.array_equal(self.classes_[index], y):
             unknown = np.asarray(y)[self.classes_[index] != y][0]
-            raise ValueError(f"y_val has a label that y has not: {unknown!r}")
+            raise ValueError(f"{name} has a label that y has not: {unknown!r}")
         return index
 
     # ---------------------------------------------------------------- after training
@@ -219,10 +218,6 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     def _class_scores(self, scores) -> np.ndarray:
         """Scores of the classes from those of the ensemble; the same unless these are of bits."""
         return scores
-
-    def _probabilities(self, scores) -> np.ndarray:
-        """Probabilities from scores of the classes; they must rise with the scores."""
-        return softmax(getattr(self, "probability_scale_", 2.0) * scores, axis=1)
 
     def _decision(self, scores) -> np.ndarray:
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
@@ -264,8 +259,10 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X, n_estimators=None):
         """Class probabilities, ``softmax(probability_scale_ * scores)``.
 
-        The minimiser of the expected pairwise exponential loss has exp(F_y) proportional to
-        sqrt(P(y | x)), so a scale of 2 inverts the loss.
+        The scale was fitted on held-out examples where training had some. Else it is 2: the
+        minimiser of the expected pairwise exponential loss has exp(F_y) proportional to
+        sqrt(P(y | x)), so that 2 inverts the loss. A model that fits its training data closely
+        is then too sure of itself; see `calibrate`.
 
         Parameters
         ----------

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cwboost import inspection
+from cwboost.calibration import LOSS_SCALE, fit_scale
 from cwboost.model_file import save
 
 __all__ = ["FittedModel"]
@@ -51,6 +54,32 @@ class FittedModel:
             raise ValueError(
                 f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
             )
+
+    def calibrate(self, X, y):
+        """Fit the scale of `predict_proba` on examples that the model was not trained on.
+
+        Predictions and scores stay as they are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        if type(self)._probabilities is not FittedModel._probabilities:
+            raise TypeError(f"{type(self).__name__} has a rule of its own for probabilities")
+        scores = self._scores(X)
+        y = column_or_1d(y)
+        check_consistent_length(scores, y)
+        self.probability_scale_ = fit_scale(scores, self._encode(y, "y"))
+        return self
+
+    def _probabilities(self, scores) -> np.ndarray:
+        """Probabilities from scores of the classes; they must rise with the scores."""
+        return softmax(getattr(self, "probability_scale_", LOSS_SCALE) * scores, axis=1)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.calibration import LOSS_SCALE
 from cwboost.estimator import BoostingClassifier
 from cwboost.families import ThresholdTrees
 
@@ -185,5 +186,7 @@ def _label_array(classifier) -> np.ndarray:
 def _predictions(graph: _Graph, classifier) -> None:
     index = graph.add("ArgMax", ["scores"], "index", axis=1, keepdims=0)
     graph.add("Gather", [graph.constant("classes", _label_array(classifier)), index], "label")
-    scale = graph.constant("scale", np.float64(getattr(classifier, "probability_scale_", 2.0)))
+    scale = graph.constant(
+        "scale", np.float64(getattr(classifier, "probability_scale_", LOSS_SCALE))
+    )
     graph.add("Softmax", [graph.add("Mul", ["scores", scale], "scaled")], "probabilities", axis=1)

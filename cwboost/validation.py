@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwboost.calibration import fit_scale
+from cwboost.ensemble import Ensemble
 from cwboost.families import WeakLearners, pack_outputs, unpack_outputs
 
 __all__ = ["EarlyStopping", "ValidationScores"]
@@ -53,6 +55,10 @@ class ValidationScores:
         pairs[rows, self._y] = 0.0
         self.loss = float(pairs.sum() / (n_samples * (pairs.shape[1] - 1)))
         return self.error
+
+    def scale(self, ensemble: Ensemble) -> float:
+        """Scale of the probabilities of `ensemble`, fitted on these examples."""
+        return fit_scale(ensemble.scores(self._X), self._y)
 
 
 class EarlyStopping:

@@ -1,0 +1,41 @@
+"""Probabilities from scores: softmax of the scores times one number."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+__all__ = ["LOSS_SCALE", "fit_scale"]
+
+LOSS_SCALE = 2.0
+"""Inverts the loss: where the expected pairwise exponential loss is smallest, exp(F_y) is
+proportional to the square root of P(y | x)."""
+
+
+def fit_scale(scores, y) -> float:
+    """The scale of most likely labels on examples that the scores were not trained on.
+
+    Minimises, over s > 0, the negative log-likelihood of the labels under softmax(s F), plus
+    log(s / 2)^2 / 2: with few examples, or none misclassified, the scale stays near what the loss
+    itself says instead of running off to infinity.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes), float64
+    y : ndarray of shape (n_samples,), int
+        Class index of each example.
+
+    Returns
+    -------
+    float
+    """
+    differences = scores - scores[np.arange(len(y)), y][:, None]
+
+    def loss(log_scale: float) -> float:
+        likelihood = logsumexp(np.exp(log_scale) * differences, axis=1).sum()
+        return likelihood + 0.5 * (log_scale - np.log(LOSS_SCALE)) ** 2
+
+    # Convex in s, hence with one minimum in log s too.
+    found = minimize_scalar(loss, bounds=(np.log(1e-6), np.log(1e3)), method="bounded")
+    return float(np.exp(found.x))

@@ -1,0 +1,124 @@
+"""C chosen along a path of warm starts."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cwboost import CWBoostClassifier, CWBoostClassifierCV, load_model
+from cwboost.datasets import load_vowel
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))[:500]
+    return X[order], y[order]
+
+
+TEMPLATE = CWBoostClassifier(n_estimators=8, random_state=0)
+
+
+@parametrize_with_checks([CWBoostClassifierCV(TEMPLATE, Cs=(1e2, 1e4), cv=2)])
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_model_is_the_path_trained_on_everything(vowel):
+    X, y = vowel
+    template = CWBoostClassifier(n_estimators=20, random_state=0)
+    cv = CWBoostClassifierCV(template, Cs=[1e4, 1e2, 1e3], rounds_per_C=6, cv=3).fit(X, y)
+    np.testing.assert_array_equal(cv.Cs_, [1e2, 1e3, 1e4])
+    assert cv.scores_.shape == (3, 3)
+    best = int(np.argmax(cv.scores_.mean(axis=1)))
+    assert cv.C_ == cv.Cs_[best] == cv.best_estimator_.C
+    by_hand = CWBoostClassifier(n_estimators=20, random_state=0, C=1e2, warm_start=True).fit(X, y)
+    for C in cv.Cs_[1 : best + 1]:
+        by_hand.set_params(C=C, n_estimators=by_hand.n_iter_ + 6).fit(X, y)
+    np.testing.assert_array_equal(cv.decision_function(X), by_hand.decision_function(X))
+    np.testing.assert_array_equal(cv.predict(X), by_hand.predict(X))
+    np.testing.assert_array_equal(cv.predict_proba(X), by_hand.predict_proba(X))
+    np.testing.assert_array_equal(cv.feature_importances_, by_hand.feature_importances_)
+    assert not cv.best_estimator_.warm_start and not hasattr(cv.best_estimator_, "_state")
+
+
+def test_scores_are_those_of_the_folds(vowel):
+    X, y = vowel
+    folds = KFold(2, shuffle=True, random_state=3)
+    template = CWBoostClassifier(n_estimators=12, random_state=0)
+    cv = CWBoostClassifierCV(template, Cs=(1e3,), cv=folds).fit(X, y)
+    for score, (train, test) in zip(cv.scores_[0], folds.split(X)):
+        clf = CWBoostClassifier(n_estimators=12, random_state=0, C=1e3).fit(X[train], y[train])
+        assert score == clf.score(X[test], y[test])
+
+
+def test_a_warm_start_reaches_the_objective_of_a_separate_fit(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=60, random_state=0, C=1e2, warm_start=True).fit(X, y)
+    for C in (1e3, 1e4):
+        clf.set_params(C=C, n_estimators=clf.n_iter_ + 15).fit(X, y)
+        separate = CWBoostClassifier(n_estimators=60, random_state=0, C=C).fit(X, y)
+        assert clf.history_["objective"][-1] <= 1.05 * separate.history_["objective"][-1]
+
+
+def test_another_C_starts_bound_and_stopping_anew(vowel):
+    """The bound of one problem is none of another; the objective may rise from C to C."""
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=15, random_state=0, C=1e3, warm_start=True).fit(X, y)
+    clf.set_params(C=1e5, n_estimators=25).fit(X, y)
+    assert clf.n_iter_ == 25
+    assert clf.history_["objective"][15] > clf.history_["objective"][14]
+    clf.set_params(C=10.0, n_estimators=26).fit(X, y)
+    assert clf.history_["dual_bound"][25] <= clf.history_["objective"][25]
+    assert clf.history_["dual_bound"][25] < clf.history_["dual_bound"][24]
+
+
+def test_sample_weight_and_parallel_folds(vowel):
+    X, y = vowel
+    weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
+    template = CWBoostClassifier(n_estimators=6, random_state=0)
+    one, two = (
+        CWBoostClassifierCV(template, Cs=(1e3, 1e4), cv=2, n_jobs=jobs).fit(X, y, weight)
+        for jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    other = CWBoostClassifierCV(template, Cs=(1e3, 1e4), cv=2).fit(X, y)
+    assert not np.array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_saves_what_it_chose(vowel, tmp_path):
+    X, y = vowel
+    cv = CWBoostClassifierCV(CWBoostClassifier(n_estimators=5), Cs=(1e3, 1e4), cv=2).fit(X, y)
+    cv.save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert type(loaded) is CWBoostClassifier and loaded.C == cv.C_
+    np.testing.assert_array_equal(loaded.predict(X), cv.predict(X))
+
+
+@pytest.mark.parametrize(
+    "params, error, message",
+    [
+        ({"Cs": ()}, ValueError, "Cs must hold positive finite"),
+        ({"Cs": (1, 0)}, ValueError, "Cs must hold positive finite"),
+        ({"Cs": (np.nan,)}, ValueError, "Cs must hold positive finite"),
+        ({"rounds_per_C": 0}, ValueError, "rounds_per_C must be"),
+        ({"rounds_per_C": 2.5}, TypeError, "rounds_per_C must be an integer"),
+        ({"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
+        (
+            {"estimator": CWBoostClassifier(correction="stagewise")},
+            ValueError,
+            "estimator must have correction='total'",
+        ),
+        (
+            {"estimator": CWBoostClassifier(early_stopping=True)},
+            ValueError,
+            "estimator must have early_stopping=False",
+        ),
+    ],
+)
+def test_bad_parameters(params, error, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(error, match=message):
+        CWBoostClassifierCV(**params).fit(X, y)
