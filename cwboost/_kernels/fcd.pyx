@@ -83,7 +83,6 @@ cdef class PairWeights:
     cdef cwb_tile_sums* tile_sums
 
     def __init__(self, counts, example_weight, double q, int n_threads):
-        cdef int64_t c
         counts = np.asarray(counts, dtype=np.int64)
         self.n_classes = counts.shape[0]
         self.n_samples = counts.sum()
@@ -326,7 +325,7 @@ cdef class PairWeights:
     cdef void apply(self, const uint8_t** layer, const double* moved) noexcept nogil:
         """Tiles in parallel, their sums added in order: the same bits at any thread count."""
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
-        cdef int64_t t, first, last, b, i
+        cdef int64_t t, first, last, i
         cdef int n_threads = self.threads()
         cdef cwb_tile_sums* sums = self.tile_sums
         if layer != NULL:
@@ -335,9 +334,9 @@ cdef class PairWeights:
         for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
             first = t * CWB_TILE
             last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            cwb_tile(&self.R[0, 0], &self.scores[0, 0], self.stride, &self.starts[0], self.n_classes, first, last,
-                     &self.scale[0], layer, moved, &self.up[0], &self.down[0], &self.weight[0],
-                     &self.label[0], &sums[t])
+            cwb_tile(&self.R[0, 0], &self.scores[0, 0], self.stride, &self.starts[0],
+                     self.n_classes, first, last, &self.scale[0], layer, moved, &self.up[0],
+                     &self.down[0], &self.weight[0], &self.label[0], &sums[t])
         self.loss = 0.0
         self.margins = 0.0
         self.n_errors = 0
@@ -347,4 +346,3 @@ cdef class PairWeights:
             self.n_errors += sums[t].errors
         for i in range(self.stride):
             self.scale[i] = 1.0
-
