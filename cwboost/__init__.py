@@ -33,10 +33,12 @@ __all__ = [
 
 # Imported when first asked for: a plugin that needs the contract pays for nothing else.
 _LAZY = {
+    "ArrayLearners": "cwboost.array_learners",
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.path",
     "FamilyError": "cwboost.plugins",
     "ModelFileError": "cwboost.container",
+    "check_arrays": "cwboost.array_learners",
     "get_family": "cwboost.plugins",
     "get_include": "cwboost.include",
     "list_plugins": "cwboost.plugins",

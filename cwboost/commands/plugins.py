@@ -1,18 +1,34 @@
 """List the weak-learner families that are installed, and what failed to load.
 
-Exit status 1 when something failed to load, so that a script can tell.
+The exit status is 1 when something failed to load. ``cwboost plugins new NAME`` writes a plugin to
+begin with.
 """
 
 from __future__ import annotations
+
+import os
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser) -> None:
-    """Nothing yet but the listing itself."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+    new = actions.add_parser("new", help="write a new plugin, ready to install and to change")
+    new.add_argument("name", help="name of the plugin: lower-case letters, digits and '_'")
+    new.add_argument(
+        "--output", metavar="FOLDER", help="where to write it (default: cwboost-NAME, here)"
+    )
 
 
 def run(args) -> int:
+    if args.action == "new":
+        from cwboost.plugin_writer import write_plugin
+
+        folder = write_plugin(args.name, args.output)
+        # With a separator in it, lest pip take a folder's name for that of a package.
+        path = folder if folder.is_absolute() else f".{os.sep}{folder}"
+        print(f'Wrote {folder}. Next: pip install "{path}[test]"; pytest {path}')
+        return 0
     return _list()
 
 

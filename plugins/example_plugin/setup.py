@@ -1,0 +1,12 @@
+import cwboost
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=cythonize(
+        [Extension("cwboost_acme._interval", ["src/cwboost_acme/_interval.pyx"])],
+        include_path=[cwboost.get_include()],
+        build_dir="build/cython",
+        compiler_directives={"language_level": 3, "boundscheck": False, "wraparound": False},
+    )
+)

@@ -1,0 +1,59 @@
+"""Balls around training examples: one sign within a radius of the centre, the other outside."""
+
+import cwboost
+import numpy as np
+from scipy.spatial.distance import cdist
+
+
+class BallLearners(cwboost.ArrayLearners):
+    layout = {"centre": ("f8", ("n_features",)), "radius": ("f8", ()), "polarity": ("i1", ())}
+
+    def outputs(self, X):
+        return np.where(cdist(X, self.centre) <= self.radius, self.polarity, -self.polarity)
+
+    def check_values(self, n_features):
+        if not np.isin(self.polarity, (-1, 1)).all():
+            raise ValueError("array 'polarity' must hold -1 and +1")
+
+
+class BallPricer(cwboost.Pricer):
+    def __init__(self, X, centre, n_targets):
+        self.X, self.centre, self.n_samples, self.n_targets = X, centre, len(X), n_targets
+        self.order = np.argsort(cdist(X, centre), axis=0, kind="stable")
+        inner = np.take_along_axis(cdist(X, centre), self.order, axis=0)
+        outer = np.vstack([inner[1:], np.full((1, len(centre)), np.inf)])
+        self.is_cut = inner < outer  # examples at one distance stay together
+        self.radius = np.maximum(inner, np.nextafter((inner + outer) / 2, 0))
+
+    def price(self, weights):
+        rank, centre, polarity = np.array([self.best(row) for row in weights]).T
+        radius = self.radius[rank, centre]
+        learners = BallLearners(centre=self.centre[centre], radius=radius, polarity=polarity)
+        outputs = learners.outputs(self.X)
+        edges = (weights * outputs.T).sum(axis=1)
+        return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
+
+    def best(self, row):
+        # With P the weight inside and S that of all examples, the edge is P - (S - P).
+        edge = 2 * row[self.order].cumsum(axis=0) - row.sum()
+        best = np.unravel_index(np.where(self.is_cut, abs(edge), -1).argmax(), edge.shape)
+        return *best, 1 if edge[best] >= 0 else -1
+
+
+class Ball(cwboost.WeakLearnerFamily):
+    name = "acme_ball"
+    api_version = 1
+    learners_type = BallLearners
+
+    def __init__(self, n_centres=30):
+        self.n_centres = n_centres
+
+    @property
+    def capabilities(self):
+        return cwboost.Capabilities()
+
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        if self.n_centres < 1:
+            raise ValueError(f"n_centres must be at least 1, got {self.n_centres!r}")
+        chosen = random_state.permutation(len(X))[: self.n_centres]
+        return BallPricer(X, X[chosen].astype(np.float64), n_targets)

@@ -1,0 +1,67 @@
+"""Intervals of one feature: one sign inside, the other outside. The search is in Cython."""
+
+import cwboost
+import numpy as np
+
+from cwboost_acme._interval import best_intervals
+
+
+class IntervalLearners(cwboost.ArrayLearners):
+    """h(x) = polarity where low < x[feature] <= high, else -polarity."""
+
+    layout = {
+        "feature": ("int32", ()),
+        "low": ("float64", ()),
+        "high": ("float64", ()),
+        "polarity": ("int8", ()),
+    }
+
+    def outputs(self, X):
+        values = np.asarray(X[:, self.feature], dtype=np.float64)
+        inside = (self.low < values) & (values <= self.high)
+        return np.where(inside, self.polarity, -self.polarity)
+
+    def check_values(self, n_features):
+        if ((self.feature < 0) | (self.feature >= n_features)).any():
+            raise ValueError(f"array 'feature' must hold indices of {n_features} features")
+        if not np.isin(self.polarity, (-1, 1)).all():
+            raise ValueError("array 'polarity' must hold -1 and +1")
+
+
+class IntervalPricer(cwboost.Pricer):
+    exact = True
+
+    def __init__(self, X, n_targets):
+        self.n_samples, self.n_targets = len(X), n_targets
+        columns = np.ascontiguousarray(X.T, dtype=np.float64)
+        self.order = np.argsort(columns, axis=1, kind="stable").astype(np.int32)
+        self.values = np.take_along_axis(columns, self.order, axis=1)
+        inner, outer = self.values[:, :-1], self.values[:, 1:]
+        middle = inner + (outer - inner) / 2
+        # Bounds between neighbours, open at both ends; never above the upper neighbour's value.
+        self.bounds = np.full((len(columns), self.n_samples + 1), np.inf)
+        self.bounds[:, 0] = -np.inf
+        self.bounds[:, 1:-1] = np.where(middle < outer, middle, inner)
+
+    def price(self, weights):
+        found, outputs, edges = best_intervals(self.values, self.order, weights)
+        feature, first, last, polarity = found.T
+        learners = IntervalLearners(
+            feature=feature,
+            low=self.bounds[feature, first],
+            high=self.bounds[feature, last + 1],
+            polarity=polarity,
+        )
+        return cwboost.Priced(learners, outputs, edges)
+
+
+class Interval(cwboost.WeakLearnerFamily):
+    """All intervals of all features; pricing is exact."""
+
+    name = "acme_interval"
+    api_version = 1
+    learners_type = IntervalLearners
+    capabilities = cwboost.Capabilities(exact_pricing=True, releases_gil=True)
+
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        return IntervalPricer(X, n_targets)
