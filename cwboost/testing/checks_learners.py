@@ -126,6 +126,34 @@ def check_scores(family):
     assert nothing.shape == (len(X), 5) and not nothing.any(), "an empty batch must score 0"
 
 
+def check_feature_shares(family):
+    """Where learners say which features they use: shares sum to 1, or to 0, and are honest.
+
+    A learner's outputs must not change when features of which it has no share do.
+    """
+    X = pixels(61, 6)
+    learners = fitted(family, X)
+    try:
+        shares = learners.feature_shares(6)
+    except NotImplementedError:
+        return
+    assert sparse.issparse(shares) and shares.format == "csr", "feature_shares must return CSR"
+    assert shares.dtype == np.float64, f"shares must be float64, got {shares.dtype}"
+    assert shares.shape == (len(learners), 6), f"shares must have shape ({len(learners)}, 6)"
+    dense = shares.toarray()
+    assert (dense >= 0).all(), "shares must not be negative"
+    sums = dense.sum(axis=1)
+    right = (sums == 0) | (np.abs(sums - 1) <= 1e-9)
+    assert right.all(), f"the shares of a learner must sum to 1 or to 0, got {sums}"
+    for j, unused in enumerate(dense == 0):
+        other = X.copy()
+        other[:, unused] = 255 - other[:, unused]
+        learner = learners.take([j])
+        assert np.array_equal(learner.outputs(X), learner.outputs(other)), (
+            f"learner {j} uses features of which it declares no share"
+        )
+
+
 def check_damaged_arrays(family):
     """from_arrays refuses what a damaged or hostile file may hold.
 

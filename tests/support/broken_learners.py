@@ -220,3 +220,21 @@ def scorer_depends_on_chunks():
             return lambda X, n_threads=1: self.scores(X, coef) * (1 + 1e-15 * min(len(X), 9))
 
     return make_family(learners=Chunky)
+
+
+@breaks(check_feature_shares="sum to 1 or to 0")
+def shares_do_not_sum_to_one():
+    class Halving(ReferenceLearners):
+        def feature_shares(self, n_features):
+            return super().feature_shares(n_features) / 2
+
+    return make_family(learners=Halving)
+
+
+@breaks(check_feature_shares="uses features of which it declares no share")
+def shares_of_other_features():
+    class Turning(ReferenceLearners):
+        def feature_shares(self, n_features):
+            return super().feature_shares(n_features)[:, ::-1].tocsr()
+
+    return make_family(learners=Turning)
