@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import venv
 import zipfile
@@ -37,27 +36,14 @@ def environment():
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Paths of a source distribution and of the wheel that is built from it, and the output."""
-    folder = tmp_path_factory.mktemp("dist")
-    log = run(
-        sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT),
-        cwd=folder, env=environment(),
-    )  # fmt: skip
-    (sdist,) = folder.glob("*.tar.gz")
-    (wheel,) = folder.glob("*.whl")
-    return sdist, wheel, log
-
-
-@pytest.fixture(scope="module")
-def wheel_names(built):
-    with zipfile.ZipFile(built[1]) as archive:
+def wheel_names(distributions):
+    with zipfile.ZipFile(distributions[1]) as archive:
         return archive.namelist()
 
 
 @pytest.fixture(scope="module")
-def sdist_names(built):
-    with tarfile.open(built[0]) as archive:
+def sdist_names(distributions):
+    with tarfile.open(distributions[0]) as archive:
         return [name.partition("/")[2] for name in archive.getnames()]
 
 
@@ -82,6 +68,7 @@ def test_the_sdist_has_every_source_and_nothing_generated(sdist_names):
 def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
     wanted = sources(ROOT / "cwboost", "cwboost", ".py")
     wanted |= sources(ROOT / "cwboost/_kernels", "cwboost/_kernels", ".pxd", ".h")
+    wanted |= {"cwboost/kernels.pxd"}
     wanted |= {
         f"cwboost/datasets/data/{path.name}"
         for path in (ROOT / "cwboost/datasets/data").iterdir()
@@ -95,13 +82,14 @@ def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
 
 
 def test_the_wheel_has_nothing_else(wheel_names):
+    wheel_names = [n for n in wheel_names if not n.startswith("cwboost/plugin_template/")]
     assert [name for name in wheel_names if name.endswith((".c", ".pyx", ".o", ".pyc"))] == []
     tops = {name.partition("/")[0] for name in wheel_names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cwboost", *PLUGINS}
 
 
-def test_the_metadata_names_licence_entry_points_and_dependencies(built):
-    with zipfile.ZipFile(built[1]) as archive:
+def test_the_metadata_names_licence_entry_points_and_dependencies(distributions):
+    with zipfile.ZipFile(distributions[1]) as archive:
         info = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = Parser().parsestr(archive.read(info).decode())
         entry_points = archive.read(info.replace("METADATA", "entry_points.txt")).decode()
@@ -116,19 +104,14 @@ def test_the_metadata_names_licence_entry_points_and_dependencies(built):
     assert {"numpy", "scipy", "scikit-learn", "pluggy"} <= requirements
 
 
-def test_the_kernels_compile_without_warnings_of_ours(built):
+def test_the_kernels_compile_without_warnings_of_ours(distributions):
     """Warnings in generated C that point into one of our headers or Cython sources."""
     ours = re.compile(r"(_kernels/\w+\.(h|pyx|pxd):\d+[:\d]*:? .*warning|warning: .*\.pyx:\d+)")
-    assert [line for line in built[2].splitlines() if ours.search(line)] == []
+    assert [line for line in distributions[2].splitlines() if ours.search(line)] == []
 
 
-def test_the_wheel_works_in_a_fresh_environment(built, tmp_path):
+def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
     """Trains, predicts and finds the shipped families with nothing but the wheel installed."""
-    folder = tmp_path / "venv"
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
-    pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q")
-    run(*pip, str(built[1]), env=environment(), cwd=tmp_path)
     program = """
 import cwboost, sys
 assert "site-packages" in cwboost.__file__, cwboost.__file__
@@ -140,6 +123,15 @@ for family in ("stump", "projection", "tree"):
     print(family, clf.score(X, y))
 assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
 """
-    printed = run(str(python), "-W", "error", "-c", program, env=environment(), cwd=tmp_path)
+    printed = wheel_environment.python("-W", "error", "-c", program)
     assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
-    assert "cwboost" in run(str(folder / "bin/cwboost"), "--help", env=environment(), cwd=tmp_path)
+    assert "cwboost" in wheel_environment.command("--help")
+
+
+def test_the_wheel_has_the_template_of_a_plugin(wheel_names):
+    template = "cwboost/plugin_template"
+    got = {name for name in wheel_names if name.startswith(f"{template}/")}
+    example = ROOT / "plugins/example_plugin"
+    wanted = {path.relative_to(example).as_posix() for path in example.rglob("*") if path.is_file()}
+    made = re.compile(r"(^|/)(build|__pycache__|\.[^/]*|[^/]*\.egg-info)/|\.(so|pyd|pyc)$")
+    assert got == {f"{template}/{path}" for path in wanted if not made.search(path)}

@@ -288,7 +288,10 @@ def test_the_first_of_two_copies_of_a_distribution_counts(install, tmp_path, mon
 def test_the_listing_keeps_the_order_of_distributions(healthy):
     healthy("a-dist", "1", a_plugin=family_source("a"))
     names = [record.distribution for record in list_plugins()]
-    assert names == ["cwboost"] * names.count("cwboost") + ["a-dist", "healthy-dist"]
+    own = names.count("cwboost")
+    assert own == len(BUILT_IN) and names[:own] == ["cwboost"] * own
+    assert names[own:] == sorted(names[own:])
+    assert {"a-dist", "healthy-dist"} <= set(names)
 
 
 def test_resolve_takes_names_and_instances_only(healthy):
@@ -346,3 +349,39 @@ def test_public_names_resolve_and_others_do_not():
     assert set(cwboost.__all__) <= set(dir(cwboost))
     with pytest.raises(AttributeError, match="no attribute 'nothing_of_that_name'"):
         cwboost.nothing_of_that_name  # noqa: B018
+
+
+def test_a_taken_name_keeps_meaning_the_built_in(healthy):
+    own = get_family("stump")
+    healthy("thief", "1", thief_plugin=family_source("stump"))
+    assert get_family("stump") is own
+    assert_usable("stump")
+    assert_healthy_undisturbed()
+
+
+def test_third_parties_can_be_turned_off(healthy, monkeypatch):
+    monkeypatch.setenv("CWBOOST_PLUGINS", "0")
+    assert {record.distribution for record in list_plugins()} == {"cwboost"}
+    assert_usable("stump")
+    with pytest.raises(FamilyError, match="CWBOOST_PLUGINS=0"):
+        get_family("healthy")
+    monkeypatch.setenv("CWBOOST_PLUGINS", "1")
+    assert_healthy_undisturbed()
+    monkeypatch.setenv("CWBOOST_PLUGINS", "no")
+    with pytest.raises(ValueError, match="CWBOOST_PLUGINS must be 0 or 1, got 'no'"):
+        list_plugins()
+
+
+def test_built_ins_resolve_without_loading_third_parties(install):
+    install("healthy-dist", "2.1", **HEALTHY)
+    for name in BUILT_IN:
+        get_family(name)
+    assert "healthy_plugin" not in sys.modules
+    get_family("healthy")
+    assert "healthy_plugin" in sys.modules
+
+
+def test_a_plugin_may_use_a_built_in_while_loading(install):
+    source = "import cwboost\nBASE = cwboost.get_family('stump')\n" + family_source("derived")
+    install("derived-dist", "1", derived_plugin=source)
+    assert only_record("derived-dist").state == "loaded"

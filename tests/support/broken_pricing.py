@@ -83,7 +83,7 @@ def sums_in_single_precision():
     return changed_weights(to_single)
 
 
-@breaks(check_zero_weight="the weight shared by equal examples: the learners differ")
+@breaks(check_zero_weight="added examples of zero weight: edges")
 def examples_of_zero_weight_count():
     return changed_weights(lambda weights, pricer: np.where(weights == 0, 50.0, weights))
 

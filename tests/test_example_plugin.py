@@ -1,0 +1,151 @@
+"""The third party's kit from end to end: wheel, example plugin and new plugin in a fresh place."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cwboost.plugin_writer import write_plugin
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "plugins" / "example_plugin"
+BUILD_RESULTS = shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "*.so", "*.pyd")
+
+TRAIN = """
+import pickle, sys
+from pathlib import Path
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from cwboost import CWBoostClassifier, get_family, load_model
+from cwboost.datasets import load_vowel
+
+X, y = load_vowel(return_X_y=True)
+X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+for name in sys.argv[1:]:
+    for weak_learner in (name, get_family(name)()):
+        clf = CWBoostClassifier(weak_learner, n_estimators=20, random_state=0).fit(X, y)
+        score = clf.score(X_test, y_test)
+        assert score > 0.5, (name, score)
+        expected = clf.decision_function(X_test)
+        clf.save(Path("model.cwb"))
+        for other in (pickle.loads(pickle.dumps(clf)), load_model(Path("model.cwb")),
+                      clone(clf).fit(X, y)):
+            assert (other.decision_function(X_test) == expected).all(), name
+    print(name, score)
+"""
+
+
+@pytest.mark.parametrize("name", ["Wave", "9lives", "wave-let", "wave__let", "wave_", "", "../x"])
+def test_names_of_new_plugins_are_checked(name, tmp_path):
+    with pytest.raises(ValueError, match="the name of a plugin must be lower-case"):
+        write_plugin(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_new_plugin_is_the_example_under_its_name(tmp_path):
+    folder = write_plugin("wave_let", tmp_path / "new")
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert "src/cwboost_wave_let/_interval.pyx" in written
+    assert "tests/test_wave_let.py" in written
+    for path in written:
+        text = (folder / path).read_text()
+        assert "acme" not in text
+        original = EXAMPLE / path.replace("wave_let", "acme")
+        assert text == original.read_text().replace("-acme", "-wave-let").replace(
+            "acme", "wave_let"
+        )
+    copied = {p for p in EXAMPLE.rglob("*") if p.suffix in (".py", ".pyx", ".toml", ".md")}
+    copied = {p for p in copied if not {"build"} & set(p.relative_to(EXAMPLE).parts)}
+    assert len(written) == len(copied)
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(FileExistsError, match="exists and is not an empty folder"):
+        write_plugin("wave", tmp_path)
+    with pytest.raises(FileExistsError):
+        write_plugin("wave", tmp_path / "mine.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_python_family_is_short():
+    assert len((EXAMPLE / "src/cwboost_acme/ball.py").read_text().splitlines()) < 60
+
+
+class Environment:
+    """A virtual environment of its own, which sees nothing of the one that runs the tests."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environ = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
+        }
+        self.run(sys.executable, "-m", "venv", str(folder))
+        self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def run(self, *command, status=0):
+        done = subprocess.run(
+            list(map(str, command)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=self.environ,
+            cwd=self.folder.parent,
+        )
+        assert done.returncode == status, f"{command} failed:\n{done.stdout[-6000:]}"
+        return done.stdout
+
+    def python(self, *arguments, **options):
+        return self.run(self.bin / "python", *arguments, **options)
+
+    def pip_install(self, *arguments):
+        return self.python("-m", "pip", "-q", "--disable-pip-version-check", "install", *arguments)
+
+
+@pytest.fixture(scope="module")
+def environment(distributions, tmp_path_factory):
+    """cwboost from its wheel and the example plugin, built in isolation against that wheel."""
+    wheel = distributions[1]
+    folder = tmp_path_factory.mktemp("third_party")
+    environment = Environment(folder / "venv")
+    source = shutil.copytree(EXAMPLE, folder / "example_plugin", ignore=BUILD_RESULTS)
+    # The plugin brings what it needs: cwboost comes in by its dependencies, for the build too.
+    environment.pip_install("--find-links", wheel.parent, f"{source}[test]")
+    return environment
+
+
+@pytest.mark.slow
+def test_both_families_are_listed(environment):
+    lines = environment.run(environment.bin / "cwboost", "plugins").splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line}
+    assert rows["acme_ball"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
+    assert rows["acme_interval"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
+
+
+@pytest.mark.slow
+def test_both_families_train_by_name(environment):
+    out = environment.python("-W", "error", "-c", TRAIN, "acme_ball", "acme_interval")
+    assert out.count("acme_") == 2
+
+
+@pytest.mark.slow
+def test_the_examples_own_tests_pass(environment):
+    out = environment.python("-m", "pytest", "-q", environment.folder.parent / "example_plugin")
+    assert " passed" in out and "skipped" not in out
+
+
+@pytest.mark.slow
+def test_a_new_plugin_installs_and_passes_its_own_tests(environment):
+    folder = environment.folder.parent / "new"
+    environment.run(environment.bin / "cwboost", "plugins", "new", "wave_let", "--output", folder)
+    environment.pip_install("setuptools", "Cython")
+    environment.pip_install("--no-build-isolation", "--no-index", folder)
+    assert " passed" in environment.python("-m", "pytest", "-q", folder)
+    out = environment.run(environment.bin / "cwboost", "plugins")
+    for name in ("wave_let_ball", "wave_let_interval", "acme_ball", "acme_interval"):
+        assert any(line.split()[:1] == [name] for line in out.splitlines())
