@@ -205,7 +205,8 @@ def test_sparse_equals_dense(criterion, limits, format):
     X[:, 5] = np.abs(X[:, 5]) + 1  # no zero anywhere
     weights = signed_weights(rng, 400, 3)
     weights[:, ::7] = 0
-    params = {"criterion": criterion, "max_features": 6, **limits}
+    X[:, 6] = rng.normal(size=400) * (rng.random(400) < 0.9)  # its bins hold several values
+    params = {"criterion": criterion, "max_features": 6, "max_bins": 40, **limits}
     dense, sparse = (
         price(X, weights, **params),
         price(sp.csr_array(X).asformat(format), weights, **params),

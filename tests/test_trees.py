@@ -10,6 +10,7 @@ from sklearn.base import clone
 from slow_trees import evaluate, nested
 
 from cwboost import Priced, unpack_outputs
+from cwboost.testing import check_weak_learner_family
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -114,6 +115,39 @@ def test_learners_take_concatenate_and_pickle():
     assert np.array_equal(pickle.loads(pickle.dumps(learners)).outputs(X), outputs)
     again = TreeLearners.from_arrays(learners.arrays(), n_features=7)
     assert np.array_equal(again.outputs(X), outputs)
+
+
+def test_feature_shares():
+    X = data(np.random.default_rng(4))
+    learners = TreeLearners.concatenate([fitted(X).learners, fitted(np.ones((9, 7))).learners])
+    shares = learners.feature_shares(7).toarray()
+    expected = np.zeros((12, 7))
+
+    def add(t, tree, weight):
+        if isinstance(tree, tuple):
+            expected[t, tree[0]] += weight
+            add(t, tree[3], weight / 2)
+            add(t, tree[4], weight / 2)
+
+    for t in range(12):
+        add(t, nested(learners, t), 1.0)
+    expected[:6] /= expected[:6].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, expected)
+    assert not shares[6:].any()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"criterion": "entropy", "max_features": None},
+        {"criterion": "edge", "max_depth": 1, "max_features": None},
+        {"max_leaf_nodes": 8, "min_samples_leaf": 3, "max_depth": None},
+        {"max_bins": 4, "max_features": 2},
+    ],
+)
+def test_conformance(params):
+    check_weak_learner_family(TreeFamily(**params))
 
 
 def test_wrong_shapes_at_prediction():

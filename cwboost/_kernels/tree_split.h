@@ -114,9 +114,9 @@ static void cwb_accumulate_sparse(const int32_t *rows, const uint8_t *codes, int
     }
     if (n_seen == n_node) return;
     const double rest = fmax(mass - seen[1], DBL_MIN);
-    hist[default_code][0] = fmax(-rest, fmin(rest, sum - seen[0]));
-    hist[default_code][1] = rest;
-    if (counts) counts[default_code] = n_node - n_seen;
+    const cwb_pair implicit = {fmax(-rest, fmin(rest, sum - seen[0])), rest};
+    hist[default_code] += implicit; /* the bin of zero may hold stored entries too */
+    if (counts) counts[default_code] += n_node - n_seen;
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */

@@ -93,6 +93,25 @@ class TreeLearners(cwboost.WeakLearners):
     def threshold_trees(self):
         return cwboost.ThresholdTrees(**self.arrays())
 
+    def feature_shares(self, n_features):
+        """Share of each feature in each tree: a test at depth k counts 2^-k, as if every test
+        sent half of the examples either way."""
+        inner = np.flatnonzero(self.feature >= 0)
+        tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        child = self.left[inner] + self.offsets[tree[inner]]
+        depth = np.zeros(len(self.feature))
+        reached = np.isin(inner, self.offsets)
+        while reached.any():  # one level of all trees at a time
+            for side in (0, 1):
+                depth[child[reached] + side] = depth[inner[reached]] + 1
+            reached = np.isin(inner, child[reached]) | np.isin(inner, child[reached] + 1)
+        share = sparse.csr_array(
+            (0.5 ** depth[inner], (tree[inner], self.feature[inner])),
+            shape=(len(self), n_features),
+        )
+        total = share.sum(axis=1)
+        return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ share)
+
     def arrays(self):
         return {name: getattr(self, name) for name in DTYPES}
 
