@@ -10,6 +10,47 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+class Environment:
+    """A virtual environment of its own, which sees nothing of the one that runs the tests."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.bin = folder / "venv" / "bin"
+        self.run(sys.executable, "-m", "venv", folder / "venv")
+
+    def run(self, *command):
+        """Output of a command, which must succeed."""
+        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
+        done = subprocess.run(
+            [str(part) for part in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={key: value for key, value in os.environ.items() if key not in hidden},
+            cwd=self.folder,
+        )
+        assert done.returncode == 0, f"{command} failed:\n{done.stdout[-6000:]}"
+        return done.stdout
+
+    def python(self, *arguments):
+        return self.run(self.bin / "python", *arguments)
+
+    def command(self, *arguments):
+        """Output of ``cwboost`` with these arguments."""
+        return self.run(self.bin / "cwboost", *arguments)
+
+    def pip_install(self, *arguments):
+        return self.python("-m", "pip", "-q", "--disable-pip-version-check", "install", *arguments)
+
+
+@pytest.fixture(scope="session")
+def wheel_environment(distributions, tmp_path_factory):
+    """An environment with the wheel of cwboost and what that depends on, nothing else."""
+    environment = Environment(tmp_path_factory.mktemp("fresh"))
+    environment.pip_install(distributions[1])
+    return environment
+
+
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory):
     """Paths of a source distribution and of the wheel that is built from it, and the output."""

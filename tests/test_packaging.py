@@ -1,10 +1,7 @@
 """What the source distribution and the wheel contain, and that they work on their own."""
 
-import os
 import re
-import subprocess
 import tarfile
-import venv
 import zipfile
 from email.parser import Parser
 from pathlib import Path, PurePosixPath
@@ -19,20 +16,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="needs a checkout"),
 ]
-
-
-def run(*command, **options):
-    """Run a command; on failure show its output."""
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
-    )
-    assert done.returncode == 0, f"{command} failed:\n{done.stdout[-4000:]}"
-    return done.stdout
-
-
-def environment():
-    """The environment without what would let a subprocess find the source tree or this venv."""
-    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """The third party's kit from end to end: wheel, example plugin and new plugin in a fresh place."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -76,54 +73,21 @@ def test_the_python_family_is_short():
     assert len((EXAMPLE / "src/cwboost_acme/ball.py").read_text().splitlines()) < 60
 
 
-class Environment:
-    """A virtual environment of its own, which sees nothing of the one that runs the tests."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.environ = {
-            key: value
-            for key, value in os.environ.items()
-            if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
-        }
-        self.run(sys.executable, "-m", "venv", str(folder))
-        self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
-
-    def run(self, *command, status=0):
-        done = subprocess.run(
-            list(map(str, command)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=self.environ,
-            cwd=self.folder.parent,
-        )
-        assert done.returncode == status, f"{command} failed:\n{done.stdout[-6000:]}"
-        return done.stdout
-
-    def python(self, *arguments, **options):
-        return self.run(self.bin / "python", *arguments, **options)
-
-    def pip_install(self, *arguments):
-        return self.python("-m", "pip", "-q", "--disable-pip-version-check", "install", *arguments)
-
-
 @pytest.fixture(scope="module")
-def environment(distributions, tmp_path_factory):
-    """cwboost from its wheel, and the example plugin built and installed beside it."""
-    wheel = distributions[1]
-    folder = tmp_path_factory.mktemp("third_party")
-    environment = Environment(folder / "venv")
-    source = shutil.copytree(EXAMPLE, folder / "example_plugin", ignore=BUILD_RESULTS)
-    # What the plugin declares for its build, and nothing that cwboost itself does not need.
-    environment.pip_install(wheel, "setuptools>=77", "Cython>=3.1", "pytest>=8")
-    environment.pip_install("--no-build-isolation", "--no-index", source)
-    return environment
+def environment(wheel_environment, tmp_path_factory):
+    """The example plugin, built and installed beside the wheel of cwboost."""
+    source = tmp_path_factory.mktemp("third_party") / "example_plugin"
+    shutil.copytree(EXAMPLE, source, ignore=BUILD_RESULTS)
+    # What the plugin declares for its build and its tests, and what cwboost itself needs.
+    wheel_environment.pip_install("setuptools>=77", "Cython>=3.1", "pytest>=8")
+    wheel_environment.pip_install("--no-build-isolation", "--no-index", source)
+    wheel_environment.example = source
+    return wheel_environment
 
 
 @pytest.mark.slow
 def test_both_families_are_listed(environment):
-    lines = environment.run(environment.bin / "cwboost", "plugins").splitlines()
+    lines = environment.command("plugins").splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert rows["acme_ball"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
     assert rows["acme_interval"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
@@ -137,16 +101,16 @@ def test_both_families_train_by_name(environment):
 
 @pytest.mark.slow
 def test_the_examples_own_tests_pass(environment):
-    out = environment.python("-m", "pytest", "-q", environment.folder.parent / "example_plugin")
+    out = environment.python("-m", "pytest", "-q", environment.example)
     assert " passed" in out and "skipped" not in out
 
 
 @pytest.mark.slow
 def test_a_new_plugin_installs_and_passes_its_own_tests(environment):
-    folder = environment.folder.parent / "new"
-    environment.run(environment.bin / "cwboost", "plugins", "new", "wave_let", "--output", folder)
+    folder = environment.example.parent / "new"
+    environment.command("plugins", "new", "wave_let", "--output", folder)
     environment.pip_install("--no-build-isolation", "--no-index", folder)
     assert " passed" in environment.python("-m", "pytest", "-q", folder)
-    out = environment.run(environment.bin / "cwboost", "plugins")
+    out = environment.command("plugins")
     for name in ("wave_let_ball", "wave_let_interval", "acme_ball", "acme_interval"):
         assert any(line.split()[:1] == [name] for line in out.splitlines())
