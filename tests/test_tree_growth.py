@@ -269,3 +269,63 @@ def test_pixels_use_all_256_bins():
     weights = np.where((X[:, 0] // 2) % 2 == 0, 1.0, -1.0)
     priced = price(X, weights, max_depth=None, max_features=None)
     assert priced.edges[0] == 512
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_trimmed_examples_only_follow(deep, sparse):
+    """Trees are those of the heavy examples; outputs and edges are those of all."""
+    rng = np.random.default_rng(10)
+    X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
+    weights = rng.choice([-1.0, 1.0], size=(4, 900)) * rng.uniform(1, 2, size=(4, 900))
+    light = rng.random(900) < 0.5
+    weights[:, light] *= 1e-5
+    heavy_only = np.where(light, 0.0, weights)
+    container = sp.csr_array if sparse else np.asarray
+    params = {"max_depth": None if deep else 6, "max_features": 2}
+    trimmed = price(container(X), weights, trim=1e-4, **params)
+    heavy = price(container(X), heavy_only, **params)
+    for t in range(4):
+        assert nested(trimmed.learners, t) == nested(heavy.learners, t)
+    assert np.array_equal(trimmed.outputs, heavy.outputs)
+    signed = unpack_outputs(trimmed.outputs, 900).T.astype(float)
+    np.testing.assert_allclose(trimmed.edges, (weights * signed).sum(axis=1), rtol=1e-12)
+
+
+def test_trimming_never_loses_to_a_constant():
+    """Where nearly everything is trimmed the constant of all weights may win; then it is taken."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(400, 3))
+    n_constant = 0
+    for _ in range(50):
+        weights = np.abs(rng.normal(size=400)) * 0.1
+        weights[:20] = -5 * rng.exponential(size=20)
+        weights[:20] *= weights[20:].sum() / -weights[:20].sum() * rng.uniform(0.3, 0.9)
+        priced = price(X, weights, trim=0.9)
+        assert priced.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
+        n_constant += not isinstance(nested(priced.learners, 0), tuple)
+    assert n_constant > 0
+
+
+@pytest.mark.parametrize("max_features", [None, 4])
+@pytest.mark.parametrize("min_samples_leaf", [1, 3])
+def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
+    """Features that are mostly zero beside dense ones, against the sparse matrix and the
+    definition."""
+    rng = np.random.default_rng(12)
+    X = rng.integers(0, 30, size=(800, 9)).astype(float)
+    X[:, :6] *= rng.random((800, 6)) < np.linspace(0.05, 0.6, 6)
+    weights = signed_weights(rng, 800, 3)
+    params = {
+        "max_features": max_features,
+        "min_samples_leaf": min_samples_leaf,
+        "max_depth": 3,
+        "criterion": "entropy",
+    }
+    dense, sparse = price(X, weights, **params), price(sp.csc_array(X), weights, **params)
+    for t in range(3):
+        assert nested(dense.learners, t) == nested(sparse.learners, t)
+        if max_features is None:
+            limits = {"max_depth": 3, "min_samples_leaf": min_samples_leaf}
+            expected = grow(X, weights[t], criterion="entropy", **limits)
+            assert nested(dense.learners, t) == expected

@@ -144,6 +144,7 @@ def test_feature_shares():
         {"criterion": "edge", "max_depth": 1, "max_features": None},
         {"max_leaf_nodes": 8, "min_samples_leaf": 3, "max_depth": None},
         {"max_bins": 4, "max_features": 2},
+        {"trim": 0.05},
     ],
 )
 def test_conformance(params):
@@ -252,6 +253,8 @@ def test_mutated_arrays_are_refused_or_harmless():
         ({"criterion": []}, ValueError, "criterion: expected one of"),
         ({"max_bins": 257}, ValueError, "max_bins: expected 2 to 256, got 257"),
         ({"max_bins": 1}, ValueError, "max_bins"),
+        ({"trim": 1.0}, ValueError, "trim: expected a number in"),
+        ({"trim": "no"}, TypeError, "trim: expected a number"),
     ],
 )
 def test_bad_hyper_parameters(params, error, match):

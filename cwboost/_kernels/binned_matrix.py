@@ -33,11 +33,15 @@ class BinnedMatrix:
     ----------
     n_rows, n_features : int
     codes : ndarray of uint8
-        Dense: of (row, feature) at ``feature * n_rows + row``. Sparse: of each stored entry,
-        column by column.
-    indptr, rows, default_code : ndarray or None
-        Sparse: where each column begins (int64), the row of each entry (int32), and the code of
-        the value zero in each feature (uint8). Dense: None.
+        Dense: of (row, feature) at ``feature * n_rows + row``, and 64 bytes of padding. Sparse:
+        empty.
+    listed : ndarray of shape (n_features,), dtype uint8
+        1 where a feature's entries are listed, the rows whose code is not the default: all
+        features of a sparse matrix, and dense ones with a code that over half of the rows share.
+    indptr, entry_rows, entry_codes, default_code : ndarray or None
+        Where the entries of each feature begin (int64), their rows (int32) and codes (uint8), and
+        the default code of each feature (uint8; of a sparse matrix that of zero). None where no
+        feature is listed.
     n_bins : ndarray of shape (n_features,), dtype int32
         Bins of values, without the missing one.
     usable : ndarray, dtype int32
@@ -63,7 +67,6 @@ class BinnedMatrix:
             self._bin_dense(X, n_threads)
 
     def _bin_dense(self, X, n_threads):
-        self.indptr = self.rows = self.default_code = None
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
         starts = range(0, self.n_features, step)
         bins, has_nan = [], []
@@ -73,14 +76,35 @@ class BinnedMatrix:
                 has_nan.append(int(counts.sum()) < self.n_rows)
                 bins.append(self._group(values, counts, np.array([0, len(values)]), has_nan[-1:]))
         self._set_bins(bins, np.array(has_nan))
-        codes = np.empty((self.n_features, self.n_rows), dtype=np.uint8)
+        self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
+        codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
         for start in starts:
             block = np.ascontiguousarray(X[:, start : start + step].T)
             stop = start + len(block)
             encode_columns(
                 block, self.highest, self.bin_start[start : stop + 1], codes[start:stop], n_threads
             )
-        self.codes = codes.ravel()
+        self._list_entries(codes)
+
+    def _list_entries(self, codes):
+        """List the rare codes of features where one code is common."""
+        self.listed = np.zeros(self.n_features, dtype=np.uint8)
+        self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
+        default_code = np.zeros(self.n_features, dtype=np.uint8)
+        sizes = np.zeros(self.n_features, dtype=np.int64)
+        rows, rare = [], []
+        for f in self.usable:
+            counts = np.bincount(codes[f], minlength=256)
+            default_code[f] = counts.argmax()
+            if 2 * counts[default_code[f]] > self.n_rows:
+                where = np.flatnonzero(codes[f] != default_code[f])
+                rows.append(where.astype(np.int32))
+                rare.append(codes[f, where])
+                self.listed[f], sizes[f] = 1, len(where)
+        if rows:
+            self.indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            self.entry_rows, self.entry_codes = np.concatenate(rows), np.concatenate(rare)
+            self.default_code = default_code
 
     def _bin_sparse(self, X, n_threads):
         columns = X.tocsc()
@@ -89,14 +113,16 @@ class BinnedMatrix:
             columns.sum_duplicates()
         entries = columns.data.astype(np.float64, copy=False)
         self.indptr = columns.indptr.astype(np.int64)
-        self.rows = columns.indices.astype(np.int32)
+        self.entry_rows = columns.indices.astype(np.int32)
         has_nan = np.zeros(self.n_features, dtype=bool)
         stored = np.diff(self.indptr)
         has_nan[np.repeat(np.arange(self.n_features), stored)[np.isnan(entries)]] = True
         values, counts, starts = _distinct_of_columns(entries, stored, self.n_rows)
         self._set_bins([self._group(values, counts, starts, has_nan)], has_nan)
-        self.codes = np.empty(len(entries), dtype=np.uint8)
-        encode_entries(entries, self.indptr, self.highest, self.bin_start, self.codes, n_threads)
+        self.codes = np.zeros(0, dtype=np.uint8)
+        self.listed = np.ones(self.n_features, dtype=np.uint8)
+        codes = self.entry_codes = np.empty(len(entries), dtype=np.uint8)
+        encode_entries(entries, self.indptr, self.highest, self.bin_start, codes, n_threads)
         every = np.arange(self.n_features + 1, dtype=np.int64)
         self.default_code = np.empty(self.n_features, dtype=np.uint8)
         zeros = np.zeros(self.n_features)

@@ -19,69 +19,23 @@
 #include <string.h>
 
 #include "simd.h"
-
-#define CWB_BINS 256
-
-typedef double cwb_pair __attribute__((vector_size(16)));
-
-enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
-
-/* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
- * upper == n_bins stands for "all values against the missing". */
-typedef struct {
-    double gain;
-    double left_sum, left_mass;
-    int32_t feature, lower, upper;
-    int32_t missing_right; /* side of the missing values */
-    int32_t n_tied;        /* candidates of this feature within `tolerance` of `gain` */
-} cwb_split;
-
-/* Non-empty value bins of a node in order, as running sums. */
-typedef struct {
-    double sum[CWB_BINS + 8], mass[CWB_BINS + 8];
-    double gain[2][CWB_BINS + 8]; /* [0]: missing left, [1]: missing right */
-    int32_t bin[CWB_BINS + 8];
-    int64_t count[CWB_BINS + 8];
-    double missing_sum, missing_mass;
-    int64_t missing_count;
-    int32_t n;
-} cwb_scan;
+#include "tree_types.h"
 
 CWBOOST_INLINE cwb_pair cwb_as_pair(double weight) {
     cwb_pair pair = {weight, fabs(weight)};
     return pair;
 }
 
-/* Sum and mass of a node, in eight lanes. */
-CWBOOST_CLONES
-static void cwb_node_sums(const double *weights, int64_t n, double *sum, double *mass) {
-    double sums[8] = {0}, masses[8] = {0};
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int lane = 0; lane < 8; lane++) {
-            sums[lane] += weights[i + lane];
-            masses[lane] += fabs(weights[i + lane]);
-        }
-    for (int lane = 0; i < n; i++, lane++) {
-        sums[lane] += weights[i];
-        masses[lane] += fabs(weights[i]);
-    }
-    *sum = *mass = 0.0;
-    for (int lane = 0; lane < 8; lane++) {
-        *sum += sums[lane];
-        *mass += masses[lane];
-    }
-}
-
 static void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts) {
     for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
 }
 
-/* Four features at once: their four chains of additions do not wait for each other, which one
- * chain does whenever neighbours fall into the same bin, and rows and weights are read once. */
-static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
+/* Eight features at once: their chains of additions do not wait for each other, which one chain
+ * does whenever neighbours fall into the same bin, and rows and weights are read once. */
+static void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
                             const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
+    const uint8_t *e = codes[4], *f = codes[5], *g = codes[6], *h = codes[7];
     for (int64_t i = 0; i < n; i++) {
         const int32_t row = rows[i];
         const cwb_pair pair = cwb_as_pair(weights[i]);
@@ -89,6 +43,44 @@ static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
         hist[CWB_BINS + b[row]] += pair;
         hist[2 * CWB_BINS + c[row]] += pair;
         hist[3 * CWB_BINS + d[row]] += pair;
+        hist[4 * CWB_BINS + e[row]] += pair;
+        hist[5 * CWB_BINS + f[row]] += pair;
+        hist[6 * CWB_BINS + g[row]] += pair;
+        hist[7 * CWB_BINS + h[row]] += pair;
+    }
+}
+
+/* Four features, each in two histograms, of even and of odd places: eight chains again. */
+static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
+                            const double *weights, int64_t n, cwb_pair *hist) {
+    const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
+    cwb_pair *odd = hist + 4 * CWB_BINS;
+    for (int64_t i = 0; i + 2 <= n; i += 2) {
+        const int32_t row = rows[i], next_row = rows[i + 1];
+        const cwb_pair pair = cwb_as_pair(weights[i]), next_pair = cwb_as_pair(weights[i + 1]);
+        hist[a[row]] += pair;
+        odd[a[next_row]] += next_pair;
+        hist[CWB_BINS + b[row]] += pair;
+        odd[CWB_BINS + b[next_row]] += next_pair;
+        hist[2 * CWB_BINS + c[row]] += pair;
+        odd[2 * CWB_BINS + c[next_row]] += next_pair;
+        hist[3 * CWB_BINS + d[row]] += pair;
+        odd[3 * CWB_BINS + d[next_row]] += next_pair;
+    }
+    if (n & 1) {
+        const cwb_pair pair = cwb_as_pair(weights[n - 1]);
+        for (int k = 0; k < 4; k++) hist[k * CWB_BINS + codes[k][rows[n - 1]]] += pair;
+    }
+}
+
+/* Add the odd histogram of a feature to the even one and clear it. */
+static void cwb_join4(cwb_pair *hist, int32_t n_bins) {
+    const cwb_pair zero = {0.0, 0.0};
+    const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
+    cwb_pair *odd = hist + 4 * CWB_BINS;
+    for (int32_t code = 0; code < n_codes; code++) {
+        hist[code] += odd[code];
+        odd[code] = zero;
     }
 }
 
@@ -97,26 +89,42 @@ static void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const dou
     for (int64_t i = 0; i < n; i++) hist[codes[rows[i]]] += cwb_as_pair(weights[i]);
 }
 
-/* A column held as its non-default entries: the default bin is what they leave of the node. */
-static void cwb_accumulate_sparse(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
-                                  uint8_t default_code, const int32_t *node_of,
-                                  const double *weight_of, int32_t node, int64_t n_node,
-                                  double sum, double mass, cwb_pair *hist, int64_t *counts) {
-    cwb_pair seen = {0.0, 0.0};
-    int64_t n_seen = 0;
+/* Histograms of up to two nodes from the entries of a feature whose code is not the usual one:
+ * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
+static void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
+                                const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
+                                int64_t *counts, int64_t *n_seen) {
+    int64_t in_second = 0, outside = 0;
     for (int64_t i = 0; i < n_entries; i++) {
-        if (node_of[rows[i]] != node) continue;
-        const cwb_pair pair = cwb_as_pair(weight_of[rows[i]]);
-        hist[codes[i]] += pair;
-        seen += pair;
-        n_seen++;
-        if (counts) counts[codes[i]]++;
+        const int32_t row = rows[i];
+        const uint8_t slot = slot_of[row];
+        hist[(int32_t)slot * CWB_BINS + codes[i]] += cwb_as_pair(weight_of[row]);
+        in_second += slot & 1;
+        outside += slot >> 1;
     }
+    n_seen[0] = n_entries - in_second - outside;
+    n_seen[1] = in_second;
+    n_seen[2] = outside;
+    if (counts)
+        for (int64_t i = 0; i < n_entries; i++)
+            counts[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]]++;
+}
+
+static void cwb_clear(cwb_pair *hist, int64_t n) {
+    memset(hist, 0, (size_t)n * sizeof *hist);
+}
+
+/* The usual bin of a node is what the listed entries leave of the node's sums. */
+static void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
+                            double sum, double mass, cwb_pair *hist, int64_t *counts) {
     if (n_seen == n_node) return;
+    const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
+    cwb_pair seen = {0.0, 0.0};
+    for (int32_t code = 0; code < n_codes; code++) seen += hist[code];
     const double rest = fmax(mass - seen[1], DBL_MIN);
-    const cwb_pair implicit = {fmax(-rest, fmin(rest, sum - seen[0])), rest};
-    hist[default_code] += implicit; /* the bin of zero may hold stored entries too */
-    if (counts) counts[default_code] += n_node - n_seen;
+    hist[default_code][0] = fmax(-rest, fmin(rest, sum - seen[0]));
+    hist[default_code][1] = rest;
+    if (counts) counts[default_code] = n_node - n_seen;
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */
@@ -276,61 +284,39 @@ static void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bi
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
 }
 
+CWBOOST_CLONES
+static double cwb_largest(const double *values, int32_t n) {
+    cwb_f64x8 best = (cwb_f64x8){0} - INFINITY, here;
+    int32_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        memcpy(&here, values + i, sizeof here);
+        const cwb_i64x8 larger = here > best;
+        best = (cwb_f64x8)(((cwb_i64x8)here & larger) | ((cwb_i64x8)best & ~larger));
+    }
+    double largest = -INFINITY;
+    for (; i < n; i++) largest = values[i] > largest ? values[i] : largest;
+    for (int lane = 0; lane < 8; lane++) largest = best[lane] > largest ? best[lane] : largest;
+    return largest;
+}
+
 /* Best split from running sums: the first threshold whose gain is within `tolerance` of the
  * largest, missing values on the left before the right. gain = -inf where there is none. */
 static void cwb_best_split(cwb_scan *scan, int criterion, int64_t min_samples_leaf,
                            double tolerance, int32_t n_bins, cwb_split *split) {
     const int32_t n = cwb_all_gains(scan, criterion, min_samples_leaf);
     const int first_side = scan->missing_mass > 0.0 ? 0 : 1;
-    double best = -INFINITY;
-    for (int side = first_side; side < 2; side++)
-        for (int32_t i = 0; i < n; i++) best = scan->gain[side][i] > best ? scan->gain[side][i] : best;
+    double best = cwb_largest(scan->gain[1], n);
+    if (first_side == 0) best = fmax(best, cwb_largest(scan->gain[0], n));
     split->gain = -INFINITY;
     split->n_tied = 0;
     if (!(best > tolerance)) return;
     for (int32_t i = 0; i < n; i++)
-        for (int side = first_side; side < 2; side++)
-            if (scan->gain[side][i] >= best - tolerance && split->n_tied++ == 0)
-                cwb_describe(scan, side, i, n_bins, split);
+        for (int side = first_side; side < 2; side++) {
+            if (scan->gain[side][i] < best - tolerance) continue;
+            if (split->n_tied++ == 0) cwb_describe(scan, side, i, n_bins, split);
+            if (criterion != CWB_EDGE) i = n; /* only "edge" settles ties */
+        }
     split->gain = best;
-}
-
-/* Stable partition of a segment: rows whose code is in [first, first + width) go right. Left ones
- * stay in place, right ones pass through the scratch arrays. Returns the number on the left. */
-static int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
-                             double *weights, int64_t n, int32_t *scratch_rows,
-                             double *scratch_weights) {
-    int64_t left = 0, right = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t row = rows[i];
-        const double weight = weights[i];
-        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
-        rows[left] = row;
-        weights[left] = weight;
-        scratch_rows[right] = row;
-        scratch_weights[right] = weight;
-        left += 1 - is_right;
-        right += is_right;
-    }
-    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
-    memcpy(weights + left, scratch_weights, (size_t)right * sizeof(double));
-    return left;
-}
-
-/* The same for rows without a weight (examples of zero weight, which follow the tree). */
-static int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
-                                  int32_t *rows, int64_t n, int32_t *scratch_rows) {
-    int64_t left = 0, right = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t row = rows[i];
-        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
-        rows[left] = row;
-        scratch_rows[right] = row;
-        left += 1 - is_right;
-        right += is_right;
-    }
-    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
-    return left;
 }
 
 /* Edge of a split whose left side has the sign +1 (left_positive) or -1, in row order. */
@@ -342,16 +328,6 @@ static double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width
         const int is_right = (uint8_t)(codes[rows[i]] - first) < width;
         edge += is_right == left_positive ? -weights[i] : weights[i];
     }
-    return edge;
-}
-
-/* Edge of outputs given as bytes 0 or 1, in example order, and their bits. */
-static double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
-                                 uint8_t *packed) {
-    double edge = 0.0;
-    for (int64_t i = 0; i < n; i++) edge += positive[i] ? weights[i] : -weights[i];
-    memset(packed, 0, (size_t)((n + 7) / 8));
-    for (int64_t i = 0; i < n; i++) packed[i >> 3] |= (uint8_t)(positive[i] << (i & 7));
     return edge;
 }
 

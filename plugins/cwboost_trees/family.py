@@ -19,7 +19,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
     Parameters
     ----------
-    max_depth : int or None, default=5
+    max_depth : int or None, default=6
         Tests between the root and a leaf, at most.
     max_leaf_nodes : int or None, default=None
         At least 2. Where given, the node of largest gain is split first, until there are so many
@@ -36,6 +36,11 @@ class TreeFamily(cwboost.WeakLearnerFamily):
     max_bins : int, default=256
         Bins a feature, 2 to 256, with the one that missing values take where there are any. A
         feature with no more distinct values is not rounded at all.
+    trim : float, default=0.0
+        In [0, 1). Examples of the smallest weights, up to this fraction of the sum of a target's
+        |weights|, take no part in growing its tree (weight trimming, Friedman, Hastie and
+        Tibshirani 2000); they do count in its outputs and edge. Boosting soon concentrates the
+        weight on few examples, and growing costs in proportion to them.
 
     Notes
     -----
@@ -49,12 +54,13 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
     def __init__(
         self,
-        max_depth=5,
+        max_depth=6,
         max_leaf_nodes=None,
         min_samples_leaf=1,
         max_features="sqrt",
         criterion="gini",
         max_bins=256,
+        trim=0.0,
     ):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -62,6 +68,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         self.max_features = max_features
         self.criterion = criterion
         self.max_bins = max_bins
+        self.trim = trim
 
     @property
     def capabilities(self):
@@ -85,9 +92,14 @@ class TreeFamily(cwboost.WeakLearnerFamily):
             raise ValueError(
                 f"criterion: expected one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
             )
+        if isinstance(self.trim, bool) or not isinstance(self.trim, Real):
+            raise TypeError(f"trim: expected a number, got {self.trim!r}")
+        if not 0 <= self.trim < 1:
+            raise ValueError(f"trim: expected a number in [0, 1), got {self.trim!r}")
         no_limit = np.iinfo(np.int64).max
         return {
             "criterion": TREE_CRITERIA[self.criterion],
+            "trim": float(self.trim),
             "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self.min_samples_leaf,

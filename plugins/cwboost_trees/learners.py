@@ -90,9 +90,6 @@ class TreeLearners(cwboost.WeakLearners):
 
         return scorer
 
-    def threshold_trees(self):
-        return cwboost.ThresholdTrees(**self.arrays())
-
     def feature_shares(self, n_features):
         """Share of each feature in each tree: a test at depth k counts 2^-k, as if every test
         sent half of the examples either way."""
@@ -111,6 +108,9 @@ class TreeLearners(cwboost.WeakLearners):
         )
         total = share.sum(axis=1)
         return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ share)
+
+    def threshold_trees(self):
+        return cwboost.ThresholdTrees(**self.arrays())
 
     def arrays(self):
         return {name: getattr(self, name) for name in DTYPES}

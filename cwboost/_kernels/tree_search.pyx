@@ -1,0 +1,360 @@
+"""Search for the best split of a tree node over binned features.
+
+A feature's histogram in a node is made from its codes, eight features at a time; or, where most
+rows share one code (the zeros of an image or of a sparse matrix), from the list of the other
+entries, and the common bin is what these leave of the node. One pass over a list serves both
+children of a node. See tree_split.h for the criteria and for what counts as a tie.
+"""
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from cwboost._kernels.tree_types cimport (
+    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_pair, cwb_scan, cwb_split)
+
+cdef extern from "tree_split.h" nogil:
+    void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
+                         const double *weights, int64_t n, cwb_pair *hist)
+    void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
+                         const double *weights, int64_t n, cwb_pair *hist)
+    void cwb_join4(cwb_pair *hist, int32_t n_bins)
+    void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
+                         int64_t n, cwb_pair *hist)
+    void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
+                             const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
+                             int64_t *counts, int64_t *n_seen)
+    void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
+                         double sum, double mass, cwb_pair *hist, int64_t *counts)
+    void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts)
+    void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan)
+    void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
+                           int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
+    int32_t cwb_all_gains(cwb_scan *scan, int criterion, int64_t min_samples_leaf)
+    void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
+                      cwb_split *split)
+    void cwb_best_split(cwb_scan *scan, int criterion, int64_t min_samples_leaf,
+                        double tolerance, int32_t n_bins, cwb_split *split)
+    double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
+                          const int32_t *rows, const double *weights, int64_t n,
+                          int left_positive)
+    void cwb_clear(cwb_pair *hist, int64_t n)
+
+cdef extern from "threshold.h" nogil:
+    double cwb_threshold_between(double a, double b)
+
+cdef double ROUNDING = 1e-11
+
+
+cdef inline uint64_t next_random(Work *work) noexcept nogil:
+    # splitmix64
+    cdef uint64_t z
+    work.random += <uint64_t> 0x9E3779B97F4A7C15
+    z = work.random
+    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+
+cdef inline int64_t random_below(Work *work, int64_t bound) noexcept nogil:
+    return <int64_t> (((next_random(work) >> 32) * <uint64_t> bound) >> 32)
+
+
+cdef inline int64_t *counts_of(const Settings *settings, Work *work) noexcept nogil:
+    return work.counts if settings.min_samples_leaf > 1 else NULL
+
+
+cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
+    """Whether a histogram of n_rows rows is made from the list of a feature's entries."""
+    if X.codes == NULL:
+        return True
+    return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
+
+
+cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
+    cdef int64_t i
+    for i in range(node.start, node.end):
+        work.slot_of[work.rows[i]] = slot
+
+
+cdef void list_histograms(
+    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
+    int32_t feature
+) noexcept nogil:
+    """Histograms of nodes whose rows are marked by their place in `nodes`, from a list."""
+    cdef int64_t first = X.indptr[feature], k
+    cdef int64_t n_seen[3]
+    cdef int64_t *counts = counts_of(settings, work)
+    cwb_accumulate_list(X.entry_rows + first, X.entry_codes + first,
+                        X.indptr[feature + 1] - first, work.slot_of, work.weight_of, work.hist,
+                        counts, n_seen)
+    for k in range(n_nodes):
+        cwb_add_default(X.default_code[feature], X.n_bins[feature], n_seen[k],
+                        nodes[k].end - nodes[k].start, nodes[k].sum, nodes[k].mass,
+                        work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS)
+    # What fell outside the nodes.
+    cwb_clear(work.hist + 2 * CWB_BINS, CWB_BINS)
+    if counts != NULL:
+        memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int64_t))
+
+
+cdef void scan_codes(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature
+) noexcept nogil:
+    """Fill work.scan with the running sums of one feature in a node, from its codes."""
+    cdef int64_t n = node.end - node.start
+    cdef const int32_t *rows = work.rows + node.start
+    cdef const double *weights = work.weights + node.start
+    cdef const uint8_t *codes = X.codes + feature * X.n_rows
+    cdef int64_t *counts = counts_of(settings, work)
+    if counts == NULL and 2 * n < X.n_bins[feature]:
+        cwb_collect_small(codes, rows, weights, n, X.n_bins[feature], work.hist, &work.scan)
+        return
+    cwb_accumulate1(codes, rows, weights, n, work.hist)
+    if counts != NULL:
+        cwb_count(codes, rows, n, counts)
+    cwb_collect(work.hist, counts, X.n_bins[feature], &work.scan)
+
+
+cdef bint best_of_scan(
+    const Matrix *X, const Settings *settings, Work *work, double tolerance, int32_t feature,
+    cwb_split *split
+) noexcept nogil:
+    """Best split from work.scan; False where the feature is constant in the node."""
+    split.feature = feature
+    cwb_best_split(&work.scan, settings.criterion, settings.min_samples_leaf, tolerance,
+                   X.n_bins[feature], split)
+    return work.scan.n + (work.scan.missing_mass > 0) > 1
+
+
+cdef int64_t search_codes(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node,
+    const int32_t *features, const int32_t *places, int64_t n_places, cwb_split *splits
+) noexcept nogil:
+    """Best split of a node on each of the features[places[i]] into splits[places[i]].
+
+    Returns how many of the features are not constant in the node.
+    """
+    cdef int64_t n = node.end - node.start, i = 0, k, group, n_varying = 0
+    cdef double tolerance = ROUNDING * node.mass
+    cdef const uint8_t *codes[8]
+    cdef bint grouped = settings.min_samples_leaf <= 1 and 2 * n >= CWB_BINS
+    while i < n_places:
+        group = 1
+        if grouped:
+            group = 8 if i + 8 <= n_places else 4 if i + 4 <= n_places else 1
+        if group == 1:
+            scan_codes(X, settings, work, node, features[places[i]])
+            n_varying += best_of_scan(X, settings, work, tolerance, features[places[i]],
+                                      splits + places[i])
+            i += 1
+            continue
+        for k in range(group):
+            codes[k] = X.codes + features[places[i + k]] * X.n_rows
+        if group == 8:
+            cwb_accumulate8(codes, work.rows + node.start, work.weights + node.start, n,
+                            work.hist)
+        else:
+            cwb_accumulate4(codes, work.rows + node.start, work.weights + node.start, n,
+                            work.hist)
+        for k in range(i, i + group):
+            if group == 4:
+                cwb_join4(work.hist + (k - i) * CWB_BINS, X.n_bins[features[places[k]]])
+            cwb_collect(work.hist + (k - i) * CWB_BINS, NULL, X.n_bins[features[places[k]]],
+                        &work.scan)
+            n_varying += best_of_scan(X, settings, work, tolerance, features[places[k]],
+                                      splits + places[k])
+        i += group
+    return n_varying
+
+
+cdef int64_t search_features(
+    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
+    int64_t drawn, int64_t n_batch
+) noexcept nogil:
+    """Best splits of one or two nodes on work.features[drawn:drawn + n_batch].
+
+    Those of node k go to work.splits[k * n_usable + drawn:]. Returns how many of the features
+    are not constant in the last node.
+    """
+    cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
+    cdef const int32_t *features = work.features + drawn
+    cdef cwb_split *splits = work.splits + drawn
+    cdef int64_t *counts = counts_of(settings, work)
+    cdef bint lists
+    for k in range(n_nodes):
+        n_rows += nodes[k].end - nodes[k].start
+    lists = n_rows > X.fewest_entries
+    if lists:
+        for k in range(n_nodes):
+            mark(work, nodes + k, <uint8_t> k)
+    for i in range(n_batch):
+        if not (lists and by_list(X, features[i], n_rows)):
+            work.pending[n_pending] = <int32_t> i
+            n_pending += 1
+            continue
+        list_histograms(X, settings, work, nodes, n_nodes, features[i])
+        for k in range(n_nodes):
+            cwb_collect(work.hist + k * CWB_BINS,
+                        NULL if counts == NULL else counts + k * CWB_BINS,
+                        X.n_bins[features[i]], &work.scan)
+            if best_of_scan(X, settings, work, ROUNDING * nodes[k].mass, features[i],
+                            splits + k * X.n_usable + i) and k == n_nodes - 1:
+                n_varying += 1
+    if lists:
+        for k in range(n_nodes):
+            mark(work, nodes + k, 2)
+    for k in range(n_nodes):
+        i = search_codes(X, settings, work, nodes + k, features, work.pending, n_pending,
+                         splits + k * X.n_usable)
+        if k == n_nodes - 1:
+            n_varying += i
+    return n_varying
+
+
+cdef void draw_features(const Matrix *X, Work *work, int64_t drawn, int64_t n) noexcept nogil:
+    """Put n more random features, without replacement, behind the first `drawn`."""
+    cdef int64_t i, j
+    cdef int32_t swap
+    for i in range(drawn, drawn + n):
+        j = i + random_below(work, X.n_usable - i)
+        swap = work.features[i]
+        work.features[i] = work.features[j]
+        work.features[j] = swap
+
+
+cdef const uint8_t *column_codes(const Matrix *X, Work *work, int32_t feature) noexcept nogil:
+    cdef int64_t i
+    if X.codes != NULL:
+        return X.codes + feature * X.n_rows
+    memset(work.column, X.default_code[feature], X.n_rows)
+    for i in range(X.indptr[feature], X.indptr[feature + 1]):
+        work.column[X.entry_rows[i]] = X.entry_codes[i]
+    return work.column
+
+
+cdef double split_point(
+    const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width
+) noexcept nogil:
+    """Threshold of a split, and the codes [first, first + width) that go right.
+
+    The threshold is the middle between the nearest values that occur in the node. Bins between
+    these two, empty in this node, fall on the side on which all their values are.
+    """
+    cdef const double *lowest = X.lowest + X.bin_start[split.feature]
+    cdef const double *highest = X.highest + X.bin_start[split.feature]
+    cdef int32_t n_bins = X.n_bins[split.feature], last_left = split.lower
+    cdef double threshold = INFINITY
+    if split.upper < n_bins:
+        threshold = cwb_threshold_between(highest[split.lower], lowest[split.upper])
+        while last_left + 1 < split.upper and highest[last_left + 1] <= threshold:
+            last_left += 1
+        if lowest[last_left + 1] <= threshold:
+            threshold = cwb_threshold_between(highest[last_left], lowest[last_left + 1])
+    else:
+        last_left = n_bins - 1
+    first[0] = <uint8_t> (last_left + 1)
+    # With all codes in use none is left for missing values.
+    width[0] = min(n_bins + split.missing_right, CWB_BINS) - (last_left + 1)
+    return threshold
+
+
+cdef void settle_ties(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t drawn,
+    const cwb_split *splits, double best, cwb_split *split
+) noexcept nogil:
+    """Among candidates whose edges agree to rounding, take the largest edge summed in example
+    order; of equal ones the first feature, then the lowest threshold.
+    """
+    cdef double tolerance = ROUNDING * node.mass, edge, largest = -INFINITY
+    cdef int64_t d, n_tied = 0
+    cdef int32_t i, n, side, feature
+    cdef uint8_t first
+    cdef uint32_t width
+    cdef const uint8_t *codes
+    cdef cwb_split candidate
+    for d in range(drawn):
+        if splits[d].gain >= best - tolerance:
+            n_tied += splits[d].n_tied
+    if n_tied < 2:
+        return
+    for d in range(drawn):
+        if not splits[d].gain >= best - tolerance:
+            continue
+        feature = work.features[d]
+        candidate.feature = feature
+        if X.codes == NULL:
+            mark(work, node, 0)
+            list_histograms(X, settings, work, node, 1, feature)
+            mark(work, node, 2)
+            cwb_collect(work.hist, counts_of(settings, work), X.n_bins[feature], &work.scan)
+        else:
+            scan_codes(X, settings, work, node, feature)
+        codes = column_codes(X, work, feature)
+        n = cwb_all_gains(&work.scan, settings.criterion, settings.min_samples_leaf)
+        for i in range(n):
+            for side in range(0 if work.scan.missing_mass > 0 else 1, 2):
+                if not work.scan.gain[side][i] >= best - tolerance:
+                    continue
+                cwb_describe(&work.scan, side, i, X.n_bins[feature], &candidate)
+                split_point(X, &candidate, &first, &width)
+                edge = cwb_split_edge(codes, first, width, work.rows + node.start,
+                                      work.weights + node.start, node.end - node.start,
+                                      candidate.left_sum > 0)
+                if edge > largest:
+                    largest = edge
+                    split[0] = candidate
+
+
+cdef void choose_split(
+    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t drawn,
+    const cwb_split *splits
+) noexcept nogil:
+    """The best of the features' splits into node.split."""
+    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
+    cdef int64_t d
+    for d in range(drawn):
+        best = max(best, splits[d].gain)
+    if not best > tolerance:
+        return
+    for d in range(drawn):
+        if splits[d].gain >= best - tolerance:
+            node.split = splits[d]
+            break
+    if settings.criterion == CWB_EDGE:
+        settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
+
+
+cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
+    cdef int64_t n = node.end - node.start
+    return (n >= 2 * settings.min_samples_leaf and n >= 2 and node.depth < settings.max_depth
+            and node.mass - fabs(node.sum) > ROUNDING * node.mass)
+
+
+cdef void find_splits(
+    const Matrix *X, const Settings *settings, Work *work, Node *nodes, int64_t n_nodes
+) noexcept nogil:
+    """Best split of each of one or two nodes, into node.split.
+
+    Its gain is -inf where the node has to stay a leaf.
+    """
+    cdef int64_t k, drawn, n_varying, n_batch
+    for k in range(n_nodes):
+        nodes[k].split.gain = -INFINITY
+    if settings.max_features >= X.n_usable:
+        if n_nodes == 2 and may_split(settings, nodes) and may_split(settings, nodes + 1):
+            search_features(X, settings, work, nodes, 2, 0, X.n_usable)
+            choose_split(X, settings, work, nodes, X.n_usable, work.splits)
+            choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)
+            return
+    for k in range(n_nodes):
+        if not may_split(settings, nodes + k):
+            continue
+        drawn = n_varying = 0
+        while n_varying < settings.max_features and drawn < X.n_usable:
+            n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
+            if settings.max_features < X.n_usable:
+                draw_features(X, work, drawn, n_batch)
+            n_varying += search_features(X, settings, work, nodes + k, 1, drawn, n_batch)
+            drawn += n_batch
+        choose_split(X, settings, work, nodes + k, drawn, work.splits)

@@ -1,0 +1,34 @@
+/* What the search for splits works with; see tree_split.h. */
+#ifndef CWBOOST_TREE_TYPES_H
+#define CWBOOST_TREE_TYPES_H
+
+#include <stdint.h>
+
+#define CWB_BINS 256
+
+typedef double cwb_pair __attribute__((vector_size(16)));
+
+enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
+
+/* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
+ * upper == n_bins stands for "all values against the missing". */
+typedef struct {
+    double gain;
+    double left_sum, left_mass;
+    int32_t feature, lower, upper;
+    int32_t missing_right; /* side of the missing values */
+    int32_t n_tied;        /* candidates of this feature within `tolerance` of `gain` */
+} cwb_split;
+
+/* Non-empty value bins of a node in order, as running sums. */
+typedef struct {
+    double sum[CWB_BINS + 8], mass[CWB_BINS + 8];
+    double gain[2][CWB_BINS + 8]; /* [0]: missing left, [1]: missing right */
+    int32_t bin[CWB_BINS + 8];
+    int64_t count[CWB_BINS + 8];
+    double missing_sum, missing_mass;
+    int64_t missing_count;
+    int32_t n;
+} cwb_scan;
+
+#endif
