@@ -12,6 +12,7 @@ from cwboost.families import (
     WeakLearnerFamily,
     WeakLearners,
     pack_outputs,
+    stump_trees,
     unpack_outputs,
 )
 from cwboost.hookspecs import hookimpl
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "hookimpl",
     "pack_outputs",
+    "stump_trees",
     "unpack_outputs",
 ]
 

@@ -27,6 +27,7 @@ PATH_DTYPES = {
 }
 LEARNERS_PREFIX = "learners."
 CELLS_A_CHUNK = 2**22
+LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
 
 @dataclass(frozen=True)
@@ -192,8 +193,8 @@ class CoefficientPath:
             raise ValueError("column names a learner that its round does not know")
         if np.any(self.score_index < 0) or np.any(self.score_index >= n_scores):
             raise ValueError(f"score_index must lie in 0..{n_scores - 1}")
-        if not np.all(np.isfinite(self.value)):
-            raise ValueError("value must be finite")
+        if not np.all(np.abs(self.value) <= LARGEST_COEF):
+            raise ValueError(f"value must be finite and at most {LARGEST_COEF} in size")
         keys = self.column.astype(np.int64) * n_scores + self.score_index
         if np.any((np.diff(keys) <= 0) & (np.diff(rounds) == 0)):
             raise ValueError("the entries of a round must be sorted and distinct")

@@ -27,6 +27,7 @@ __all__ = [
     "WeakLearnerFamily",
     "WeakLearners",
     "pack_outputs",
+    "stump_trees",
     "unpack_outputs",
 ]
 
@@ -122,6 +123,34 @@ class ThresholdTrees:
     sign: np.ndarray
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
+
+
+def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
+    """Stumps as trees: `polarity` where ``z[feature] > threshold``, ``-polarity`` elsewhere.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (n,), int
+        -1 for a stump that is `polarity` everywhere.
+    threshold : ndarray of shape (n,), dtype float64
+    polarity : ndarray of shape (n,), dtype int8, values -1 and +1
+    missing : ndarray of shape (n,), dtype int8, values -1 and +1
+        Output where the feature is NaN.
+    """
+    split = feature >= 0
+    offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
+    root, inner, n_nodes = offsets[:-1], offsets[:-1][split], int(offsets[-1])
+    node_feature, left = np.full((2, n_nodes), -1, dtype=np.int32)
+    node_threshold = np.zeros(n_nodes)
+    node_missing, sign = np.zeros((2, n_nodes), dtype=np.int8)
+    node_feature[root] = feature
+    node_threshold[inner] = threshold[split]
+    left[inner] = 1
+    node_missing[inner] = missing[split] * polarity[split]
+    sign[root[~split]] = polarity[~split]
+    sign[inner + 1] = -polarity[split]
+    sign[inner + 2] = polarity[split]
+    return ThresholdTrees(offsets, node_feature, node_threshold, left, node_missing, sign)
 
 
 class WeakLearners(ABC):

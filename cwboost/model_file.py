@@ -29,6 +29,7 @@ CLASSIFIERS = (
 MAX_BYTES = 2**26
 MAX_FEATURES = 2**31 - 1
 MAX_JOBS = 2**10
+MAX_SCALE = 1e6
 ENSEMBLE_PREFIX = "ensemble."
 NOT_STORED = ("callbacks",)
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
@@ -241,8 +242,8 @@ def _check_common(fitted: dict) -> None:
         raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
     if not 1 <= n_features <= MAX_FEATURES:
         raise ModelFileError(f"n_features_in_ must lie in 1..{MAX_FEATURES}, got {n_features}")
-    if not 0 < fitted.get("probability_scale_", 1.0) < np.inf:
-        raise ModelFileError("probability_scale_ must be positive and finite")
+    if not 0 < fitted.get("probability_scale_", 1.0) <= MAX_SCALE:
+        raise ModelFileError(f"probability_scale_ must be positive and at most {MAX_SCALE}")
     names = fitted.get("feature_names_in_")
     if names is not None and (
         names.shape != (n_features,) or not all(isinstance(name, str) for name in names.tolist())

@@ -12,7 +12,7 @@ from plugin_folder import family_source
 from quantile_family import QuantileStumps
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, inspection
+from cwboost import CWBoostClassifier, get_family, inspection
 from cwboost.plotting import plot_history, plot_importances, plot_margins, plot_shape
 
 matplotlib.use("Agg")
@@ -52,6 +52,35 @@ def test_importances_need_a_family_that_says():
     assert not hasattr(CWBoostClassifier(), "feature_importances_")
     with pytest.raises(TypeError, match="only models of stumps"):
         clf.explain(X)
+
+
+@pytest.mark.parametrize("family", ["stump", "tree", "projection"])
+def test_importances_of_the_built_in_families(family):
+    """Two features say nothing; the petals say most."""
+    rng = np.random.default_rng(0)
+    noisy = np.column_stack([X, rng.normal(size=(150, 2))])
+    clf = CWBoostClassifier(family, n_estimators=10, C=1e2, random_state=0).fit(noisy, Y)
+    importances = clf.feature_importances_
+    assert importances.shape == (6,) and importances.min() >= 0
+    assert importances.sum() == pytest.approx(1)
+    assert importances[2:4].sum() > 0.5 and importances[4:].sum() < 0.3
+    rows = clf.ensemble_.learners.feature_shares(6).sum(axis=1)
+    assert np.all(np.isclose(rows, 1) | (rows == 0))
+
+
+def test_shares_of_a_tree_by_hand():
+    trees = get_family("tree").learners_type.from_arrays(
+        {
+            "offsets": np.array([0, 1, 8]),
+            "feature": np.array([-1, 0, 2, 0, -1, -1, -1, -1], np.int32),
+            "threshold": np.array([0, 1.5, 0.5, 0.5, 0, 0, 0, 0]),
+            "left": np.array([-1, 1, 3, 5, -1, -1, -1, -1], np.int32),
+            "missing": np.array([0, 1, 1, -1, 0, 0, 0, 0], np.int8),
+            "sign": np.array([1, 0, 0, 0, 1, -1, 1, -1], np.int8),
+        },
+        n_features=3,
+    )
+    np.testing.assert_allclose(trees.feature_shares(3).toarray(), [[0, 0, 0], [0.75, 0, 0.25]])
 
 
 def test_class_columns(clf):

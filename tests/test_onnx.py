@@ -28,7 +28,7 @@ SETS = {
     "vowel": lambda: vowel_or_pendigits(load_vowel),
     "pendigits": lambda: vowel_or_pendigits(load_pendigits),
 }
-FAMILIES = ["stump", "tree"]
+FAMILIES = ["stump", "tree", "projection"]
 
 
 def answers(model, X):
@@ -59,7 +59,7 @@ def test_answers_on_all_rows_of_real_data(name, family):
     assert_same_answers(clf.fit(X[::2], y[::2]), X)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["stump", "tree"])
 def test_missing_values(family):
     X, y = load_iris(return_X_y=True)
     X = X.copy()
@@ -89,6 +89,15 @@ def test_two_classes_first_rounds_and_no_learner_at_all():
     assert_same_answers(clf, X)
     assert_same_answers(clf, X, n_estimators=3)
     assert_same_answers(clf, X, n_estimators=0)
+
+
+def test_projections_of_two_trainings():
+    """Learners concatenated from two matrices are standardised each in its own way."""
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier("projection", n_estimators=6, random_state=0, warm_start=True)
+    clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
+    assert clf.ensemble_.learners.threshold_trees().mean is None
+    assert_same_answers(clf, X)
 
 
 def test_no_rows():

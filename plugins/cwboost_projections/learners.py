@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -139,6 +141,21 @@ class ProjectionLearners(cwboost.WeakLearners):
         shares *= self.scale[self.frame] > 0
         total = shares.sum(axis=1, keepdims=True)
         return sparse.csr_array(shares / np.where(total > 0, total, 1))
+
+    def threshold_trees(self):
+        """A tree of one comparison each, on as many linear features as there are learners."""
+        scale = self.scale[self.frame]
+        directions = self.drawn.directions(np.ones(self.n_features)) * scale.T
+        threshold, mean = self.threshold, None
+        if len(self.scale) == 1:
+            mean = self.centre[0]
+        else:
+            threshold = threshold + np.einsum("jf,fj->j", self.centre[self.frame], directions)
+        split = self.drawn.kind != CONSTANT
+        stumps = cwboost.stump_trees(
+            np.where(split, np.arange(len(self)), -1), threshold, self.polarity, self.missing
+        )
+        return replace(stumps, directions=directions, mean=mean)
 
     def arrays(self):
         stored = self.drawn.stored

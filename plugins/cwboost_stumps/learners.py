@@ -89,23 +89,7 @@ class StumpLearners(cwboost.WeakLearners):
         )
 
     def threshold_trees(self):
-        split = self.feature >= 0
-        sizes = np.where(split, 3, 1)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        root = offsets[:-1]
-        n_nodes = int(offsets[-1])
-        feature, left = np.full((2, n_nodes), -1, dtype=np.int32)
-        threshold = np.zeros(n_nodes)
-        missing, sign = np.zeros((2, n_nodes), dtype=np.int8)
-        inner = root[split]
-        feature[root] = self.feature
-        threshold[inner] = self.threshold[split]
-        left[inner] = 1
-        missing[inner] = self.missing[split] * self.polarity[split]
-        sign[root[~split]] = self.polarity[~split]
-        sign[inner + 1] = -self.polarity[split]
-        sign[inner + 2] = self.polarity[split]
-        return cwboost.ThresholdTrees(offsets, feature, threshold, left, missing, sign)
+        return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)
 
     def arrays(self):
         return {name: getattr(self, name) for name in DTYPES}
