@@ -23,8 +23,8 @@ __all__ = ["HISTORY_NAMES", "ColumnGeneration", "Settings"]
 PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 
-POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 1000
-"""How precisely the master is solved when no new column pays."""
+POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 10
+"""Where no new column pays, epsilon falls by tenths to this, with so many passes at least."""
 
 HISTORY_NAMES = (
     "objective",
@@ -116,7 +116,7 @@ class ColumnGeneration:
         self._path = PathBuilder()
         self._first_of_problem = 0
         self._n_learners = 0
-        self._polished = False
+        self._precision, self._polished = self.settings.epsilon, False
         # Learner behind each column of the master, and its coefficient as last recorded.
         self._ids = np.zeros((self.master.n_classes, 16), dtype=np.int64)
         self._recorded = np.zeros((self.master.n_classes, 16))
@@ -136,7 +136,7 @@ class ColumnGeneration:
         layer, n_new = self._add_columns(priced, edges)
         if not (layer >= 0).any() or (n_new == 0 and not self.settings.stagewise):
             self._batches = self._batches or [priced.learners.take([])]
-            return self._finish()
+            return self._finish(layer)
         report = self._solve([layer])
         self._record(report, priced_at - start, perf_counter() - priced_at)
         return self._goes_on()
@@ -168,7 +168,7 @@ class ColumnGeneration:
                 fresh.append(c)
         if fresh:
             self._keep(priced.learners, fresh, rows[fresh], edges[fresh])
-            self._polished = False
+            self._precision, self._polished = self.settings.epsilon, False
         return rows, len(fresh)
 
     def _keep(self, learners, classes, rows, edges) -> None:
@@ -214,12 +214,15 @@ class ColumnGeneration:
         self.master.note_solve()
         return report
 
-    def _finish(self) -> bool:
-        """No new column pays: a round that polishes the master, and if that was done, the end."""
+    def _finish(self, layer) -> bool:
+        """No new column pays: solve the master more precisely, in steps; at the last, the end."""
         if self.n_rounds and not (self.settings.stagewise or self._polished):
-            start = perf_counter()
-            report = self._solve([], epsilon=POLISH_EPSILON, max_working_sets=POLISH_WORKING_SETS)
-            self._polished = True
+            start, before = perf_counter(), self.master.objective
+            self._precision = max(self._precision / 10.0, POLISH_EPSILON)
+            passes = max(self.settings.max_working_sets, POLISH_WORKING_SETS)
+            report = self._solve([layer], epsilon=self._precision, max_working_sets=passes)
+            change = before - self.master.objective
+            self._polished = self._precision == POLISH_EPSILON and change <= 1e-9 * before
             self._record(report, 0.0, perf_counter() - start)
             return True
         if self.n_rounds:
