@@ -185,12 +185,6 @@ class ColumnGeneration:
         if self.validation is not None:
             self.validation.add(kept)
 
-    def _keep_none(self, priced) -> None:
-        """A model without rounds is a model of no learners of the family."""
-        if not self._batches:
-            self._batches.append(priced.learners.take([]))
-            self._learner_edges.append(np.empty(0))
-
     def _grow_tables(self) -> None:
         missing = self.master.coef_matrix.shape[1] - self._ids.shape[1]
         if missing > 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -12,7 +14,12 @@ __all__ = ["lbfgsb"]
 
 
 def lbfgsb(
-    master: RestrictedMaster, *, tol: float = 1e-5, ftol: float = 2.2e-9, max_iter: int = 15000
+    master: RestrictedMaster,
+    *,
+    tol: float = 1e-5,
+    ftol: float = 2.2e-9,
+    max_iter: int = 15000,
+    stop: Callable[[], bool] | None = None,
 ) -> SolverReport:
     """SciPy's L-BFGS-B on the restricted master: same objective, gradient and bounds.
 
@@ -26,9 +33,11 @@ def lbfgsb(
     ftol : float, default=2.2e-9
         Stop when an iteration lowers the objective by less than this share of it.
     max_iter : int, default=15000
+    stop : callable, default=None
+        Asked after every iteration, with `master` at its point; True ends.
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
-    last = {"gradient": None}
+    last = {"gradient": None, "w": None}
 
     def objective(w):
         try:
@@ -36,8 +45,15 @@ def lbfgsb(
         except OverflowError:
             # A step of the line search too long to evaluate: worse than any it could keep.
             return np.finfo(float).max ** 0.5, last["gradient"]
+        last["w"] = w.copy()
         last["gradient"] = 1.0 - np.concatenate(master.edges())
         return master.objective, last["gradient"]
+
+    def after_iteration(intermediate_result):
+        if not np.array_equal(intermediate_result.x, last["w"]):
+            objective(intermediate_result.x)
+        if stop():
+            raise StopIteration
 
     start = np.concatenate(master.coef)
     found = minimize(
@@ -46,6 +62,7 @@ def lbfgsb(
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, None)] * len(start),
+        callback=after_iteration if stop else None,
         options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
     )
     master.set_coef(np.split(np.maximum(found.x, 0.0), bounds))

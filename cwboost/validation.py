@@ -19,7 +19,10 @@ class ValidationScores:
     X : ndarray or sparse matrix of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), int
         Class index of each example.
-    n_classes : int
+    n_scores : int
+        Scores of the ensemble: the classes, unless there is a `decode`.
+    decode : callable, default=None
+        Scores of the classes from those of the ensemble, both with a row an example.
 
     Attributes
     ----------
@@ -29,9 +32,9 @@ class ValidationScores:
         Mean over the pairs of exp(-margin).
     """
 
-    def __init__(self, X, y, n_classes: int):
-        self._X, self._y = X, y
-        self._scores = np.zeros((len(y), n_classes))
+    def __init__(self, X, y, n_scores: int, decode=None):
+        self._X, self._y, self._decode = X, y, decode
+        self._scores = np.zeros((len(y), n_scores))
         self._packed: list[np.ndarray] = []
         self.error = self.loss = np.nan
 
@@ -39,8 +42,11 @@ class ValidationScores:
         """Compute the outputs of new learners, kept at one bit an example."""
         self._packed.extend(pack_outputs(learners.outputs(self._X)))
 
-    def move(self, ids, score_index, differences) -> float:
-        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error."""
+    def move(self, ids, score_index, differences, offset=None) -> float:
+        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error.
+
+        `offset` is added to every example's scores.
+        """
         n_samples = len(self._y)
         ids, score_index = np.asarray(ids), np.asarray(score_index)
         for c in np.unique(score_index):
@@ -48,10 +54,13 @@ class ValidationScores:
             packed = np.stack([self._packed[i] for i in ids[of_class]])
             outputs = unpack_outputs(packed, n_samples).astype(np.float64)
             self._scores[:, c] += outputs @ np.asarray(differences)[of_class]
+        if offset is not None:
+            self._scores += offset
+        scores = self._scores if self._decode is None else self._decode(self._scores)
         rows = np.arange(n_samples)
-        own = self._scores[rows, self._y]
-        self.error = float(np.mean(np.argmax(self._scores, axis=1) != self._y))
-        pairs = np.exp(np.minimum(self._scores - own[:, None], 700.0))
+        own = scores[rows, self._y]
+        self.error = float(np.mean(np.argmax(scores, axis=1) != self._y))
+        pairs = np.exp(np.minimum(scores - own[:, None], 700.0))
         pairs[rows, self._y] = 0.0
         self.loss = float(pairs.sum() / (n_samples * (pairs.shape[1] - 1)))
         return self.error

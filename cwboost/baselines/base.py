@@ -1,0 +1,77 @@
+"""What the classifiers that the paper measures against have in common: `fit`, start to end."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+
+from cwboost.callbacks import TimeLimit
+from cwboost.estimator import BoostingClassifier, check_number
+from cwboost.rounds import train
+
+__all__ = ["BaselineClassifier"]
+
+
+class BaselineClassifier(BoostingClassifier):
+    """Base of the rivals; a subclass says how to train (`_training`) and what to keep."""
+
+    _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
+
+    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            uint8, float32 and float64 are read as they are; other numbers become float64.
+        y : array-like of shape (n_samples,)
+            Labels of any type; at least two classes.
+        sample_weight : array-like of shape (n_samples,), >= 0, default=None
+            Multiplies the loss of an example; a common factor changes nothing.
+        X_val, y_val : array-likes, default=None
+            Held-out examples whose error the history follows.
+
+        Returns
+        -------
+        self
+        """
+        start = perf_counter()
+        self._check_parameters()
+        for name in ("ensemble_", "history_"):
+            self.__dict__.pop(name, None)
+        problem, family = self._prepare(X, y, sample_weight)
+        held_out = self._check_validation(X_val, y_val, family)
+        training = self._training(problem, family, held_out)
+        callbacks = list(self.callbacks or [])
+        if self.max_seconds is not None:
+            callbacks.append(TimeLimit(self.max_seconds))
+        train(self, training, callbacks, lambda: self._keep(training, family), start)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that all have; a subclass adds its own."""
+        check_number("n_estimators", self.n_estimators, Integral, 1)
+        if self.max_seconds is not None:
+            check_number("max_seconds", self.max_seconds, Real, 0.0)
+
+    def _bind(self, problem, family, n_targets):
+        """The family bound to the problem, with the fit's generator."""
+        rng = self._generator()
+        pricer = family.bind(
+            problem.X, n_targets=n_targets, random_state=rng, n_threads=self._n_threads()
+        )
+        return pricer, rng
+
+    def _training(self, problem, family, held_out):
+        """Training of this kind on the problem, see `cwboost.rounds.Training`."""
+        raise NotImplementedError
+
+    def _keep(self, training, family) -> None:
+        """Set the fitted attributes, all at once."""
+        self.n_iter_ = training.n_rounds
+        self.history_ = {name: np.array(values) for name, values in training.history.items()}
+        self.family_ = family
+        self.ensemble_ = training.ensemble()

@@ -1,0 +1,115 @@
+"""Solvers that end at a stated duality gap over the given columns, not after so many passes.
+
+For coefficients w with pair weights mu, lambda = t mu / q with t = 1 / max(1, best edge over the
+columns) satisfies every constraint of the restricted dual; its value is a lower bound on the
+restricted optimum (`RestrictedMaster.dual_bound`). The relative gap is the distance of the
+objective from it as a share of the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cwboost.baselines.newton import newton_step
+from cwboost.descent import SolverReport
+from cwboost.lbfgsb import lbfgsb
+from cwboost.master import RestrictedMaster
+
+__all__ = ["fcd_to_gap", "lbfgsb_to_gap", "relative_gap"]
+
+SHARE_OF_GAP = 0.1
+"""A coefficient belongs to a pass when its violation is above this share of the wanted gap.
+
+The relative gap is about the largest violation, since the sum of the coefficients is most of the
+objective.
+"""
+PASSES_BETWEEN = 3
+"""Passes of coordinate descent after which a Newton step is tried; twice as many after one that
+failed, up to `MOST_BETWEEN`."""
+MOST_BETWEEN = 24
+IDLE_PASSES = 200
+"""Passes without a smaller gap after which rounding is all that is left to solve."""
+
+
+def relative_gap(master: RestrictedMaster) -> float:
+    """Duality gap over the columns of `master`, as a share of its objective."""
+    best_edge = max((float(edge.max()) for edge in master.edges() if edge.size), default=0.0)
+    objective = master.objective
+    return (objective - master.dual_bound(best_edge)) / objective
+
+
+def fcd_to_gap(
+    master: RestrictedMaster, new_rows: Sequence, gap_tol: float, counts
+) -> SolverReport:
+    """Fast coordinate descent until the relative gap is at most `gap_tol`.
+
+    Passes over the violated coefficients go through the columns in the order of their arrival,
+    class after class within a column. Every few passes a Newton step on the positive
+    coefficients is taken where it lowers the objective: the passes find which coefficients are
+    positive, the steps close the gap.
+
+    Parameters
+    ----------
+    master : RestrictedMaster
+        With shared columns; changed in place.
+    new_rows : sequence of arrays of shape (n_classes,), int
+        The first working set: the new column of each class, -1 for none.
+    gap_tol : float
+    counts : ndarray of shape (n_classes,), int
+        Examples of each class.
+
+    Returns
+    -------
+    SolverReport
+        ``converged`` is False where rounding left a larger gap.
+    """
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    n_updates = 0
+    for rows in new_rows:
+        master.update_layer(rows)
+        n_updates += len(rows)
+    n_passes, idle, least = 1, 0, np.inf
+    wait = between = PASSES_BETWEEN
+    while True:
+        violations = np.stack(master.violations())
+        worst, gap = float(violations.max(initial=0.0)), relative_gap(master)
+        idle = 0 if gap < least else idle + 1
+        least = min(least, gap)
+        if gap <= gap_tol or worst == 0.0 or idle == IDLE_PASSES:
+            return SolverReport(worst, gap <= gap_tol, n_passes, n_updates)
+        chosen = np.argwhere(SHARE_OF_GAP * gap_tol < violations.T)
+        rows, classes = np.ascontiguousarray(chosen.T)
+        master.update_coordinates(classes, rows)
+        n_updates += len(rows)
+        n_passes += 1
+        wait -= 1
+        if wait == 0:
+            fell = newton_step(master, starts)
+            wait = between = PASSES_BETWEEN if fell else min(2 * between, MOST_BETWEEN)
+
+
+def lbfgsb_to_gap(master: RestrictedMaster, gap_tol: float, counts) -> SolverReport:
+    """L-BFGS-B until the relative gap is at most `gap_tol`.
+
+    Its line search compares values of the objective, whose rounding ends it at relative gaps of
+    1e-8 to 1e-6. A smaller gap is then closed by `fcd_to_gap`, which goes by derivatives.
+
+    Returns
+    -------
+    SolverReport
+        Passes and updates are L-BFGS-B's iterations and evaluations, with those of the last
+        resort where it was needed. ``converged`` is False where rounding left a larger gap.
+    """
+    report = lbfgsb(master, tol=0.0, ftol=0.0, stop=lambda: relative_gap(master) <= gap_tol)
+    gap = relative_gap(master)
+    if gap <= gap_tol:
+        return SolverReport(report.max_violation, True, report.n_working_sets, report.n_updates)
+    rest = fcd_to_gap(master, [], gap_tol, counts)
+    return SolverReport(
+        rest.max_violation,
+        rest.converged,
+        report.n_working_sets + rest.n_working_sets,
+        report.n_updates + rest.n_updates,
+    )

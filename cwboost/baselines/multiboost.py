@@ -1,0 +1,220 @@
+"""`MultiBoostClassifier`: column generation with weak learners that all classes share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
+from cwboost.column_generation import PAYS, ColumnGeneration, Settings
+from cwboost.estimator import check_choice, check_number
+from cwboost.master import RestrictedMaster
+from cwboost.validation import ValidationScores
+
+__all__ = ["MultiBoostClassifier"]
+
+POLISH = 1e-3
+"""Share of ``gap_tol`` that is solved to where no column pays any more."""
+
+
+@dataclass
+class SharedColumnGeneration(ColumnGeneration):
+    """Column generation with one column a round, the same for every class.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,), int
+        Examples of each class.
+    gap_tol : float
+        Relative gap over the given columns to which each restricted master is solved.
+
+    Attributes
+    ----------
+    n_unsolved : int
+        Rounds whose restricted master was left with a larger gap.
+    """
+
+    counts: np.ndarray = None
+    gap_tol: float = 1e-2
+    n_unsolved: int = 0
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.history["master_gap"] = []
+        # One thread: small products lose by more, and the bits must not depend on their number.
+        self._blas = ThreadpoolController()
+
+    def _add_columns(self, priced, edges):
+        """The best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
+        best, n_classes = int(np.argmax(edges)), self.master.n_classes
+        if not edges[best] > PAYS:
+            return np.full(n_classes, -1), 0
+        row, new = self.master.add(best, priced.outputs[best])
+        if new:
+            self._keep(priced.learners, [best], [row], edges[[best]])
+            self._ids[:, row] = self._ids[best, row]
+            self._polished = False
+        return np.full(n_classes, row), int(new)
+
+    def _solve(self, layers, **tighter):
+        gap_tol = self.gap_tol * (POLISH if tighter else 1.0)
+        with self._blas.limit(limits=1, user_api="blas"):
+            if self.settings.solver == "lbfgsb":
+                report = lbfgsb_to_gap(self.master, gap_tol, self.counts)
+            else:
+                report = fcd_to_gap(self.master, layers, gap_tol, self.counts)
+        self.master.note_solve()
+        return report
+
+    def _record(self, report, pricing_seconds, solver_seconds) -> None:
+        super()._record(report, pricing_seconds, solver_seconds)
+        self.n_unsolved += not report.converged
+        self.history["master_gap"].append(relative_gap(self.master))
+
+
+class MultiBoostClassifier(BaselineClassifier):
+    """Multi-class boosting by column generation with weak learners that all classes share.
+
+    MultiBoost with the exponential loss [1]_. All classes score with the same weak learners
+    h_1, ..., h_n and coefficients of their own, a matrix ``coef >= 0`` of shape
+    (n_classes, n_rounds): F_y(x) = sum_j coef[y, j] h_j(x). As for `CWBoostClassifier` [2]_,
+
+        min over coef >= 0 of  sum coef + (C/p) sum over i, y != y_i of w_i exp(-margin_(i,y)),
+
+    with margin_(i,y) = F_{y_i}(x_i) - F_y(x_i) and p = (n_classes - 1) sum w_i. With the pair
+    weights mu_(i,y) = w_i exp(-margin_(i,y)), and r_c(i) = sum over y of mu_(i,y) where y_i = c,
+    -mu_(i,c) elsewhere, a round adds the one weak learner of largest edge over all classes,
+
+        argmax over h and c of  sum_i r_c(i) h(x_i),
+
+    which gives every class a new coordinate, and solves for all coefficients until the relative
+    duality gap over the columns is at most `gap_tol`. Training ends as that of
+    `CWBoostClassifier` does.
+
+    Parameters
+    ----------
+    weak_learner : str or WeakLearnerFamily, default="stump"
+        Registered name of a family, or an instance with its hyper-parameters.
+    n_estimators : int, default=200
+        Rounds; each adds one weak learner.
+    C : float, default=1e4
+        Weight of the loss against the sum of the coefficients.
+    solver : {"lbfgsb", "fcd"}, default="lbfgsb"
+        L-BFGS-B, as in the source, or fast coordinate descent (a column shared by the classes
+        is still -1, 0 or +1 to each coordinate of a pair) with Newton steps on the positive
+        coefficients. Both use one thread of BLAS.
+    gap_tol : float, default=1e-2
+        Relative duality gap, (objective - bound) / objective, to which the coefficients are
+        solved in every round, by either solver.
+    tol : float, default=1e-7
+        Training stops when a round lowers the objective by less than this share of it.
+    class_weight : dict, "balanced" or None, default=None
+    max_seconds : float or None, default=None
+        Training stops with the first round that ends later than this after `fit` began.
+    callbacks : list or None, default=None
+        Objects with ``on_round_end(state)``; one that returns True stops training.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all. The model does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X had string feature names.
+    family_ : WeakLearnerFamily
+    ensemble_ : Ensemble
+    history_ : dict of ndarrays of shape (n_rounds,)
+        objective, dual_bound (over all weak learners, best so far, NaN where pricing is not
+        exact), gap, max_violation, n_nonzero, pricing_seconds, solver_seconds, train_error,
+        valid_error, and master_gap: the relative gap over the columns that the solver left.
+    n_iter_ : int
+        Rounds trained.
+    stop_reason_ : str
+        "n_estimators", "tol", "optimal", "no column", "max_seconds" or "callback".
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where rounding ended the solver before `gap_tol` in some round; see ``master_gap``.
+
+    References
+    ----------
+    .. [1] Shen and Hao, "A direct formulation for totally-corrective multi-class boosting",
+       CVPR 2011.
+    .. [2] Lin, Shen, van den Hengel and Suter, "Fast training of effective multi-class boosting
+       using coordinate descent optimization", ACCV 2012.
+    """
+
+    def __init__(
+        self,
+        weak_learner="stump",
+        n_estimators=200,
+        C=1e4,
+        solver="lbfgsb",
+        gap_tol=1e-2,
+        tol=1e-7,
+        class_weight=None,
+        max_seconds=None,
+        callbacks=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.C = C
+        self.solver = solver
+        self.gap_tol = gap_tol
+        self.tol = tol
+        self.class_weight = class_weight
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("C", self.C, Real, 0.0, low_open=True)
+        if not np.isfinite(self.C):
+            raise ValueError(f"C must be finite, got {self.C!r}")
+        check_choice("solver", self.solver, ("lbfgsb", "fcd"))
+        check_number("gap_tol", self.gap_tol, Real, 0.0, 1.0, low_open=True)
+        check_number("tol", self.tol, Real, 0.0)
+
+    def _training(self, problem, family, held_out) -> SharedColumnGeneration:
+        n_classes, n_threads = len(self.classes_), self._n_threads()
+        pricer, rng = self._bind(problem, family, n_classes)
+        master = RestrictedMaster(
+            problem.counts, float(self.C), problem.weight, n_threads, shared=True
+        )
+        return SharedColumnGeneration(
+            pricer,
+            master,
+            Settings(solver=self.solver, tol=float(self.tol)),
+            rng,
+            None if held_out is None else ValidationScores(*held_out, n_classes),
+            counts=problem.counts,
+            gap_tol=float(self.gap_tol),
+        )
+
+    def _keep(self, training, family) -> None:
+        super()._keep(training, family)
+        if training.n_unsolved:
+            worst = self.history_["master_gap"].max()
+            warnings.warn(
+                f"{training.n_unsolved} of {self.n_iter_} rounds ended with a larger relative "
+                f"gap than gap_tol={self.gap_tol} (up to {worst:.2g}): rounding allows no less",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
