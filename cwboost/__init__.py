@@ -36,11 +36,15 @@ __all__ = [
 # Imported when first asked for: a plugin that needs the contract pays for nothing else.
 _LAZY = {
     "ArrayLearners": "cwboost.array_learners",
+    "AdaBoostECCClassifier": "cwboost.baselines.adaboost_ecc",
+    "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
+    "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.path",
     "FamilyError": "cwboost.plugins",
     "ModelFileError": "cwboost.container",
     "check_arrays": "cwboost.array_learners",
+    "MultiBoostClassifier": "cwboost.baselines.multiboost",
     "get_family": "cwboost.plugins",
     "get_include": "cwboost.include",
     "list_plugins": "cwboost.plugins",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,7 +93,8 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
     TypeError
         Where the scores are not a sum of functions of single features.
     """
-    scorer = ensemble.scorer(n_rounds)
+    # Offsets are no function of a feature.
+    scorer = replace(ensemble, offsets=None).scorer(n_rounds)
     if not isinstance(scorer, AdditiveScores):
         raise TypeError(
             "only models of stumps are sums of functions of one feature each, got learners of "
@@ -116,9 +117,12 @@ def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.
     constant : ndarray of shape (n_scores,), float64
     parts : ndarray of shape (n_samples, n_features, n_scores), float64
         ``constant``, and then the parts added to it one feature after the other, give the scores
-        bit for bit (for sparse X up to rounding: there they are added from the zeros).
+        bit for bit (for sparse X up to rounding: there they are added from the zeros; so for an
+        ensemble with offsets, which the constant holds).
     """
     constant, functions = additive(ensemble, n_rounds).functions()
+    if ensemble.offsets is not None:
+        constant = constant + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
     parts = np.zeros((*X.shape, ensemble.n_scores))
     for feature, function in functions.items():
         column = X[:, [feature]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -75,7 +76,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     ensemble = classifier.ensemble_
     if not staged:
         path_ = ensemble.path.final(ensemble.n_scores)
-        ensemble = Ensemble(ensemble.learners, path_, ensemble.n_scores, ensemble.edges)
+        ensemble = replace(ensemble, path=path_)
     header = {
         "cwboost": _version(),
         "classifier": cls.__name__,

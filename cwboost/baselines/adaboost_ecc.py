@@ -1,0 +1,273 @@
+"""`AdaBoostECCClassifier`: a new split of the classes each round, boosted by pseudo-loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.codes import max_cut, random_half
+from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
+from cwboost.estimator import check_choice, check_number
+from cwboost.families import unpack_outputs
+from cwboost.validation import ValidationScores
+
+__all__ = ["AdaBoostECCClassifier"]
+
+CODES_A_ROUND = 20
+"""Codes that a round draws, one after the other, while the learners have no edge."""
+
+
+@dataclass
+class CodeTraining(VoteTraining):
+    """Rounds of AdaBoost.ECC.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Shared with the pricer.
+    choice : {"random", "max_cut"}
+    both : bool
+        A coefficient for each of the predictions -1 and +1, or one for both.
+    smoothing : float
+        Added to the masses of right and wrong that give a coefficient.
+    """
+
+    rng: np.random.Generator = None
+    choice: str = "random"
+    both: bool = True
+    smoothing: float = 1e-3
+
+    extra_names = ("edge", "code_mass", "alpha", "beta")
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.codes: list[np.ndarray] = []
+        weight, counts = self.problem.weight, self.problem.counts
+        self._starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        self._columns = np.arange(len(self.problem.y))
+        self._log_mass = np.log((self.n_scores - 1) * weight.sum())
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Weights of example and wrong class of sum one, and their sum before, the loss."""
+        own = self.scores[self.problem.y, self._columns]
+        exponents = 0.5 * (self.scores - own)
+        exponents[self.problem.y, self._columns] = -np.inf
+        self._weights, log_sum = normalised(exponents, self.problem.weight)
+        self._objective = float(np.exp(min(log_sum - self._log_mass, 700.0)))
+
+    def objective(self) -> float:
+        return self._objective
+
+    def _code(self) -> np.ndarray:
+        if self.choice == "random":
+            return random_half(self.n_scores, self.rng)
+        between = np.add.reduceat(self._weights, self._starts, axis=1)
+        return max_cut(between + between.T, self.rng)
+
+    def round(self) -> bool:
+        """One round of AdaBoost.ECC; False when training is over (see `stop_reason`)."""
+        start = perf_counter()
+        for _ in range(CODES_A_ROUND):
+            code = self._code()
+            signs = code[self.problem.y].astype(np.float64)
+            # D_t: an example's weight is that of the wrong classes on the other side.
+            across = np.where(code[:, None] != signs, self._weights, 0.0).sum(axis=0)
+            mass = float(across.sum())
+            if not mass > 0.0:
+                continue
+            across /= mass
+            priced = self.pricer.price((signs * across)[None, :])
+            outputs = unpack_outputs(priced.outputs, self.pricer.n_samples)[:, 0]
+            edge = float((signs * across * outputs).sum())
+            if abs(edge) > NO_EDGE:
+                break
+        else:
+            return self.stop("no column", self._any_learner())
+        priced_at = perf_counter()
+        alpha, beta = self._coefficients(signs, across, outputs)
+        self._vote(priced, code, outputs, alpha, beta)
+        self.record(
+            priced_at - start,
+            perf_counter() - priced_at,
+            edge=edge,
+            code_mass=mass,
+            alpha=alpha,
+            beta=beta,
+        )
+        if self.n_scores == 2 and abs(edge) >= 1.0 - PERFECT:
+            self.stop_reason = "perfect weak learner"
+            return False
+        return True
+
+    def _any_learner(self):
+        return self.pricer.price(np.ones((1, self.pricer.n_samples))).learners
+
+    def _coefficients(self, signs, across, outputs) -> tuple[float, float]:
+        """What a prediction of +1 and one of -1 count, the minimisers of the loss, smoothed."""
+        right = outputs == signs
+        sides = outputs > 0, outputs < 0
+        of_right = np.array([across[right & side].sum() for side in sides])
+        of_wrong = np.array([across[~right & side].sum() for side in sides])
+        if not self.both:
+            of_right[:], of_wrong[:] = of_right.sum(), of_wrong.sum()
+        alpha, beta = half_log_odds(of_right, of_wrong, self.smoothing)
+        return float(alpha), float(beta)
+
+    def _vote(self, priced, code, outputs, alpha, beta) -> None:
+        """Add g(x) code_l to each class's score: g is alpha where h = +1, -beta where h = -1."""
+        slope, constant = 0.5 * (alpha + beta), 0.5 * (alpha - beta)
+        self.scores += np.outer(code, slope * outputs + constant)
+        classes = np.arange(self.n_scores)
+        offset = constant * code if self.both else None
+        self.add(priced, np.zeros_like(classes), classes, slope * code, offset)
+        self.codes.append(code)
+        self._weigh()
+
+
+class AdaBoostECCClassifier(BaselineClassifier):
+    """AdaBoost.ECC: each round splits the classes in two anew and boosts by pseudo-loss.
+
+    AdaBoost.ECC [1]_ keeps a distribution over pairs of an example and a wrong class, at first
+    P(i, l) proportional to w_i for l != y_i. Round t chooses a code m in {-1, +1}^n_classes and
+    weighs an example by what the code sets against its class,
+
+        U = sum over i and l with m_l != m_{y_i} of P(i, l),
+        D(i) = sum over l with m_l != m_{y_i} of P(i, l) / U.
+
+    A weak learner h is found for the labels m_{y_i} under D, and votes g(x) = alpha where
+    h(x) = +1 and g(x) = -beta where h(x) = -1,
+
+        alpha = log(D[h = +1, m = +1] / D[h = +1, m = -1]) / 2,
+        beta = log(D[h = -1, m = -1] / D[h = -1, m = +1]) / 2,
+
+    which minimise the loss, the sum over i and l != y_i of
+    exp((F_l(x_i) - F_{y_i}(x_i)) / 2) with F_l the sum of the rounds' m_l g(x). P stays
+    proportional to the terms of the loss; the prediction is the class of largest F_l. To both
+    masses of a ratio `smoothing` is added [2]_, since a leaf without errors would vote without
+    bound.
+
+    Parameters
+    ----------
+    weak_learner : str or WeakLearnerFamily, default="stump"
+        Registered name of a family, or an instance with its hyper-parameters.
+    n_estimators : int, default=200
+        Rounds; each adds one weak learner.
+    code : {"random", "max_cut"}, default="random"
+        "random" sets a random half of the classes against the others. "max_cut" searches for the
+        code of largest U from there: classes change sides one at a time as long as that gains.
+    coefficients : {"both", "equal"}, default="both"
+        A coefficient for each prediction, as above, or one,
+        log((1 - pseudo-loss) / pseudo-loss) / 2, for both.
+    smoothing : float, > 0, default=1e-3
+        A coefficient is then at most log(1 / smoothing) / 2.
+    max_seconds : float or None, default=None
+        Training stops with the first round that ends later than this after `fit` began.
+    callbacks : list or None, default=None
+        Objects with ``on_round_end(state)``; one that returns True stops training.
+    random_state : int, RandomState instance or None, default=None
+        Draws the codes, and what the family draws.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all. The model does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    codes_ : ndarray of shape (n_rounds, n_classes), int8
+        The code of each round.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X had string feature names.
+    family_ : WeakLearnerFamily
+    ensemble_ : Ensemble
+        With g = (alpha - beta) / 2 + (alpha + beta) / 2 h: coefficients and offsets.
+    history_ : dict of ndarrays of shape (n_rounds,)
+        objective (the loss above over its first value), edge (1 - 2 pseudo-loss), code_mass (U),
+        alpha, beta, n_nonzero, pricing_seconds (choice of the code included), solver_seconds,
+        train_error, valid_error; dual_bound, gap and max_violation are NaN.
+    n_iter_ : int
+        Rounds trained.
+    stop_reason_ : str
+        "n_estimators"; "no column" (no learner had an edge for any of 20 codes of the round);
+        "perfect weak learner" (for two classes only: one is right everywhere; with more classes
+        another code is drawn and training goes on); "max_seconds" or "callback".
+
+    References
+    ----------
+    .. [1] Guruswami and Sahai, "Multiclass learning, boosting, and error-correcting codes",
+       COLT 1999.
+    .. [2] Schapire and Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+    """
+
+    _model_attributes: ClassVar[dict[str, type]] = {
+        **BaselineClassifier._model_attributes,
+        "codes_": np.ndarray,
+    }
+
+    def __init__(
+        self,
+        weak_learner="stump",
+        n_estimators=200,
+        code="random",
+        coefficients="both",
+        smoothing=1e-3,
+        max_seconds=None,
+        callbacks=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.code = code
+        self.coefficients = coefficients
+        self.smoothing = smoothing
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("code", self.code, ("random", "max_cut"))
+        check_choice("coefficients", self.coefficients, ("both", "equal"))
+        check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
+
+    def _training(self, problem, family, held_out) -> CodeTraining:
+        n_classes = len(self.classes_)
+        pricer, rng = self._bind(problem, family, 1)
+        return CodeTraining(
+            pricer,
+            problem,
+            n_classes,
+            None if held_out is None else ValidationScores(*held_out, n_classes),
+            rng=rng,
+            choice=self.code,
+            both=self.coefficients == "both",
+            smoothing=float(self.smoothing),
+        )
+
+    def _keep(self, training, family) -> None:
+        super()._keep(training, family)
+        self.codes_ = np.array(training.codes, dtype=np.int8).reshape(-1, len(self.classes_))
+
+    def _probabilities(self, scores) -> np.ndarray:
+        # The expected loss is least where exp(F_l / 2) is proportional to sqrt(P(l)).
+        return softmax(scores, axis=1)
+
+    def _check_model(self) -> None:
+        """Check that what a model file held fits together; raises ValueError."""
+        super()._check_model()
+        shape = (self.ensemble_.n_rounds, len(self.classes_))
+        if self.codes_.shape != shape or self.codes_.dtype != np.int8:
+            raise ValueError(f"codes_ must be an int8 array of shape {shape}")

@@ -1,0 +1,118 @@
+"""`AdaBoostMHClassifier`: one binary question for each class of each example."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_expit, softmax
+
+from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator import check_choice
+from cwboost.validation import ValidationScores
+
+__all__ = ["AdaBoostMHClassifier"]
+
+
+class AdaBoostMHClassifier(BaselineClassifier):
+    """Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes at once.
+
+    AdaBoost.MH [1]_ turns an example of class y_i into n_classes binary examples with signs
+    Y_i[l] = +1 for l = y_i and -1 otherwise, and keeps a distribution D over the pairs (i, l),
+    at first D(i, l) = w_i / (n_classes sum w). A round's hypothesis is
+    h(x, l) = v_l h(x) with one weak learner h and a vote vector v in {-1, +1}^n_classes, or
+    v_l h_l(x) with one weak learner a class. Both maximise
+
+        r = sum over i, l of  D(i, l) Y_i[l] h(x_i, l),
+
+    so v_l is the sign of the class's own edge sum_i D(i, l) Y_i[l] h_l(x_i). Then
+
+        coefficient = log((1 + r) / (1 - r)) / 2,
+        D(i, l) proportional to D(i, l) exp(-coefficient Y_i[l] h(x_i, l)),
+
+    which multiplies the loss, mean of exp(-Y_i[l] F_l(x_i)), by sqrt(1 - r^2). The prediction is
+    the class of largest F_l(x), the sum of the rounds' coefficient h(x, l).
+
+    Parameters
+    ----------
+    weak_learner : str or WeakLearnerFamily, default="stump"
+        Registered name of a family, or an instance with its hyper-parameters.
+    n_estimators : int, default=200
+        Rounds.
+    learners : {"shared", "per_class"}, default="shared"
+        One weak learner a round with a vote for each class, or one a class and round. Both have
+        one coefficient a round.
+    max_seconds : float or None, default=None
+        Training stops with the first round that ends later than this after `fit` began.
+    callbacks : list or None, default=None
+        Objects with ``on_round_end(state)``; one that returns True stops training.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all. The model does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X had string feature names.
+    family_ : WeakLearnerFamily
+    ensemble_ : Ensemble
+    history_ : dict of ndarrays of shape (n_rounds,)
+        objective (the loss above), edge (r), coefficient, n_nonzero, pricing_seconds,
+        solver_seconds (weights and scores), train_error, valid_error; dual_bound, gap and
+        max_violation are NaN.
+    n_iter_ : int
+        Rounds trained.
+    stop_reason_ : str
+        "n_estimators", "perfect weak learner" (one is right on every pair; it was added and
+        would be found again for ever), "no column" (the best has no edge; it was not added),
+        "max_seconds" or "callback".
+
+    References
+    ----------
+    .. [1] Schapire and Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+    """
+
+    def __init__(
+        self,
+        weak_learner="stump",
+        n_estimators=200,
+        learners="shared",
+        max_seconds=None,
+        callbacks=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.learners = learners
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("learners", self.learners, ("shared", "per_class"))
+
+    def _training(self, problem, family, held_out) -> LabelTraining:
+        n_classes = len(self.classes_)
+        pricer, _ = self._bind(problem, family, n_classes)
+        return LabelTraining(
+            pricer,
+            problem,
+            n_classes,
+            None if held_out is None else ValidationScores(*held_out, n_classes),
+            code=2 * np.eye(n_classes, dtype=np.int8) - 1,
+            shared=self.learners == "shared",
+            decode=lambda scores: scores,
+        )
+
+    def _probabilities(self, scores) -> np.ndarray:
+        # The loss of a label is least at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
+        return softmax(log_expit(2.0 * scores), axis=1)

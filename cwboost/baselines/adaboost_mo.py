@@ -1,0 +1,180 @@
+"""`AdaBoostMOClassifier`: the bits of a code for the classes, boosted together and decoded."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from cwboost.baselines.base import BaselineClassifier
+from cwboost.baselines.codes import code_matrix
+from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator import check_choice, check_number
+from cwboost.validation import ValidationScores
+
+__all__ = ["AdaBoostMOClassifier"]
+
+
+class AdaBoostMOClassifier(BaselineClassifier):
+    """AdaBoost.MO: AdaBoost.MH on the bits of an error-correcting code, then decoding.
+
+    A code matrix with a row of n_bits signs for each class, M(y, b), is fixed before training.
+    AdaBoost.MH (see `AdaBoostMHClassifier`) runs on the questions "is bit b of the class's code
+    word +1?" [1]_: with D over pairs of example and bit, at first D(i, b) = w_i / (n_bits sum w),
+    a round finds a weak learner h_b for every bit, signed by the sign of its edge, with
+
+        r = sum over i, b of  D(i, b) M(y_i, b) h_b(x_i),
+        coefficient = log((1 + r) / (1 - r)) / 2,
+        D(i, b) proportional to D(i, b) exp(-coefficient M(y_i, b) h_b(x_i)).
+
+    The scores of the bits, f_b(x) = sum over rounds of coefficient h_b(x), are decoded by
+
+        "loss":     argmin over y of  sum_b exp(-M(y, b) f_b(x)),
+        "hamming":  argmin over y of  the bits with sign f_b(x) != M(y, b), a zero f_b half a bit.
+
+    `decision_function` returns ``-log(mean_b exp(-M(y, b) f_b))``, or minus the number of bits.
+
+    Parameters
+    ----------
+    weak_learner : str or WeakLearnerFamily, default="stump"
+        Registered name of a family, or an instance with its hyper-parameters.
+    n_estimators : int, default=200
+        Rounds.
+    code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits), \
+            default="random"
+        "random": dense random bits, no two the same split, the code of largest minimum distance
+        between classes out of 100. "exhaustive": all ``2 ** (n_classes - 1) - 1`` splits of the
+        classes, for at most 11 classes. Or a matrix of -1 and +1, rows in the order of
+        ``classes_``.
+    code_size : int or None, default=None
+        Bits of a random code; None is ``ceil(10 log2 n_classes)``, or all splits where there are
+        fewer.
+    decoding : {"loss", "hamming"}, default="loss"
+    learners : {"per_bit", "shared"}, default="per_bit"
+        One weak learner for each bit and round, or one a round with a vote for each bit.
+    max_seconds : float or None, default=None
+        Training stops with the first round that ends later than this after `fit` began.
+    callbacks : list or None, default=None
+        Objects with ``on_round_end(state)``; one that returns True stops training.
+    random_state : int, RandomState instance or None, default=None
+        Draws the random code, and what the family draws.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all. The model does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    code_ : ndarray of shape (n_classes, n_bits), int8
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X had string feature names.
+    family_ : WeakLearnerFamily
+    ensemble_ : Ensemble
+        Its scores are those of the bits.
+    history_ : dict of ndarrays of shape (n_rounds,)
+        As for `AdaBoostMHClassifier`; the objective is the mean of exp(-M(y_i, b) f_b(x_i)).
+    n_iter_ : int
+        Rounds trained.
+    stop_reason_ : str
+        As for `AdaBoostMHClassifier`.
+
+    References
+    ----------
+    .. [1] Schapire and Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+    """
+
+    _model_attributes: ClassVar[dict[str, type]] = {
+        **BaselineClassifier._model_attributes,
+        "code_": np.ndarray,
+    }
+
+    def __init__(
+        self,
+        weak_learner="stump",
+        n_estimators=200,
+        code="random",
+        code_size=None,
+        decoding="loss",
+        learners="per_bit",
+        max_seconds=None,
+        callbacks=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.learners = learners
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("decoding", self.decoding, ("loss", "hamming"))
+        check_choice("learners", self.learners, ("per_bit", "shared"))
+        if self.code_size is not None:
+            check_number("code_size", self.code_size, Integral, 1)
+            if not (isinstance(self.code, str) and self.code == "random"):
+                raise ValueError(
+                    f"code_size is for code='random' only, got {self.code_size!r} with "
+                    f"code={self.code!r}"
+                )
+
+    def _training(self, problem, family, held_out) -> LabelTraining:
+        # The code is drawn first, by a generator of its own stream: the same for any family.
+        self.code_ = code_matrix(
+            self.code, len(self.classes_), self.code_size, self._generator().spawn(1)[0]
+        )
+        n_bits = self.code_.shape[1]
+        pricer, _ = self._bind(problem, family, n_bits)
+        scores = None
+        if held_out is not None:
+            scores = ValidationScores(*held_out, n_bits, self._class_scores)
+        return LabelTraining(
+            pricer,
+            problem,
+            n_bits,
+            scores,
+            code=self.code_,
+            shared=self.learners == "shared",
+            decode=self._class_scores,
+        )
+
+    def _class_scores(self, scores) -> np.ndarray:
+        """Decode the scores of the bits, a row an example."""
+        if self.decoding == "hamming":
+            agreement = np.sign(scores) @ self.code_.T.astype(np.float64)
+            return 0.5 * (agreement - self.code_.shape[1])
+        # Relative to each example's largest score, so that nothing overflows. Row by row sums:
+        # an example's result must not depend on those beside it.
+        scores = np.ascontiguousarray(scores)
+        largest = np.abs(scores).max(axis=1, keepdims=True)
+        gain, loss = np.exp(scores - largest), np.exp(-scores - largest)
+        total = np.stack(
+            [np.where(word > 0, loss, gain).sum(axis=1) for word in self.code_], axis=1
+        )
+        tiny = np.finfo(np.float64).tiny
+        return np.log(self.code_.shape[1]) - np.log(np.maximum(total, tiny)) - largest
+
+    def _probabilities(self, scores) -> np.ndarray:
+        # With one bit this is 1 / (1 + exp(-2 f)), the minimiser of the loss.
+        return softmax(scores, axis=1)
+
+    def _check_model(self) -> None:
+        """Check that what a model file held fits together; raises ValueError."""
+        shape = (len(self.classes_), self.ensemble_.n_scores)
+        if self.code_.shape != shape or self.code_.dtype != np.int8:
+            raise ValueError(f"code_ must be an int8 array of shape {shape}")
+        if not np.isin(self.code_, (-1, 1)).all():
+            raise ValueError("code_ must hold only -1 and +1")

@@ -1,0 +1,175 @@
+"""Codes: which classes a binary question sets against which."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = [
+    "LARGEST_EXHAUSTIVE",
+    "code_matrix",
+    "code_size",
+    "exhaustive",
+    "max_cut",
+    "one_vs_all",
+    "random_dense",
+    "random_half",
+]
+
+LARGEST_EXHAUSTIVE = 11
+"""Classes for which the exhaustive code (1,023 bits then) is built."""
+TRIES = 100
+"""Random codes of which the one of largest minimum distance between classes is taken."""
+
+
+# --- one question: the codes of AdaBoost.ECC ---------------------------------------------------
+
+
+def random_half(n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """A random half of the classes (rounded down) at +1, the others at -1."""
+    code = np.full(n_classes, -1, dtype=np.int8)
+    code[rng.permutation(n_classes)[: n_classes // 2]] = 1
+    return code
+
+
+def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
+    """A code of large cut, ``sum of weights[a, b] over classes a, b of different sign``.
+
+    Local search from a random half: the class whose change of sides gains most changes, until
+    none gains. The cut is then at least half of all weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_classes, n_classes), float64, symmetric, >= 0
+    """
+    n_classes = len(weights)
+    code = random_half(n_classes, rng).astype(np.float64)
+    coupling = weights - np.diag(np.diag(weights))
+    least = 1e-12 * coupling.sum()
+    while True:
+        # Class a gains its weight to its own side and loses that to the other.
+        gain = code * (coupling @ code)
+        best = int(np.argmax(gain))
+        if not gain[best] > least:
+            return code.astype(np.int8)
+        code[best] = -code[best]
+
+
+# --- all questions beforehand: the codes of AdaBoost.MO ----------------------------------------
+
+
+def code_size(n_classes: int) -> int:
+    """Bits of a random dense code: 10 log2 of the classes, as many as there are at most."""
+    return min(int(np.ceil(10 * np.log2(n_classes))), 2 ** (min(n_classes, 40) - 1) - 1)
+
+
+def one_vs_all(n_classes: int) -> np.ndarray:
+    """A bit a class; one bit for two classes."""
+    code = 2 * np.eye(n_classes, dtype=np.int8) - 1
+    return code if n_classes > 2 else code[:, 1:]
+
+
+def exhaustive(n_classes: int) -> np.ndarray:
+    """Every split of the classes in two, once: ``2 ** (n_classes - 1) - 1`` bits.
+
+    Raises
+    ------
+    ValueError
+        For more than `LARGEST_EXHAUSTIVE` classes.
+    """
+    if n_classes > LARGEST_EXHAUSTIVE:
+        raise ValueError(
+            f"code='exhaustive' is for at most {LARGEST_EXHAUSTIVE} classes "
+            f"({2 ** (LARGEST_EXHAUSTIVE - 1) - 1} bits), got {n_classes}: use 'random'"
+        )
+    # The first class is always +1, so that no bit is another's complement; 0 would be constant.
+    bits = np.arange(1, 2 ** (n_classes - 1))
+    minus = (bits[None, :] >> np.arange(n_classes - 1)[:, None]) & 1
+    return np.vstack([np.ones(len(bits), np.int8), 1 - 2 * minus.astype(np.int8)])
+
+
+def random_dense(n_classes: int, n_bits: int, rng: np.random.Generator) -> np.ndarray:
+    """Random bits, no two the same split of the classes; the best separated of many codes.
+
+    Parameters
+    ----------
+    n_classes : int
+    n_bits : int
+        At most ``2 ** (n_classes - 1) - 1``, the number of splits, and enough to tell the
+        classes apart: at least log2 of their number.
+    rng : numpy.random.Generator
+    """
+    best, largest = None, -1
+    for _ in range(TRIES):
+        code = _distinct_splits(n_classes, n_bits, rng)
+        distance = (n_bits - code.astype(int) @ code.T.astype(int)) // 2
+        smallest = int((distance + n_bits * np.eye(n_classes, dtype=int)).min())
+        if smallest > largest:
+            best, largest = code, smallest
+    if largest == 0:
+        raise ValueError(
+            f"code_size={n_bits} leaves two of the {n_classes} classes with one code word in "
+            f"{TRIES} random codes: give more bits"
+        )
+    return best
+
+
+def _distinct_splits(n_classes, n_bits, rng) -> np.ndarray:
+    if n_classes <= LARGEST_EXHAUSTIVE:
+        every = exhaustive(n_classes)
+        return every[:, np.sort(rng.choice(every.shape[1], size=n_bits, replace=False))]
+    columns: dict[bytes, np.ndarray] = {}
+    while len(columns) < n_bits:
+        column = rng.integers(0, 2, size=n_classes).astype(np.int8) * 2 - 1
+        column *= column[0]
+        if (column < 0).any():
+            columns[column.tobytes()] = column
+    return np.stack(list(columns.values()), axis=1)
+
+
+def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.ndarray:
+    """The code matrix that an estimator's parameters ask for.
+
+    Parameters
+    ----------
+    code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits)
+    n_classes : int
+    n_bits : int or None
+        For "random" only; None is `code_size`.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits), int8, values -1 and +1
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(code, str):
+        if code == "random":
+            n_bits = code_size(n_classes) if n_bits is None else n_bits
+            most = 2 ** (min(n_classes, 40) - 1) - 1
+            if n_bits > most:
+                raise ValueError(
+                    f"code_size must be at most {most}, the splits of {n_classes} classes, "
+                    f"got {n_bits}"
+                )
+            return random_dense(n_classes, n_bits, rng)
+        if code == "one_vs_all":
+            return one_vs_all(n_classes)
+        if code == "exhaustive":
+            return exhaustive(n_classes)
+        raise ValueError(
+            f"code must be 'random', 'one_vs_all', 'exhaustive' or a matrix, got {code!r}"
+        )
+    matrix = np.asarray(code)
+    if matrix.ndim != 2 or matrix.shape[0] != n_classes or matrix.shape[1] == 0:
+        raise ValueError(
+            f"code must have a row for each of the {n_classes} classes and a column a bit, "
+            f"got shape {matrix.shape}"
+        )
+    if not np.isin(matrix, (-1, 1)).all():
+        raise ValueError("code must hold only -1 and +1")
+    if len(np.unique(matrix, axis=0)) < n_classes:
+        raise ValueError("code gives two classes the same code word")
+    return matrix.astype(np.int8)

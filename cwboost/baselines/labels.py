@@ -1,0 +1,86 @@
+"""Training of AdaBoost.MH: boosting of many binary labels of each example at once.
+
+AdaBoost.MH has a label for every class, AdaBoost.MO one for every bit of a code; both are this
+training on a table of signs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
+from cwboost.families import unpack_outputs
+
+__all__ = ["LabelTraining"]
+
+ERROR_OF_PERFECT = 1e-6
+"""The error that the coefficient of a perfect learner is computed from."""
+
+
+@dataclass
+class LabelTraining(VoteTraining):
+    """Discrete AdaBoost.MH on the labels ``code[y_i]`` of the examples.
+
+    Parameters
+    ----------
+    code : ndarray of shape (n_classes, n_scores), int8, values -1 and +1
+    shared : bool
+        One learner a round with a vote for every label, or one learner a label.
+    decode : callable
+        Scores of the classes from those of the labels, both with a row an example.
+    """
+
+    code: np.ndarray = None
+    shared: bool = True
+    decode: object = None
+
+    extra_names = ("edge", "coefficient")
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._signs = np.ascontiguousarray(self.code[self.problem.y].T)
+        self._log_mass = np.log(self.n_scores * self.problem.weight.sum())
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Weights of example and label, exp(-Y F) of sum one, and their sum before, the loss."""
+        exponents = np.multiply(self._signs, self.scores)
+        np.negative(exponents, out=exponents)
+        self._weights, log_sum = normalised(exponents, self.problem.weight)
+        self._objective = float(np.exp(min(log_sum - self._log_mass, 700.0)))
+
+    def objective(self) -> float:
+        return self._objective
+
+    def class_scores(self) -> np.ndarray:
+        return self.decode(self.scores.T).T
+
+    def round(self) -> bool:
+        """One round of AdaBoost.MH; False when training is over (see `stop_reason`)."""
+        start = perf_counter()
+        signed = self._signs * self._weights
+        priced = (self.pricer.price_shared if self.shared else self.pricer.price)(signed)
+        priced_at = perf_counter()
+        outputs = unpack_outputs(priced.outputs, self.pricer.n_samples).T
+        edges = (signed * outputs).sum(axis=1)
+        edge = min(float(np.abs(edges).sum()), 1.0)
+        if edge <= NO_EDGE:
+            return self.stop("no column", priced.learners)
+        perfect = edge >= 1.0 - PERFECT
+        # No finite coefficient minimises the loss of a learner that is right everywhere.
+        wrong = ERROR_OF_PERFECT if perfect else 0.5 * (1.0 - edge)
+        coefficient = float(half_log_odds(1.0 - wrong, wrong))
+        values = coefficient * np.where(edges >= 0.0, 1.0, -1.0)
+        labels = np.arange(self.n_scores)
+        self.scores += values[:, None] * outputs
+        self.add(priced, np.zeros_like(labels) if self.shared else labels, labels, values)
+        self._weigh()
+        self.record(
+            priced_at - start, perf_counter() - priced_at, edge=edge, coefficient=coefficient
+        )
+        if perfect:
+            self.stop_reason = "perfect weak learner"
+        return not perfect

@@ -1,0 +1,72 @@
+"""AdaBoost.MH, .MO and .ECC written out slowly: multiplied weights, every stump in one table.
+
+The table decides what the best edge of a round is; which of several best stumps a model took is
+read from the model, since ties may be broken either way.
+"""
+
+import numpy as np
+
+
+def stump_table(X):
+    """Outputs of every stump that differs on X, and of the constant: (n_stumps, n_samples)."""
+    rows = [np.ones(len(X))]
+    for values in X.T:
+        cuts = np.unique(values)
+        for cut in (cuts[:-1] + cuts[1:]) / 2:
+            rows.append(np.where(values > cut, 1.0, -1.0))
+    return np.array(rows)
+
+
+def label_rounds(X, y, code, model, table, shared, weight=None):
+    """AdaBoost.MH on the signs code[y]: yields r, the best r of any stumps, the label scores."""
+    weight = np.ones(len(y)) if weight is None else weight
+    signs = code[y].astype(float)
+    D = np.repeat(weight[:, None], code.shape[1], axis=1)
+    D /= D.sum()
+    outputs = model.ensemble_.learners.outputs(X).astype(float)
+    F = np.zeros_like(signs)
+    for r in range(model.n_iter_):
+        edges = np.abs(table @ (D * signs))
+        best = edges.sum(axis=1).max() if shared else edges.max(axis=0).sum()
+        if shared:
+            h = np.repeat(outputs[:, [r]], code.shape[1], axis=1)
+        else:
+            h = outputs[:, r * code.shape[1] : (r + 1) * code.shape[1]]
+        edge = (D * signs * h).sum(axis=0)
+        h = h * np.where(edge >= 0, 1, -1)
+        total = np.abs(edge).sum()
+        alpha = 0.5 * np.log((1 + total) / (1 - total))
+        D = D * np.exp(-alpha * signs * h)
+        D /= D.sum()
+        F = F + alpha * h
+        yield total, best, alpha, F
+
+
+def ecc_rounds(X, y, model, table, smoothing, both, weight=None):
+    """AdaBoost.ECC with the model's codes: yields edge, best edge, alpha, beta, U, scores."""
+    weight = np.ones(len(y)) if weight is None else weight
+    n_classes = len(model.classes_)
+    P = np.repeat(weight[:, None], n_classes, axis=1)
+    P[np.arange(len(y)), y] = 0
+    P /= P.sum()
+    outputs = model.ensemble_.learners.outputs(X)
+    F = np.zeros_like(P)
+    for r, code in enumerate(model.codes_):
+        m = code[y]
+        D = np.array([P[i, code != m[i]].sum() for i in range(len(y))])
+        U = D.sum()
+        D /= U
+        h = outputs[:, r]
+        best = np.abs(table @ (D * m)).max()
+        pp, pm = D[(h == 1) & (m == 1)].sum(), D[(h == 1) & (m == -1)].sum()
+        mm, mp = D[(h == -1) & (m == -1)].sum(), D[(h == -1) & (m == 1)].sum()
+        if not both:
+            pp = mm = pp + mm
+            pm = mp = pm + mp
+        alpha = 0.5 * np.log((pp + smoothing) / (pm + smoothing))
+        beta = 0.5 * np.log((mm + smoothing) / (mp + smoothing))
+        g = np.where(h == 1, alpha, -beta)
+        P = P * np.exp(0.5 * g[:, None] * (code[None, :] - m[:, None]))
+        P /= P.sum()
+        F = F + g[:, None] * code
+        yield (D * m * h).sum(), best, alpha, beta, U, F

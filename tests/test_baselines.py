@@ -1,0 +1,222 @@
+"""What the four rivals have in common, by the same tests for each."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import cwboost
+from cwboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    MultiBoostClassifier,
+)
+from cwboost.column_generation import HISTORY_NAMES
+from cwboost.datasets import load_vowel
+
+MODELS = [
+    MultiBoostClassifier(solver="fcd", C=1e3, n_estimators=15),
+    AdaBoostMHClassifier(n_estimators=15),
+    AdaBoostMHClassifier(n_estimators=15, learners="per_class"),
+    AdaBoostECCClassifier(n_estimators=15),
+    AdaBoostECCClassifier(n_estimators=15, code="max_cut", coefficients="equal"),
+    AdaBoostMOClassifier(n_estimators=15),
+    AdaBoostMOClassifier(n_estimators=15, code="one_vs_all", decoding="hamming"),
+]
+CHECKED = [
+    MultiBoostClassifier(n_estimators=10),
+    MultiBoostClassifier(n_estimators=10, solver="fcd"),
+    AdaBoostMHClassifier(n_estimators=10),
+    AdaBoostECCClassifier(n_estimators=20),
+    AdaBoostMOClassifier(n_estimators=10),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    return load_vowel(return_X_y=True)
+
+
+@pytest.fixture(params=MODELS, ids=lambda m: f"{type(m).__name__}-{MODELS.index(m)}")
+def model(request):
+    return clone(request.param).set_params(random_state=0)
+
+
+def test_history_and_attributes(model, vowel):
+    X, y = vowel
+    train, held = np.arange(len(y)) % 3 > 0, np.arange(len(y)) % 3 == 0
+    model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    assert model.n_iter_ == 15 and model.stop_reason_ == "n_estimators"
+    assert set(HISTORY_NAMES) < set(model.history_)
+    for values in model.history_.values():
+        assert values.shape == (15,) and values.dtype.kind in "fi"
+    shared = isinstance(model, MultiBoostClassifier)
+    assert np.isnan(model.history_["dual_bound"]).all() != shared
+    stages = zip(model.staged_predict(X[train]), model.staged_predict(X[held]))
+    for r, (on_train, on_held) in enumerate(stages):
+        assert model.history_["train_error"][r] == pytest.approx(np.mean(on_train != y[train]))
+        assert model.history_["valid_error"][r] == pytest.approx(np.mean(on_held != y[held]))
+
+
+def test_training_descends(model, vowel):
+    X, y = vowel
+    model.set_params(n_estimators=40).fit(X, y)
+    history = model.history_
+    assert history["train_error"][-1] < 0.6 * history["train_error"][0]
+    assert (np.diff(history["objective"]) < 0).all()
+    assert (history["train_error"] <= 1).all() and model.score(X, y) > 0.5
+
+
+def test_stages_are_first_rounds(model, vowel):
+    X, y = vowel
+    model.fit(X[::2], y[::2])
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == 15
+    for r in (1, 4, 15):
+        np.testing.assert_allclose(stages[r - 1], model.decision_function(X, r), atol=1e-9)
+        np.testing.assert_array_equal(
+            model.predict(X, r), model.classes_[model.decision_function(X, r).argmax(axis=1)]
+        )
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+
+
+def test_reproducible_at_any_number_of_threads(model, vowel):
+    X, y = vowel
+    first = model.fit(X, y)
+    for other in (clone(model), clone(model).set_params(n_jobs=2)):
+        other.fit(X, y)
+        np.testing.assert_array_equal(first.decision_function(X), other.decision_function(X))
+        np.testing.assert_array_equal(first.history_["objective"], other.history_["objective"])
+
+
+def test_weights_are_repetitions(model, vowel):
+    X, y = vowel[0][::4], vowel[1][::4]
+    weight = np.random.default_rng(0).integers(0, 4, size=len(y))
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    # Later rounds may part ways: with weights that are small integers learners tie.
+    first, again = weighted.history_["objective"][0], repeated.history_["objective"][0]
+    assert first == pytest.approx(again, rel=1e-9)
+    weight = weight + np.where(weight > 0, np.random.default_rng(1).random(len(y)), 0.0)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    scaled = clone(model).fit(X, y, sample_weight=0.25 * weight)
+    dropped = clone(model).fit(X[weight > 0], y[weight > 0], sample_weight=weight[weight > 0])
+    for other in (scaled, dropped):
+        np.testing.assert_array_equal(weighted.decision_function(X), other.decision_function(X))
+
+
+@pytest.mark.parametrize("family", ["stump", "tree"])
+def test_every_family(model, vowel, family):
+    X, y = vowel
+    model.set_params(weak_learner=family, n_estimators=30).fit(X, y)
+    assert model.family_.name == family
+    assert model.score(X, y) > 0.4
+    np.testing.assert_array_equal(list(model.staged_predict(X))[-1] == y, model.predict(X) == y)
+
+
+def test_two_classes(model, vowel):
+    X, y = vowel
+    chosen = y < 2
+    model.fit(X[chosen], y[chosen])
+    decision = model.decision_function(X[chosen])
+    assert decision.shape == (chosen.sum(),)
+    np.testing.assert_array_equal(model.predict(X[chosen]), (decision > 0).astype(int))
+    assert model.score(X[chosen], y[chosen]) > 0.9
+
+
+def test_saved_and_loaded(model, vowel, tmp_path):
+    X, y = vowel
+    model.fit(X, y)
+    for staged in (True, False):
+        model.save(tmp_path / "model.cwb", staged=staged)
+        again = cwboost.load_model(tmp_path / "model.cwb")
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert type(again) is type(model) and again.get_params() == model.get_params()
+
+
+def test_max_seconds_and_callbacks(model, vowel):
+    X, y = vowel
+    assert model.set_params(max_seconds=0).fit(X, y).n_iter_ == 1
+    assert model.stop_reason_ == "max_seconds"
+
+    class Third:
+        def on_round_end(self, state):
+            assert state.latest["train_error"] == state.training.history["train_error"][-1]
+            return state.round == 3
+
+    model.set_params(max_seconds=None, callbacks=[Third()]).fit(X, y)
+    assert model.n_iter_ == 3 and model.stop_reason_ == "callback"
+
+
+def test_an_interrupt_keeps_the_rounds(model, vowel):
+    X, y = vowel
+
+    class Interrupt:
+        def on_round_end(self, state):
+            if state.round == 4:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clone(model).fit(X, y)
+        model.set_params(callbacks=[Interrupt()]).fit(X, y)
+    assert model.n_iter_ == 4 and model.stop_reason_ == "interrupted"
+    assert len(list(model.staged_predict(X[:5]))) == 4
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer"),
+        ({"max_seconds": "long"}, TypeError, "max_seconds must be a number"),
+        ({"weak_learner": 3}, TypeError, "weak_learner must be"),
+    ],
+)
+def test_bad_parameters(model, vowel, params, error, message):
+    with pytest.raises(error, match=message):
+        model.set_params(**params).fit(*vowel)
+
+
+def test_bad_data(model, vowel):
+    X, y = vowel
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(ValueError, match="at least two classes"):
+        model.fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="X_val and y_val"):
+        model.fit(X, y, X_val=X)
+    with pytest.raises(ValueError, match="y_val has a label that y has not"):
+        model.fit(X, y, X_val=X[:2], y_val=[0, 99])
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        model.fit(X, y, sample_weight=-np.ones(len(y)))
+    assert not hasattr(model, "ensemble_")
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (AdaBoostMHClassifier(learners="all"), "learners must be one of"),
+        (AdaBoostECCClassifier(code="half"), "code must be one of"),
+        (AdaBoostECCClassifier(coefficients=2), "coefficients must be one of"),
+        (AdaBoostECCClassifier(smoothing=0.0), "smoothing must be > 0"),
+        (AdaBoostMOClassifier(code="ecoc"), "code must be 'random'"),
+        (AdaBoostMOClassifier(code=np.ones((11, 3))), "the same code word"),
+        (AdaBoostMOClassifier(code=np.zeros((11, 3))), "only -1 and"),
+        (AdaBoostMOClassifier(code=np.ones((3, 3))), "a row for each of the 11 classes"),
+        (AdaBoostMOClassifier(code_size=1025), "code_size must be at most 1023"),
+        (AdaBoostMOClassifier(code_size=3), "leaves two of the 11 classes"),
+        (AdaBoostMOClassifier(code_size=3, code="exhaustive"), "code_size is for code='random'"),
+        (AdaBoostMOClassifier(decoding="soft"), "decoding must be one of"),
+    ],
+)
+def test_bad_parameters_of_one(model, vowel, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(*vowel)

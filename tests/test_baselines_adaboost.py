@@ -1,0 +1,170 @@
+"""AdaBoost.MH, .MO and .ECC against slow implementations, round by round."""
+
+import numpy as np
+import pytest
+import slow_boosting
+
+from cwboost import AdaBoostECCClassifier, AdaBoostMHClassifier, AdaBoostMOClassifier
+from cwboost.datasets import load_vowel
+
+ROUNDS = 15
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    return load_vowel(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def table(vowel):
+    return slow_boosting.stump_table(vowel[0])
+
+
+@pytest.fixture(scope="module")
+def weight(vowel):
+    weight = np.random.default_rng(5).uniform(0.2, 3.0, size=len(vowel[1]))
+    return weight
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("learners", ["shared", "per_class"])
+def test_mh_round_by_round(vowel, table, weight, learners, weighted):
+    X, y = vowel
+    weight = weight if weighted else None
+    model = AdaBoostMHClassifier("stump", ROUNDS, learners=learners).fit(X, y, weight)
+    code = 2 * np.eye(11) - 1
+    slow = slow_boosting.label_rounds(X, y, code, model, table, learners == "shared", weight)
+    staged = list(model.staged_decision_function(X))
+    for r, (edge, best, alpha, F) in enumerate(slow):
+        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
+        assert edge == pytest.approx(best, rel=1e-10)
+        assert model.history_["coefficient"][r] == pytest.approx(alpha, rel=1e-10)
+        np.testing.assert_allclose(staged[r], F, atol=1e-10)
+        assert model.history_["train_error"][r] == pytest.approx(np.mean(F.argmax(axis=1) != y))
+    bound = np.cumprod(np.sqrt(1 - model.history_["edge"] ** 2))
+    np.testing.assert_allclose(model.history_["objective"], bound, rtol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), F, atol=1e-10)
+
+
+@pytest.mark.parametrize("learners", ["shared", "per_bit"])
+def test_mo_round_by_round(vowel, table, learners):
+    X, y = vowel
+    model = AdaBoostMOClassifier(
+        "stump", ROUNDS, code_size=9, learners=learners, random_state=1
+    ).fit(X, y)
+    assert model.code_.shape == (11, 9) and len(np.unique(model.code_, axis=0)) == 11
+    slow = slow_boosting.label_rounds(X, y, model.code_, model, table, learners == "shared")
+    hamming = AdaBoostMOClassifier(
+        "stump", ROUNDS, code_size=9, learners=learners, random_state=1, decoding="hamming"
+    ).fit(X, y)
+    staged = zip(model.staged_predict(X), hamming.staged_predict(X))
+    for r, ((edge, best, _, F), (by_loss, by_hamming)) in enumerate(zip(slow, staged)):
+        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
+        assert edge == pytest.approx(best, rel=1e-10)
+        loss = np.array([np.exp(-F * word).sum(axis=1) for word in model.code_]).T
+        bits = np.array([(np.sign(F) != word).sum(axis=1) for word in model.code_]).T
+        # Where two classes are as near as rounding the two ways may differ.
+        ranked = np.sort(loss, axis=1)
+        clear = ranked[:, 1] - ranked[:, 0] > 1e-9 * ranked[:, 0]
+        np.testing.assert_array_equal(by_loss[clear], loss.argmin(axis=1)[clear])
+        np.testing.assert_array_equal(by_hamming, bits.argmin(axis=1))
+        assert model.history_["train_error"][r] == pytest.approx(np.mean(by_loss != y))
+    np.testing.assert_allclose(model.ensemble_.scores(X), F, atol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X), -np.log(loss / 9), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("coefficients", ["both", "equal"])
+def test_ecc_round_by_round(vowel, table, weight, coefficients, weighted):
+    X, y = vowel
+    weight = weight if weighted else None
+    model = AdaBoostECCClassifier(
+        "stump", ROUNDS, coefficients=coefficients, smoothing=1e-4, random_state=3
+    ).fit(X, y, weight)
+    assert (model.codes_.sum(axis=1) == -1).all()
+    assert len(np.unique(model.codes_, axis=0)) > 10
+    staged = list(model.staged_decision_function(X))
+    slow = slow_boosting.ecc_rounds(X, y, model, table, 1e-4, coefficients == "both", weight)
+    for r, (edge, best, alpha, beta, mass, F) in enumerate(slow):
+        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
+        assert edge == pytest.approx(best, rel=1e-10)
+        assert model.history_["alpha"][r] == pytest.approx(alpha, rel=1e-9)
+        assert model.history_["beta"][r] == pytest.approx(beta, rel=1e-9)
+        assert model.history_["code_mass"][r] == pytest.approx(mass, rel=1e-10)
+        np.testing.assert_allclose(staged[r], F, atol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X), F, atol=1e-10)
+    own = F[np.arange(len(y)), y]
+    loss = np.exp(0.5 * (F - own[:, None]))
+    loss[np.arange(len(y)), y] = 0
+    weight = np.ones(len(y)) if weight is None else weight
+    objective = (weight @ loss).sum() / (10 * weight.sum())
+    assert model.history_["objective"][-1] == pytest.approx(objective, rel=1e-9)
+    assert (model.ensemble_.offsets is None) == (coefficients == "equal")
+
+
+def test_ecc_max_cut_sets_more_weight_apart(vowel):
+    X, y = vowel
+    cut, half = (
+        AdaBoostECCClassifier("stump", 30, code=code, random_state=0).fit(X, y)
+        for code in ("max_cut", "random")
+    )
+    assert cut.history_["code_mass"].min() >= 0.5
+    assert cut.history_["code_mass"].mean() > half.history_["code_mass"].mean() + 0.02
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaBoostMHClassifier(),
+        AdaBoostMHClassifier(learners="per_class"),
+        AdaBoostMOClassifier(code="exhaustive"),
+        AdaBoostMOClassifier(code="random"),
+    ],
+)
+def test_a_perfect_learner_ends_training(model):
+    X = np.arange(12.0)[:, None]
+    y = np.repeat(["a", "b"], 6)
+    model.fit(X, y)
+    assert model.stop_reason_ == "perfect weak learner" and model.n_iter_ == 1
+    assert model.score(X, y) == 1.0
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_a_perfect_learner_ends_ecc_for_two_classes_only():
+    X = np.arange(12.0)[:, None]
+    two = AdaBoostECCClassifier(n_estimators=5).fit(X, np.repeat([0, 1], 6))
+    assert two.stop_reason_ == "perfect weak learner" and two.n_iter_ == 1
+    y = np.repeat([0, 1, 2], 4)
+    three = AdaBoostECCClassifier(n_estimators=25, random_state=0).fit(X, y)
+    assert three.stop_reason_ == "n_estimators" and three.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    "model", [AdaBoostMHClassifier(), AdaBoostECCClassifier(), AdaBoostMOClassifier()]
+)
+def test_without_an_edge_there_are_no_rounds(model):
+    X, y = np.ones((8, 2)), np.repeat([3, 7], 4)
+    model.fit(X, y)
+    assert model.stop_reason_ == "no column" and model.n_iter_ == 0
+    assert (model.predict(X) == 3).all()
+    np.testing.assert_allclose(model.predict_proba(X), 0.5)
+    assert list(model.staged_predict(X)) == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaBoostMHClassifier("tree", 400),
+        AdaBoostECCClassifier("tree", 400, random_state=0),
+        AdaBoostMOClassifier("tree", 150, code_size=8, random_state=0),
+    ],
+)
+def test_weights_neither_underflow_nor_overflow(vowel, model):
+    X, y = vowel[0][::3], vowel[1][::3]
+    model.set_params(random_state=0).fit(X, y)
+    assert model.history_["train_error"][-1] == 0
+    for name in ("objective", "edge"):
+        assert np.isfinite(model.history_[name]).all()
+    assert model.history_["edge"][-20:].min() > 0
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.predict_proba(X)).all()
