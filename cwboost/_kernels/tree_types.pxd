@@ -68,3 +68,16 @@ cdef struct Work:
     Node *frontier       # nodes that may be split: a stack, or a heap by gain
     int64_t n_frontier, frontier_capacity
     uint64_t random
+
+cdef struct TreeNode:
+    # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
+    # +1 where missing values go right, -1 where they go left.
+    double threshold
+    int32_t feature, left
+    int8_t missing, sign
+    uint8_t first, width  # codes [first, first + width) go right
+
+cdef struct Tree:
+    TreeNode *nodes
+    int64_t n, capacity
+    double edge
