@@ -235,6 +235,42 @@ def test_bits_do_not_depend_on_threads_or_vectors(rng, dtype):
         np.testing.assert_array_equal(portable, getattr(reference, name))
 
 
+def long_columns(rng, case, n=2600):
+    """Columns of several chunks: the search visits only those that may hold the winner."""
+    X = rng.integers(0, 150, (n, 4)).astype(np.float64)
+    X[: n // 3, 3] = 75  # a large skipped block in the middle
+    weights = rng.integers(-9, 10, (5, n)).astype(np.float64)
+    if case == "one winner":
+        weights += np.where(X[:, 1] > np.array([[3], [40], [75], [110], [147]]), 6, -6)
+    elif case == "duplicates":
+        X[:, 2] = X[:, 1]
+        weights += np.where(X[:, 1] > 100, 3, -3)
+    elif case == "both signs":  # E is as large at one threshold as -E at another
+        weights[:] = np.where((X[:, 0] > 30) & (X[:, 0] <= 120), 4, -7)
+    elif case == "both parts":
+        weights[:] = np.where(np.abs(X[:, 3] - 75) > 40, 5, -5) * np.sign(X[:, 3] - 75)
+    elif case == "constant":
+        weights += 30
+    elif case == "few weights":
+        weights[:, rng.random(n) < 0.99] = 0
+    return X, weights
+
+
+@pytest.mark.parametrize("n_targets", [5, 13])
+@pytest.mark.parametrize(
+    "case",
+    ["noise", "one winner", "duplicates", "both signs", "both parts", "constant", "few weights"],
+)
+def test_long_columns(rng, case, n_targets):
+    X, weights = long_columns(rng, case)
+    weights = np.resize(weights, (n_targets, len(X)))
+    assert_best(X, weights, SortedFeatures(X).search(weights), exact_ties=True)
+    assert_best(X, -weights, SortedFeatures(X.astype(np.uint8)).search(-weights), exact_ties=True)
+    skewed = weights * np.exp(4 * rng.normal(size=weights.shape))
+    assert_best(X, skewed, SortedFeatures(X).search(skewed))
+    assert_best(X, skewed, SortedFeatures(X).search(skewed, [1, 3]), [1, 3])
+
+
 def test_padded_and_reused_weights(rng):
     X = rng.normal(size=(50, 3))
     padded = np.full((4, 64), np.nan)

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A scan may read so many entries of an index beyond its end, to fetch rows in advance. */
+#define CWB_READ_AHEAD 24
+
 typedef struct {
     void *index;         /* uint16_t or uint32_t: forward, backward, missing examples */
     uint8_t *last;       /* 0xFF or 0, forward and backward part; same allocation as index */
@@ -109,8 +112,9 @@ static int cwb_lay_out(cwb_column *c, const cwb_keyed *sorted, int64_t n, int64_
     c->index = NULL;
     c->last = NULL;
     if (visited + n_missing == 0) return 0;
-    c->index = malloc((size_t)(index_bytes + visited));
+    c->index = malloc((size_t)(index_bytes + visited + CWB_READ_AHEAD * width));
     if (!c->index) return -1;
+    memset((uint8_t *)c->index + index_bytes + visited, 0, (size_t)(CWB_READ_AHEAD * width));
     c->last = (uint8_t *)c->index + index_bytes;
     int64_t at = 0;
     for (int64_t i = 0; i < begin; i++, at++) {

@@ -25,9 +25,23 @@
 #define CWB_SCAN_VECTOR 8      /* int32 lanes of a vector: 256 bits */
 #define CWB_SCAN_MAX_VECTORS 4 /* so many accumulators and maxima stay in 16 registers */
 
-/* lanes = 8 x vectors; rows: n_samples x lanes; half: -T/2 of each lane; best: out. */
+/* A part of a column, forward or backward, is walked in chunks. The trace of a long column keeps,
+ * for each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. */
+#define CWB_CHUNK 512
+
+static inline int64_t cwb_part_chunks(int64_t n) { return (n + CWB_CHUNK - 1) / CWB_CHUNK; }
+
+/* Chunks in the trace of a column; none where settling it costs little anyway. */
+static inline int64_t cwb_chunks(const cwb_column *c)
+{
+    if (c->n_missing || c->n_forward + c->n_backward <= 2 * CWB_CHUNK) return 0;
+    return cwb_part_chunks(c->n_forward) + cwb_part_chunks(c->n_backward);
+}
+
+/* lanes = 8 x vectors; rows: n_samples x lanes; half: -T/2 of each lane; best: out; trace: out,
+ * where cwb_chunks() is not 0. */
 typedef void (*cwb_scan)(const int32_t *rows, const cwb_column *c, const int32_t *half,
-                         int32_t *best);
+                         int32_t *best, int32_t *trace);
 
 /* Vector operations in plain GCC vectors, then the same as AVX2 intrinsics: compilers do not see
  * |x| and max through the plain form. */
@@ -57,13 +71,28 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
  * loop has no branch to mispredict. */
 #define CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
     for (int v = 0; v < NV; v++) sum[v] = start[v];                                               \
-    for (int64_t p = from; p < to; p++) {                                                         \
-        const int32_t *row = rows + (int64_t)index[p] * (NV * CWB_SCAN_VECTOR);                   \
-        const CWB_VEC_##OPS end = CWB_##OPS##_SPREAD(c->last[p]);                                 \
+    while (from < to) {                                                                           \
+        const int64_t chunk_end = to - from < CWB_CHUNK ? to : from + CWB_CHUNK;                  \
         for (int v = 0; v < NV; v++) {                                                            \
-            sum[v] = CWB_##OPS##_ADD(sum[v], CWB_##OPS##_LOAD(row + v * CWB_SCAN_VECTOR));        \
-            top[v] = CWB_##OPS##_MAX(CWB_##OPS##_AND(CWB_##OPS##_ABS(sum[v]), end), top[v]);      \
+            if (traced) CWB_##OPS##_STORE(trace + v * CWB_SCAN_VECTOR, sum[v]);                   \
+            top[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
         }                                                                                         \
+        for (int64_t p = from; p < chunk_end; p++) {                                              \
+            const int32_t *row = rows + (int64_t)index[p] * (NV * CWB_SCAN_VECTOR);               \
+            const CWB_VEC_##OPS end = CWB_##OPS##_SPREAD(c->last[p]);                             \
+            __builtin_prefetch(rows +                                                             \
+                               (int64_t)index[p + CWB_READ_AHEAD] * (NV * CWB_SCAN_VECTOR));      \
+            for (int v = 0; v < NV; v++) {                                                        \
+                sum[v] = CWB_##OPS##_ADD(sum[v], CWB_##OPS##_LOAD(row + v * CWB_SCAN_VECTOR));    \
+                top[v] = CWB_##OPS##_MAX(CWB_##OPS##_AND(CWB_##OPS##_ABS(sum[v]), end), top[v]);  \
+            }                                                                                     \
+        }                                                                                         \
+        for (int v = 0; v < NV; v++) {                                                            \
+            if (traced) CWB_##OPS##_STORE(trace + (NV + v) * CWB_SCAN_VECTOR, top[v]);            \
+            all[v] = CWB_##OPS##_MAX(all[v], top[v]);                                             \
+        }                                                                                         \
+        if (traced) trace += 2 * NV * CWB_SCAN_VECTOR;                                            \
+        from = chunk_end;                                                                         \
     }
 
 #define CWB_VEC_PLAIN cwb_scan_plain
@@ -71,29 +100,29 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
 
 #define CWB_SCAN_COLUMN(NAME, OPS, TARGET, INDEX, NV)                                             \
     TARGET static void NAME(const int32_t *rows, const cwb_column *c, const int32_t *half,        \
-                            int32_t *best)                                                        \
+                            int32_t *best, int32_t *trace)                                        \
     {                                                                                             \
+        const int traced = cwb_chunks(c) > 0;                                                     \
         const INDEX *index = (const INDEX *)c->index;                                             \
         int32_t shifted[NV * CWB_SCAN_VECTOR], extra[NV * CWB_SCAN_VECTOR];                       \
-        CWB_VEC_##OPS start[NV], sum[NV], top[NV];                                                \
+        CWB_VEC_##OPS start[NV], sum[NV], top[NV], all[NV];                                       \
         const int64_t n_visited = c->n_forward + c->n_backward;                                   \
         if (c->n_missing)                                                                         \
             half = cwb_scan_missing(rows, NV * CWB_SCAN_VECTOR, c, sizeof(INDEX) == 4, half,      \
                                     shifted, extra, best);                                        \
         for (int v = 0; v < NV; v++) {                                                            \
             start[v] = CWB_##OPS##_LOAD(half + v * CWB_SCAN_VECTOR);                              \
-            top[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
+            all[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
         }                                                                                         \
         int64_t from = 0, to = c->n_forward;                                                      \
         CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
-        from = to;                                                                                \
         to = n_visited;                                                                           \
         CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
         if (!c->n_missing) {                                                                      \
-            for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(best + v * CWB_SCAN_VECTOR, top[v]);   \
+            for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(best + v * CWB_SCAN_VECTOR, all[v]);   \
             return;                                                                               \
         }                                                                                         \
-        for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(shifted + v * CWB_SCAN_VECTOR, top[v]);    \
+        for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(shifted + v * CWB_SCAN_VECTOR, all[v]);    \
         cwb_scan_add_missing(NV * CWB_SCAN_VECTOR, shifted, extra, best);                         \
     }
 
@@ -205,24 +234,37 @@ CWBOOST_CLONES static double cwb_total(const double *r, double scale, int64_t n)
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+/* Eight examples of eight targets: k(i) of `count` targets as columns of an 8 x 8 tile. */
+CWBOOST_INLINE void cwb_fill_tile(const double *weights, int64_t stride, const double *scales,
+                                  int count, int64_t n, int32_t tile[8][8])
+{
+    for (int l = 0; l < 8; l++) {
+        const double *r = weights + (l < count ? l : 0) * stride;
+        const double scale = l < count ? scales[l] * CWB_COARSE : 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            const double rounded = r[i] * scale + CWB_ROUND;
+            int64_t bits;
+            memcpy(&bits, &rounded, sizeof bits);
+            tile[l][i] = (int32_t)bits;
+        }
+    }
+}
+
 /* The rows of examples [from, to): k(i) of `count` targets, sample-major, padded with zeros. */
 CWBOOST_CLONES static void cwb_fill_rows(const double *weights, int64_t stride,
                                          const double *scales, int count, int lanes, int64_t from,
                                          int64_t to, int32_t *rows)
 {
-    for (int l = 0; l < lanes; l++) {
-        int32_t *out = rows + from * lanes + l;
-        if (l >= count) {
-            for (int64_t i = from; i < to; i++, out += lanes) *out = 0;
-            continue;
-        }
-        const double *r = weights + l * stride;
-        const double scale = scales[l] * CWB_COARSE;
-        for (int64_t i = from; i < to; i++, out += lanes) {
-            const double rounded = r[i] * scale + CWB_ROUND;
-            int64_t bits;
-            memcpy(&bits, &rounded, sizeof bits);
-            *out = (int32_t)bits;
+    int32_t tile[8][8];
+    for (int first = 0; first < lanes; first += 8) {
+        const double *w = weights + first * stride;
+        for (int64_t i = from; i < to; i += 8) {
+            const int64_t n = to - i < 8 ? to - i : 8;
+            if (n == 8) cwb_fill_tile(w + i, stride, scales + first, count - first, 8, tile);
+            else cwb_fill_tile(w + i, stride, scales + first, count - first, n, tile);
+            int32_t *out = rows + i * lanes + first;
+            for (int64_t k = 0; k < n; k++)
+                for (int l = 0; l < 8; l++) out[k * lanes + l] = tile[l][k];
         }
     }
 }

@@ -24,22 +24,25 @@ cdef class StumpSearch:
     cdef int wide
     cdef int64_t n_samples
     cdef object scratch
+    cdef int64_t[::1] chunk_starts
 
     cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets, double *scales,
                       double *totals, int n_threads) except -1
-    cdef object scan(self, const double *w, int64_t stride, int64_t n_targets,
-                     const double[::1] scales, const double[::1] totals,
-                     const int64_t[::1] features, int n_threads, bint portable)
-    cdef object settle(self, const double *w, int64_t stride, const double[::1] scales,
-                       const double[::1] totals, const int64_t[::1] features, object slices,
-                       Found[::1] found, int n_threads)
+    cdef int scan_and_settle(self, const double *w, int64_t stride, const double[::1] scales,
+                             const double[::1] totals, const int64_t[::1] features,
+                             Found[::1] found, int n_threads, bint portable) except -1
+    cdef int search_slice(self, const double *w, int64_t stride, const double[::1] scales,
+                          const double[::1] totals, const int64_t[::1] features,
+                          Found[::1] found, int64_t first, int64_t vectors, int n_threads,
+                          bint portable) except -1
     cdef void settle_target(self, const double *r, double scale, double total,
-                            const int64_t[::1] features, const int32_t[:, :] best, int64_t t,
+                            const int64_t[::1] features, const int32_t *best,
+                            const int32_t *trace, int64_t lanes, int64_t lane,
                             Found *found) noexcept nogil
     cdef double bound(self, const cwb_column *column) noexcept nogil
     cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
                       const Found[::1] found, object values, int n_threads)
-    cdef int32_t *aligned_rows(self, int64_t lanes) except NULL
+    cdef int32_t *aligned(self, str name, int64_t size) except NULL
     cdef object locate(self, const Found[::1] found, object values)
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil

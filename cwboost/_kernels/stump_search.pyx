@@ -26,7 +26,9 @@ cdef extern from "stump_scan.h" nogil:
     enum: CWB_SCAN_VECTOR
     enum: CWB_SCAN_MAX_VECTORS
     const double CWB_COARSE
-    ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *)
+    ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *,
+                              int32_t *)
+    int64_t cwb_chunks(const cwb_column *)
     cwb_scan cwb_scan_pick(int, int, int)
     double cwb_scale(double)
     double cwb_mass(const double *, int64_t)
@@ -35,14 +37,20 @@ cdef extern from "stump_scan.h" nogil:
                        int32_t *)
 
 cdef extern from "stump_settle.h" nogil:
-    cwb_stump cwb_settle_u16(const double *, double, double, const cwb_column *)
-    cwb_stump cwb_settle_u32(const double *, double, double, const cwb_column *)
+    ctypedef struct cwb_traced:
+        const int32_t *trace
+        int64_t lanes
+        int64_t lane
+        double least
+    cwb_stump cwb_settle(const double *, double, double, const cwb_column *, int,
+                         const cwb_traced *, int, double)
     int64_t cwb_row(const cwb_column *, int, int64_t)
     void cwb_write_outputs(const cwb_column *, int, int64_t, int, int, int64_t, uint8_t *)
     double cwb_edge(const double *, const uint8_t *, int64_t)
     double cwb_threshold(double, double)
 
 cdef int64_t ROWS_OF_A_TASK = 1024
+cdef int64_t CACHED_BYTES = 3 << 18
 
 
 cdef class StumpSearch:
@@ -56,11 +64,15 @@ cdef class StumpSearch:
     """
 
     def __init__(self, SortedColumns columns not None):
+        cdef int64_t f
         self.sorted = columns
         self.columns = columns.columns
         self.n_samples = columns.n_samples
         self.wide = columns.wide
         self.scratch = {}
+        self.chunk_starts = np.zeros(columns.n_features + 1, dtype=np.int64)
+        for f in range(columns.n_features):
+            self.chunk_starts[f + 1] = self.chunk_starts[f] + cwb_chunks(&columns.columns[f])
 
     def search(self, const double[:, :] weights, const int64_t[::1] features, values,
                int n_threads, bint portable=False):
@@ -91,8 +103,7 @@ cdef class StumpSearch:
             found = self.search(np.asarray(weights) * factor[:, None], features, values,
                                 n_threads, portable)
             return *found[:4], found[4] / factor, found[5]
-        best = self.scan(w, stride, n_targets, scales, totals, features, n_threads, portable)
-        self.settle(w, stride, scales, totals, features, best, winners, n_threads)
+        self.scan_and_settle(w, stride, scales, totals, features, winners, n_threads, portable)
         return self.write(w, stride, totals, winners, values, n_threads)
 
     cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets,
@@ -100,7 +111,8 @@ cdef class StumpSearch:
         # Scales are powers of two: integer weights stay integers, and equal sums stay equal.
         cdef int64_t n = self.n_samples, t
         cdef bint small = False
-        for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
+        for t in prange(n_targets, nogil=True, schedule="static",
+                        num_threads=threads(n * n_targets, n_threads)):
             scales[t] = cwb_scale(cwb_mass(w + t * stride, n))
             totals[t] = cwb_total(w + t * stride, scales[t], n)
         for t in range(n_targets):
@@ -111,69 +123,67 @@ cdef class StumpSearch:
             small = small or not isfinite(scales[t])
         return small
 
-    cdef object scan(self, const double *w, int64_t stride, int64_t n_targets,
-                     const double[::1] scales, const double[::1] totals,
-                     const int64_t[::1] features, int n_threads, bint portable):
-        """max |E| / 2 of every column and target, in units of 2^20 / scale, off by at most
-        `bound` of the column: a list of int32 arrays, one a slice of targets."""
-        cdef int64_t n = self.n_samples, n_columns = features.shape[0]
-        cdef int64_t vectors, lanes, first, count, task, n_tasks, f, lane
-        cdef int32_t *rows
-        cdef int32_t[:, ::1] best_
-        cdef int32_t[::1] half
-        cdef cwb_scan scan
+    cdef int scan_and_settle(self, const double *w, int64_t stride, const double[::1] scales,
+                             const double[::1] totals, const int64_t[::1] features,
+                             Found[::1] found, int n_threads, bint portable) except -1:
+        cdef int64_t n_targets = found.shape[0], first = 0, s, vectors, n_slices
         cdef int64_t n_vectors = (n_targets + CWB_SCAN_VECTOR - 1) // CWB_SCAN_VECTOR
-        cdef int64_t n_slices = (n_vectors + CWB_SCAN_MAX_VECTORS - 1) // CWB_SCAN_MAX_VECTORS
-        cdef cwb_column *columns = self.columns
-        n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
-        slices = []
-        first = 0
+        cdef int64_t widest = CWB_SCAN_MAX_VECTORS
+        # Rows that stay in the second cache are worth a second pass over the positions.
+        if 2 * CWB_SCAN_VECTOR * 4 * self.n_samples <= CACHED_BYTES:
+            widest = min(widest, CACHED_BYTES // (CWB_SCAN_VECTOR * 4 * self.n_samples))
+        n_slices = (n_vectors + widest - 1) // widest
         for s in range(n_slices):
             vectors = n_vectors * (s + 1) // n_slices - n_vectors * s // n_slices
-            lanes = vectors * CWB_SCAN_VECTOR
-            count = min(lanes, n_targets - first)
-            rows = self.aligned_rows(lanes)
-            half = np.zeros(lanes, dtype=np.int32)
-            for lane in range(count):
-                half[lane] = <int32_t> -rint(totals[first + lane] * (0.5 * CWB_COARSE))
-            for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_threads):
-                cwb_fill_rows(w + first * stride, stride, &scales[first], <int> count, <int> lanes,
-                              task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
-            best = np.zeros((n_columns, lanes), dtype=np.int32)
-            if n_columns:
-                best_ = best
-                scan = cwb_scan_pick(self.wide, <int> vectors, portable)
-                for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
-                                num_threads=n_threads):
-                    scan(rows, &columns[features[f]], &half[0], &best_[f, 0])
-            slices.append(best[:, :count])
-            first += count
-        return slices
+            self.search_slice(w, stride, scales, totals, features, found, first, vectors,
+                              n_threads, portable)
+            first += vectors * CWB_SCAN_VECTOR
+        return 0
 
-    cdef int32_t *aligned_rows(self, int64_t lanes) except NULL:
-        cdef int64_t size = self.n_samples * lanes
+    cdef int search_slice(self, const double *w, int64_t stride, const double[::1] scales,
+                          const double[::1] totals, const int64_t[::1] features,
+                          Found[::1] found, int64_t first, int64_t vectors, int n_threads,
+                          bint portable) except -1:
+        """Search for targets [first, first + 8 vectors), those that there are.
+
+        The scan gives max |E| / 2 of every column and target, in units of 2^20 / scale, off by at
+        most `bound` of the column.
+        """
+        cdef int64_t n = self.n_samples, n_columns = features.shape[0], task, f, t
+        cdef int64_t lanes = vectors * CWB_SCAN_VECTOR
+        cdef int64_t count = min(lanes, found.shape[0] - first)
+        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        cdef int32_t *rows = self.aligned("rows", n * lanes)
+        cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
+        cdef int32_t *trace = self.aligned("trace", 2 * lanes * n_chunks)
+        cdef int32_t *best = self.aligned("best", lanes * n_columns)
+        cdef int32_t *half = self.aligned("half", lanes)
+        cdef const int64_t *chunk_starts = &self.chunk_starts[0]
+        cdef cwb_scan scan = cwb_scan_pick(self.wide, <int> vectors, portable)
+        cdef cwb_column *columns = self.columns
+        for t in range(lanes):
+            half[t] = <int32_t> -rint(totals[first + t] * (0.5 * CWB_COARSE)) if t < count else 0
+        for task in prange(n_tasks, nogil=True, schedule="static",
+                           num_threads=threads(n * lanes, n_threads)):
+            cwb_fill_rows(w + first * stride, stride, &scales[first], <int> count, <int> lanes,
+                          task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
+        for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
+                        num_threads=threads(n * lanes * n_columns // 4, n_threads)):
+            scan(rows, &columns[features[f]], half, best + f * lanes,
+                 trace + 2 * lanes * chunk_starts[features[f]])
+        for t in prange(count, nogil=True, schedule="dynamic",
+                        num_threads=threads(n * count, n_threads)):
+            self.settle_target(w + (first + t) * stride, scales[first + t], totals[first + t],
+                               features, best, trace, lanes, t, &found[first + t])
+        return 0
+
+    cdef int32_t *aligned(self, str name, int64_t size) except NULL:
+        """Scratch memory that begins with a line of the cache: rows of 64 bytes lie in one each."""
         cdef int32_t[::1] memory
-        cdef size_t address
-        if self.scratch.get("size", -1) < size:
-            self.scratch["rows"] = np.empty(size + 16, dtype=np.int32)
-            self.scratch["size"] = size
-        memory = self.scratch["rows"]
-        address = <size_t> &memory[0]
-        # Rows of 64 bytes lie in one line of the cache each.
-        return <int32_t *> ((address + 63) & ~<size_t> 63)
-
-    cdef object settle(self, const double *w, int64_t stride, const double[::1] scales,
-                       const double[::1] totals, const int64_t[::1] features, object slices,
-                       Found[::1] found, int n_threads):
-        cdef int64_t t, first = 0, count
-        cdef const int32_t[:, :] best
-        for slice_ in slices:
-            best = slice_
-            count = best.shape[1]
-            for t in prange(count, nogil=True, schedule="dynamic", num_threads=n_threads):
-                self.settle_target(w + (first + t) * stride, scales[first + t],
-                                   totals[first + t], features, best, t, &found[first + t])
-            first = first + count
+        if name not in self.scratch or self.scratch[name].size < size + 16:
+            self.scratch[name] = np.empty(size + 16, dtype=np.int32)
+        memory = self.scratch[name]
+        return <int32_t *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
 
     cdef double bound(self, const cwb_column *column) noexcept nogil:
         # m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M.
@@ -181,30 +191,37 @@ cdef class StumpSearch:
         return 0.500001 * m + 2.0
 
     cdef void settle_target(self, const double *r, double scale, double total,
-                            const int64_t[::1] features, const int32_t[:, :] best, int64_t t,
+                            const int64_t[::1] features, const int32_t *best,
+                            const int32_t *trace, int64_t lanes, int64_t lane,
                             Found *found) noexcept nogil:
-        cdef double sure = 0.0
-        cdef int64_t f, n_columns = features.shape[0]
+        cdef double constant = 0.5 * CWB_COARSE * fabs(total), sure = constant
+        cdef int64_t f, n_columns = features.shape[0], n_left = 0
         cdef const cwb_column *column
         cdef cwb_stump stump
+        cdef cwb_traced traced
+        cdef bint alone
         # The constants come first: they win ties.
         found.column = -1
         found.stump.edge = fabs(total)
         found.stump.above = total
         found.stump.missing = total
         found.stump.position = -1
-        sure = 0.5 * CWB_COARSE * fabs(total)
         for f in range(n_columns):
-            sure = max(sure, best[f, t] - self.bound(&self.columns[features[f]]))
+            sure = max(sure, best[f * lanes + lane] - self.bound(&self.columns[features[f]]))
+        for f in range(n_columns):
+            n_left += best[f * lanes + lane] + self.bound(&self.columns[features[f]]) >= sure
+        alone = n_left == 1 and constant + 1 < sure
+        traced.lanes = lanes
+        traced.lane = lane
         for f in range(n_columns):
             column = &self.columns[features[f]]
-            if best[f, t] + self.bound(column) < sure:
+            if best[f * lanes + lane] + self.bound(column) < sure:
                 continue
-            if self.wide:
-                stump = cwb_settle_u32(r, scale, total, column)
-            else:
-                stump = cwb_settle_u16(r, scale, total, column)
-            if stump.edge > found.stump.edge:
+            traced.trace = trace + 2 * lanes * self.chunk_starts[features[f]]
+            traced.least = sure - self.bound(column)
+            stump = cwb_settle(r, scale, total, column, self.wide, &traced, alone,
+                               4 / CWB_COARSE * self.bound(column))
+            if alone or stump.edge > found.stump.edge:
                 found.column = features[f]
                 found.stump = stump
 
@@ -218,7 +235,8 @@ cdef class StumpSearch:
         cdef double[::1] edges_ = edges
         cdef int8_t[::1] polarity_ = polarity, missing_ = missing
         cdef uint8_t[:, ::1] outputs_ = outputs
-        for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
+        for t in prange(n_targets, nogil=True, schedule="static",
+                        num_threads=threads(self.n_samples * n_targets, n_threads)):
             self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0])
             edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], self.n_samples)
         feature, threshold = self.locate(found, values)
@@ -293,3 +311,8 @@ FOUND = np.dtype(
         ),
     ]
 )
+
+
+cdef int threads(int64_t work, int n_threads) noexcept nogil:
+    # Starting threads takes microseconds: less work than this (operations) is done sooner alone.
+    return n_threads if work > 1 << 17 else 1

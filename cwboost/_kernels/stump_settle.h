@@ -67,6 +67,115 @@ typedef struct {
 CWB_SETTLE(cwb_settle_u16, uint16_t)
 CWB_SETTLE(cwb_settle_u32, uint32_t)
 
+/* Sum of q over positions, exact, in eight sums at a time. */
+#define CWB_SKIP(NAME, INDEX)                                                                     \
+    CWBOOST_CLONES static double NAME(const double *r, double scale, const INDEX *index,          \
+                                      int64_t n)                                                  \
+    {                                                                                             \
+        double sums[8] = {0};                                                                     \
+        int64_t p = 0;                                                                            \
+        for (; p + 8 <= n; p += 8) {                                                              \
+            double x[8];                                                                          \
+            for (int l = 0; l < 8; l++) x[l] = r[index[p + l]];                                   \
+            for (int l = 0; l < 8; l++) sums[l] += cwb_fixed(x[l], scale);                        \
+        }                                                                                         \
+        for (; p < n; p++) sums[0] += cwb_fixed(r[index[p]], scale);                              \
+        return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +                                      \
+               ((sums[4] + sums[5]) + (sums[6] + sums[7]));                                       \
+    }
+
+/* One lane of the trace of a scan; `least` is the |E| / 2, in units of 2^20 / scale, that a chunk
+ * must have seen to hold the winner. */
+typedef struct {
+    const int32_t *trace;
+    int64_t lanes;
+    int64_t lane;
+    double least;
+} cwb_traced;
+
+static inline int cwb_chunk_counts(const cwb_traced *t, int64_t chunk)
+{
+    return (double)t->trace[(2 * chunk + 1) * t->lanes + t->lane] >= t->least;
+}
+
+/* cwb_settle for a column with a trace: only chunks that may hold the winner are searched, and
+ * the others summed. With `alone`, when no other stump is in question, sums may start at such a
+ * chunk from what the scan had there: that shifts all E alike and keeps their order, unless the
+ * largest E and the largest -E are too close to tell, or both parts have such chunks. Then the
+ * position is -2. */
+#define CWB_SETTLE_TRACED(NAME, SKIP, INDEX)                                                      \
+    static inline cwb_stump NAME(const double *r, double scale, double total,                     \
+                                 const cwb_column *c, const cwb_traced *t, int alone,             \
+                                 double doubt)                                                    \
+    {                                                                                             \
+        cwb_stump s = {-1.0, 0.0, 0.0, -1};                                                       \
+        double up = 0.0, down = 0.0;                                                              \
+        int64_t chunk = 0, parts = 0;                                                             \
+        for (int part = 0; part < 2; part++) {                                                    \
+            const int64_t start = part ? c->n_forward : 0;                                        \
+            const int64_t end = part ? start + c->n_backward : c->n_forward;                      \
+            const int64_t n_chunks = cwb_part_chunks(end - start);                                \
+            int64_t first = chunk, beyond = chunk + n_chunks;                                     \
+            while (beyond > chunk && !cwb_chunk_counts(t, beyond - 1)) beyond--;                  \
+            while (first < beyond && !cwb_chunk_counts(t, first)) first++;                        \
+            const double sign = part ? 2.0 : -2.0;                                                \
+            double sum = part ? -total : total, best = -1.0, above = 0.0;                         \
+            int64_t position = -1;                                                                \
+            if (!alone) first = chunk;                                                            \
+            else if (first < beyond)                                                              \
+                sum = sign / CWB_COARSE * t->trace[2 * first * t->lanes + t->lane];               \
+            parts += first < beyond;                                                              \
+            for (int64_t k = first; k < beyond; k++) {                                            \
+                const int64_t from = start + (k - chunk) * CWB_CHUNK;                             \
+                const int64_t to = end - from < CWB_CHUNK ? end : from + CWB_CHUNK;               \
+                const INDEX *index = (const INDEX *)c->index;                                     \
+                if (!cwb_chunk_counts(t, k)) {                                                    \
+                    sum += sign * SKIP(r, scale, index + from, to - from);                        \
+                    continue;                                                                     \
+                }                                                                                 \
+                for (int64_t p = from; p < to; p++) {                                             \
+                    sum += sign * cwb_fixed(r[index[p]], scale);                                  \
+                    if (!c->last[p]) continue;                                                    \
+                    if (sum > up) up = sum;                                                       \
+                    if (-sum > down) down = -sum;                                                 \
+                    /* Descending: of equal edges the last has the lowest threshold. */           \
+                    if (fabs(sum) > best || (part && fabs(sum) == best)) {                        \
+                        best = fabs(sum);                                                         \
+                        above = sum;                                                              \
+                        position = p;                                                             \
+                    }                                                                             \
+                }                                                                                 \
+            }                                                                                     \
+            if (best > s.edge) {                                                                  \
+                s.edge = best;                                                                    \
+                s.above = above;                                                                  \
+                s.position = position;                                                            \
+            }                                                                                     \
+            chunk += n_chunks;                                                                    \
+        }                                                                                         \
+        if (alone && (parts > 1 || fabs(up - down) <= doubt)) s.position = -2;                    \
+        return s;                                                                                 \
+    }
+
+CWB_SKIP(cwb_skip_u16, uint16_t)
+CWB_SKIP(cwb_skip_u32, uint32_t)
+CWB_SETTLE_TRACED(cwb_settle_traced_u16, cwb_skip_u16, uint16_t)
+CWB_SETTLE_TRACED(cwb_settle_traced_u32, cwb_skip_u32, uint32_t)
+
+/* The best split of a column for one target; trace may be NULL. */
+static inline cwb_stump cwb_settle(const double *r, double scale, double total,
+                                   const cwb_column *c, int wide, const cwb_traced *t, int alone,
+                                   double doubt)
+{
+    if (!t->trace || !cwb_chunks(c))
+        return wide ? cwb_settle_u32(r, scale, total, c) : cwb_settle_u16(r, scale, total, c);
+    cwb_stump s = {-1.0, 0.0, 0.0, -2};
+    for (; s.position == -2; alone = 0)
+        s = wide ? cwb_settle_traced_u32(r, scale, total, c, t, alone, doubt)
+                 : cwb_settle_traced_u16(r, scale, total, c, t, alone, doubt);
+    return s;
+}
+
 static inline int64_t cwb_row(const cwb_column *c, int wide, int64_t p)
 {
     return wide ? (int64_t)((const uint32_t *)c->index)[p] : (int64_t)((const uint16_t *)c->index)[p];
