@@ -11,8 +11,10 @@ from cwboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
+    CWBoostClassifier,
     MultiBoostClassifier,
 )
+from cwboost.callbacks import TimeLimit
 from cwboost.column_generation import HISTORY_NAMES
 from cwboost.datasets import load_vowel
 
@@ -114,7 +116,7 @@ def test_weights_are_repetitions(model, vowel):
         np.testing.assert_array_equal(weighted.decision_function(X), other.decision_function(X))
 
 
-@pytest.mark.parametrize("family", ["stump", "tree"])
+@pytest.mark.parametrize("family", ["stump", "projection", "tree"])
 def test_every_family(model, vowel, family):
     X, y = vowel
     model.set_params(weak_learner=family, n_estimators=30).fit(X, y)
@@ -220,3 +222,26 @@ def test_bad_data(model, vowel):
 def test_bad_parameters_of_one(model, vowel, message):
     with pytest.raises(ValueError, match=message):
         model.fit(*vowel)
+
+
+@pytest.mark.parametrize("coefficients", ["both", "equal"])
+def test_explanations_of_ecc_hold_its_offsets(vowel, coefficients):
+    X, y = vowel
+    model = AdaBoostECCClassifier(n_estimators=20, coefficients=coefficients, random_state=0)
+    model.fit(X, y)
+    for rounds in (None, 7):
+        constant, parts = model.explain(X, rounds)
+        np.testing.assert_allclose(
+            constant + parts.sum(axis=1), model.decision_function(X, rounds), atol=1e-12
+        )
+
+
+@pytest.mark.parametrize(("seconds", "error"), [("1", TypeError), (-1.0, ValueError)])
+def test_a_time_limit_is_a_number_of_seconds(seconds, error):
+    with pytest.raises(error, match="seconds must be"):
+        TimeLimit(seconds)
+
+
+def test_a_time_limit_stops_any_classifier(vowel):
+    model = CWBoostClassifier(n_estimators=5, callbacks=[TimeLimit(0)]).fit(*vowel)
+    assert model.n_iter_ == 1 and model.stop_reason_ == "max_seconds"

@@ -216,5 +216,5 @@ class MultiBoostClassifier(BaselineClassifier):
                 f"{training.n_unsolved} of {self.n_iter_} rounds ended with a larger relative "
                 f"gap than gap_tol={self.gap_tol} (up to {worst:.2g}): rounding allows no less",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
