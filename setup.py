@@ -103,5 +103,6 @@ setup(
         build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         annotate=os.environ.get("CWBOOST_ANNOTATE") == "1",
-    )
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )
