@@ -50,7 +50,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     best_estimator_ : CWBoostClassifier
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Where X had string feature names.
     """
 

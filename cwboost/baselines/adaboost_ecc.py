@@ -184,7 +184,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
     codes_ : ndarray of shape (n_rounds, n_classes), int8
         The code of each round.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Where X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble

@@ -70,7 +70,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     classes_ : ndarray of shape (n_classes,)
     code_ : ndarray of shape (n_classes, n_bits), int8
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Where X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
