@@ -374,7 +374,7 @@ def test_third_parties_can_be_turned_off(healthy, monkeypatch):
 
 def test_built_ins_resolve_without_loading_third_parties(install):
     install("healthy-dist", "2.1", **HEALTHY)
-    for name in ("stump", "tree"):
+    for name in BUILT_IN:
         get_family(name)
     assert "healthy_plugin" not in sys.modules
     get_family("healthy")

@@ -122,9 +122,9 @@ static void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen
     cwb_pair seen = {0.0, 0.0};
     for (int32_t code = 0; code < n_codes; code++) seen += hist[code];
     const double rest = fmax(mass - seen[1], DBL_MIN);
-    hist[default_code][0] = fmax(-rest, fmin(rest, sum - seen[0]));
-    hist[default_code][1] = rest;
-    if (counts) counts[default_code] = n_node - n_seen;
+    const cwb_pair implicit = {fmax(-rest, fmin(rest, sum - seen[0])), rest};
+    hist[default_code] += implicit; /* a sparse matrix may list entries of this bin too */
+    if (counts) counts[default_code] += n_node - n_seen;
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */
