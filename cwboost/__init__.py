@@ -40,7 +40,7 @@ _LAZY = {
     "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
     "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
     "CWBoostClassifier": "cwboost.classifier",
-    "CWBoostClassifierCV": "cwboost.path",
+    "CWBoostClassifierCV": "cwboost.classifier_cv",
     "FamilyError": "cwboost.plugins",
     "ModelFileError": "cwboost.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",

@@ -59,11 +59,13 @@ def to_onnx(classifier, *, n_estimators=None):
                 f"to_onnx takes classifiers with one score a class, got {type(classifier).__name__}"
             )
     graph = _Graph(onnx)
-    coef = classifier.ensemble_.coef(n_estimators)
+    ensemble = classifier.ensemble_
+    coef = ensemble.coef(n_estimators)
     used = np.flatnonzero(np.diff(coef.indptr))
-    trees = classifier.ensemble_.learners.take(used).threshold_trees()
+    trees = ensemble.learners.take(used).threshold_trees()
     outputs = _outputs(graph, trees) if len(used) else None
-    _scores(graph, outputs, coef[used].toarray())
+    offsets, n_rounds = ensemble.offsets, ensemble.path.check_rounds(n_estimators)
+    _scores(graph, outputs, coef[used].toarray(), None if offsets is None else offsets[n_rounds])
     _predictions(graph, classifier)
     return graph.model(classifier)
 
@@ -154,14 +156,21 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
     }
 
 
-def _scores(graph: _Graph, outputs: str | None, coef: np.ndarray) -> None:
-    if outputs is not None:
-        graph.add("MatMul", [outputs, graph.constant("coef", coef)], "scores")
-        return
-    # No learner has a coefficient: zeros, as many rows as X.
+def _scores(graph: _Graph, outputs: str | None, coef: np.ndarray, offset) -> None:
+    """The product with the coefficients, and what is added to the scores of every example."""
+    last = "scores" if offset is None else "votes"
+    if outputs is None:
+        outputs, coef = _zeros(graph), np.zeros((1, coef.shape[1]))
+    graph.add("MatMul", [outputs, graph.constant("coef", coef)], last)
+    if offset is not None:
+        graph.add("Add", [last, graph.constant("offset", offset)], "scores")
+
+
+def _zeros(graph: _Graph) -> str:
+    """A column of zeros, as many as X has rows: for a model in which no learner votes."""
     first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
     column = graph.add("Slice", ["X", *first], "column")
-    zero = graph.add(
+    return graph.add(
         "Where",
         [
             graph.add("IsNaN", [column], "is_nan"),
@@ -170,7 +179,6 @@ def _scores(graph: _Graph, outputs: str | None, coef: np.ndarray) -> None:
         ],
         "zeros",
     )
-    graph.add("MatMul", [zero, graph.constant("coef", np.zeros((1, coef.shape[1])))], "scores")
 
 
 def _label_array(classifier) -> np.ndarray:

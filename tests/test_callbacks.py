@@ -92,7 +92,7 @@ def test_csv_log_goes_on_where_training_does(tmp_path):
     [
         {},
         {"correction": "stagewise", "learning_rate": 0.3, "subsample": 0.5, "n_jobs": 2},
-        {"weak_learner": "tree", "correction": "stagewise", "subsample": 0.7},
+        {"weak_learner": "tree", "correction": "stagewise", "learning_rate": 0.1, "subsample": 0.7},
         {"early_stopping": "error", "n_iter_no_change": 3, "n_estimators": 40},
     ],
     ids=["total", "stagewise", "trees", "early stopping"],

@@ -11,6 +11,7 @@ import random
 import resource
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
@@ -197,6 +198,15 @@ def test_continuation_from_a_file_equals_one_fit(quantile, path):
     loaded = load_model(path).set_params(n_estimators=20).fit(X, Y)
     np.testing.assert_array_equal(loaded.decision_function(X), whole.decision_function(X))
     np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"])
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_the_offset_of_an_ensemble(quantile, path, staged):
+    clf = trained(quantile)
+    offsets = np.arange(clf.n_iter_ * 3 + 3.0).reshape(-1, 3)
+    clf.ensemble_ = replace(clf.ensemble_, offsets=offsets)
+    clf.save(path, staged=staged)
+    assert_equal_models(load_model(path), clf)
 
 
 BUILT_IN = ["stump", "tree", "projection"]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,6 +99,14 @@ def test_projections_of_two_trainings():
     clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
     assert clf.ensemble_.learners.threshold_trees().mean is None
     assert_same_answers(clf, X)
+
+
+@pytest.mark.parametrize("n_estimators", [None, 2, 0])
+def test_the_offset_of_an_ensemble(n_estimators):
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier(n_estimators=5).fit(X, y)
+    clf.ensemble_ = replace(clf.ensemble_, offsets=np.arange(18.0).reshape(6, 3))
+    assert_same_answers(clf, X, n_estimators)
 
 
 def test_no_rows():

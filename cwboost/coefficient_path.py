@@ -1,0 +1,272 @@
+"""What each round of training did to the coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["CoefficientPath", "PathBuilder"]
+
+PATH_DTYPES = {
+    "round_offsets": np.dtype(np.int64),
+    "learners_offsets": np.dtype(np.int64),
+    "column": np.dtype(np.int32),
+    "score_index": np.dtype(np.int32),
+    "value": np.dtype(np.float64),
+}
+LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
+
+
+@dataclass(frozen=True)
+class CoefficientPath:
+    """What each round did to the coefficients.
+
+    Round ``r`` (from 0) set ``coef[column[e], score_index[e]] = value[e]`` for every entry ``e``
+    in ``round_offsets[r]:round_offsets[r + 1]``; what it does not name it left as it was, and
+    every coefficient starts at 0. Entries of a round are sorted by column, then score.
+
+    Parameters
+    ----------
+    round_offsets : ndarray of shape (n_rounds + 1,), dtype int64
+    learners_offsets : ndarray of shape (n_rounds + 1,), dtype int64
+        ``learners_offsets[r]`` learners were known after the first ``r`` rounds.
+    column, score_index : ndarray of shape (n_entries,), dtype int32
+    value : ndarray of shape (n_entries,), dtype float64
+    staged : bool, default=True
+        False where only the coefficients after the last round are kept (see `final`).
+    """
+
+    round_offsets: np.ndarray
+    learners_offsets: np.ndarray
+    column: np.ndarray
+    score_index: np.ndarray
+    value: np.ndarray
+    staged: bool = True
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.round_offsets) - 1
+
+    @property
+    def n_learners(self) -> int:
+        return int(self.learners_offsets[-1])
+
+    def check_rounds(self, n_rounds) -> int:
+        """`n_rounds` as an int in ``0..self.n_rounds``, with None for all of them."""
+        if n_rounds is None:
+            return self.n_rounds
+        if isinstance(n_rounds, bool) or not isinstance(n_rounds, (int, np.integer)):
+            raise TypeError(f"n_rounds must be an integer or None, got {n_rounds!r}")
+        if not 0 <= n_rounds <= self.n_rounds:
+            raise ValueError(
+                f"n_rounds must lie in 0..{self.n_rounds} (the rounds of this model), "
+                f"got {n_rounds}"
+            )
+        if n_rounds < self.n_rounds:
+            self._require_stages()
+        return int(n_rounds)
+
+    def _require_stages(self) -> None:
+        if not self.staged:
+            raise ValueError(
+                "this model was saved without the coefficients of its earlier rounds; "
+                "save it with staged=True to predict with fewer rounds"
+            )
+
+    def coef(self, n_scores: int, n_rounds=None) -> sparse.csr_array:
+        """Coefficients after the first `n_rounds` rounds, without stored zeros.
+
+        Returns
+        -------
+        csr_array of shape (learners known by then, n_scores), dtype float64
+        """
+        n_rounds = self.check_rounds(n_rounds)
+        end = int(self.round_offsets[n_rounds])
+        keys = self.column[:end].astype(np.int64) * n_scores + self.score_index[:end]
+        # The first occurrence in reversed order is the last value given.
+        keys, last = np.unique(keys[::-1], return_index=True)
+        values = self.value[:end][::-1][last]
+        keys, values = keys[values != 0], values[values != 0]
+        n_learners = int(self.learners_offsets[n_rounds])
+        row, col = np.divmod(keys, n_scores)
+        indptr = np.searchsorted(row, np.arange(n_learners + 1))
+        return sparse.csr_array(
+            (values, col.astype(np.int32), indptr.astype(np.int32)), shape=(n_learners, n_scores)
+        )
+
+    def truncate(self, n_rounds: int) -> CoefficientPath:
+        """The path of the first `n_rounds` rounds alone."""
+        n_rounds = self.check_rounds(n_rounds)
+        end = int(self.round_offsets[n_rounds])
+        return CoefficientPath(
+            self.round_offsets[: n_rounds + 1].copy(),
+            self.learners_offsets[: n_rounds + 1].copy(),
+            self.column[:end].copy(),
+            self.score_index[:end].copy(),
+            self.value[:end].copy(),
+            self.staged,
+        )
+
+    def final(self, n_scores: int) -> CoefficientPath:
+        """The same model without its history: only the last, non-zero value of a coefficient.
+
+        The number of rounds stays; asking for fewer of them is an error from then on, except
+        where no coefficient ever changed twice, when nothing is lost and nothing is dropped.
+        """
+        coef = self.coef(n_scores)
+        if coef.nnz == len(self.value):
+            return self
+        offsets = np.zeros(self.n_rounds + 1, np.int64)
+        offsets[-1] = coef.nnz
+        column = np.repeat(np.arange(coef.shape[0], dtype=np.int32), np.diff(coef.indptr))
+        return CoefficientPath(
+            offsets, self.learners_offsets, column, coef.indices.astype(np.int32), coef.data, False
+        )
+
+    def changes(self, n_scores: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """What each round adds: columns, score indices and differences to the value before."""
+        self._require_stages()
+        keys = self.column.astype(np.int64) * n_scores + self.score_index
+        order = np.argsort(keys, kind="stable")
+        before = np.zeros(len(keys))
+        again = keys[order[1:]] == keys[order[:-1]]
+        before[order[1:][again]] = self.value[order[:-1][again]]
+        difference = self.value - before
+        for start, end in zip(self.round_offsets[:-1], self.round_offsets[1:]):
+            part = slice(start, end)
+            yield self.column[part], self.score_index[part], difference[part]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The five flat arrays by name."""
+        return {name: getattr(self, name) for name in PATH_DTYPES}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_learners: int, n_scores: int, staged: bool = True
+    ) -> CoefficientPath:
+        """Rebuild a path from arrays that may be damaged or hostile.
+
+        Raises
+        ------
+        ValueError
+            Naming the array and what is wrong with it.
+        """
+        if set(arrays) != set(PATH_DTYPES):
+            raise ValueError(
+                f"a coefficient path has the arrays {sorted(PATH_DTYPES)}, got {sorted(arrays)}"
+            )
+        for name, dtype in PATH_DTYPES.items():
+            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+                raise ValueError(
+                    f"{name} must be one-dimensional {dtype}, got {arrays[name].dtype} of shape "
+                    f"{arrays[name].shape}"
+                )
+        path = cls(
+            **{name: np.ascontiguousarray(arrays[name]) for name in PATH_DTYPES}, staged=staged
+        )
+        _check_offsets("round_offsets", path.round_offsets, len(path.column))
+        _check_offsets("learners_offsets", path.learners_offsets, n_learners)
+        if len(path.learners_offsets) != len(path.round_offsets):
+            raise ValueError("learners_offsets and round_offsets must have the same length")
+        if len(path.score_index) != len(path.column) or len(path.value) != len(path.column):
+            raise ValueError("column, score_index and value must have the same length")
+        path._check_entries(n_scores)
+        return path
+
+    def _check_entries(self, n_scores: int) -> None:
+        """Check entries against the rounds: `from_arrays` has checked the offsets."""
+        rounds = np.repeat(np.arange(self.n_rounds), np.diff(self.round_offsets))
+        if np.any(self.column < 0) or np.any(self.column >= self.learners_offsets[rounds + 1]):
+            raise ValueError("column names a learner that its round does not know")
+        if np.any(self.score_index < 0) or np.any(self.score_index >= n_scores):
+            raise ValueError(f"score_index must lie in 0..{n_scores - 1}")
+        if not np.all(np.abs(self.value) <= LARGEST_COEF):
+            raise ValueError(f"value must be finite and at most {LARGEST_COEF} in size")
+        keys = self.column.astype(np.int64) * n_scores + self.score_index
+        if np.any((np.diff(keys) <= 0) & (np.diff(rounds) == 0)):
+            raise ValueError("the entries of a round must be sorted and distinct")
+
+
+def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
+    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != total:
+        raise ValueError(f"{name} must start at 0 and end at {total}")
+    # Compared, not subtracted: a difference of hostile numbers may wrap around.
+    if np.any(offsets[1:] < offsets[:-1]):
+        raise ValueError(f"{name} must not decrease")
+
+
+class PathBuilder:
+    """A `CoefficientPath` that grows by one round at a time, at a cost of what the round changes.
+
+    Parameters
+    ----------
+    path : CoefficientPath, optional
+        Where to go on from; without it the builder starts before the first round.
+    """
+
+    def __init__(self, path: CoefficientPath | None = None):
+        self._entries = {name: np.empty(64, PATH_DTYPES[name]) for name in PATH_DTYPES}
+        self._sizes = dict.fromkeys(PATH_DTYPES, 0)
+        if path is None:
+            self._extend("round_offsets", [0])
+            self._extend("learners_offsets", [0])
+        else:
+            path._require_stages()
+            for name, array in path.arrays().items():
+                self._extend(name, array)
+
+    @property
+    def n_rounds(self) -> int:
+        return self._sizes["round_offsets"] - 1
+
+    def append(self, columns, score_index, values, n_learners: int) -> None:
+        """Record a round.
+
+        Parameters
+        ----------
+        columns : array-like of int, shape (n_changes,)
+        score_index : array-like of int, shape (n_changes,)
+        values : array-like of float, shape (n_changes,)
+            The coefficients' new values; 0 takes a learner out.
+        n_learners : int
+            Learners known after this round; those of earlier rounds included.
+        """
+        columns, score_index = np.asarray(columns), np.asarray(score_index)
+        values = np.asarray(values, dtype=np.float64)
+        if not len(columns) == len(score_index) == len(values):
+            raise ValueError(
+                "columns, score_index and values must have the same length, got "
+                f"{len(columns)}, {len(score_index)} and {len(values)}"
+            )
+        known = int(self._entries["learners_offsets"][self.n_rounds])
+        if n_learners < known:
+            raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
+        order = np.lexsort((score_index, columns))
+        columns, score_index, values = columns[order], score_index[order], values[order]
+        if np.any((np.diff(columns) == 0) & (np.diff(score_index) == 0)):
+            raise ValueError("a round may name a coefficient once")
+        if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
+            raise ValueError(f"columns must lie in 0..{n_learners - 1}")
+        self._extend("column", columns)
+        self._extend("score_index", score_index)
+        self._extend("value", values)
+        self._extend("round_offsets", [self._sizes["column"]])
+        self._extend("learners_offsets", [n_learners])
+
+    def _extend(self, name: str, values) -> None:
+        size, new_size = self._sizes[name], self._sizes[name] + len(values)
+        if new_size > len(self._entries[name]):
+            grown = np.empty(max(new_size, 2 * size), PATH_DTYPES[name])
+            grown[:size] = self._entries[name][:size]
+            self._entries[name] = grown
+        self._entries[name][size:new_size] = values
+        self._sizes[name] = new_size
+
+    def path(self) -> CoefficientPath:
+        """The rounds so far, as arrays of their own."""
+        return CoefficientPath(
+            **{name: self._entries[name][: self._sizes[name]].copy() for name in PATH_DTYPES}
+        )
