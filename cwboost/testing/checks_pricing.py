@@ -41,7 +41,7 @@ def check_edges(family):
 
 
 def check_best_constant(family):
-    """No edge is below that of the better constant learner, |sum of the weights|.
+    """No edge is below that of the better constant learner, ``abs(sum of the weights)``.
 
     With weights of one sign the constant is the best of all learners, and must be found; a row
     of zeros has edge 0.
@@ -173,7 +173,7 @@ def check_repeated_pricing(family):
 
 
 def check_shared_pricing(family):
-    """price_shared gives one learner whose value is the sum over targets of its |edges|.
+    """price_shared gives one learner whose value is the sum over targets of the absolute edges.
 
     Its value is at least that of the best constant.
     """
