@@ -1,0 +1,73 @@
+"""Predict with a saved model; one line an example, as CSV.
+
+The file has the features that the model was trained on, in that order. With --label, or with y in
+an NPZ file, the error is printed as well.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", type=Path, help="file that cwboost fit wrote")
+    parser.add_argument("data", type=Path, help=".csv, .csv.gz or .npz file")
+    parser.add_argument("--label", help="column of a CSV file that is the label, name or number")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write here, not to the terminal")
+    parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--proba", action="store_true", help="probabilities of the classes")
+    what.add_argument("--scores", action="store_true", help="scores of the classes")
+
+
+def run(args) -> int:
+    """Read, predict, write."""
+    from cwboost import ModelFileError, load_model
+    from cwboost.commands import CommandError
+    from cwboost.tables import read_table
+
+    try:
+        classifier = load_model(args.model)
+    except ModelFileError as error:
+        raise CommandError(f"{args.model}: {error}") from error
+    if args.jobs is not None:
+        classifier.set_params(n_jobs=args.jobs)
+    table = read_table(args.data, args.label)
+    given, expected = table.X.shape[-1], classifier.n_features_in_
+    if given != expected:
+        hint = " (is one of them the label? say which: --label)" if given == expected + 1 else ""
+        raise CommandError(f"{args.data}: {given} features, the model has {expected}{hint}")
+    header, rows = _predictions(classifier, table.X, args)
+    if args.out is None:
+        _write(sys.stdout, header, rows)
+    else:
+        with args.out.open("w", newline="", encoding="utf-8") as file:
+            _write(file, header, rows)
+    if table.y is not None:
+        labels = table.y.astype(classifier.classes_.dtype)
+        error = 1 - classifier.score(table.X, labels)
+        print(f"error {error:.2%} on {len(labels)} examples", file=sys.stderr)
+    return 0
+
+
+def _predictions(classifier, X, args):
+    """Names of the columns, and a row an example."""
+    if not (args.proba or args.scores):
+        return ["label"], classifier.predict(X)[:, None]
+    if args.proba:
+        return classifier.classes_.tolist(), classifier.predict_proba(X)
+    scores = classifier.decision_function(X)
+    if scores.ndim == 1:  # two classes: one score, of the second
+        return [classifier.classes_[1]], scores[:, None]
+    return classifier.classes_.tolist(), scores
+
+
+def _write(file, header, rows):
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows.tolist())
