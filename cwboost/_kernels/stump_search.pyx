@@ -227,18 +227,18 @@ cdef class StumpSearch:
 
     cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
                       const Found[::1] found, object values, int n_threads):
-        cdef int64_t n_targets = found.shape[0], t
+        cdef int64_t n = self.n_samples, n_targets = found.shape[0], t
         polarity = np.empty(n_targets, dtype=np.int8)
         missing = np.empty(n_targets, dtype=np.int8)
         edges = np.empty(n_targets)
-        outputs = np.empty((n_targets, (self.n_samples + 7) // 8), dtype=np.uint8)
+        outputs = np.empty((n_targets, (n + 7) // 8), dtype=np.uint8)
         cdef double[::1] edges_ = edges
         cdef int8_t[::1] polarity_ = polarity, missing_ = missing
         cdef uint8_t[:, ::1] outputs_ = outputs
         for t in prange(n_targets, nogil=True, schedule="static",
-                        num_threads=threads(self.n_samples * n_targets, n_threads)):
+                        num_threads=threads(n * n_targets, n_threads)):
             self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0])
-            edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], self.n_samples)
+            edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], n)
         feature, threshold = self.locate(found, values)
         return feature, threshold, polarity, missing, edges, outputs
 
