@@ -111,38 +111,36 @@ def orthogonal(rng, n, *, X, **_):
 
 def difference(rng, n, *, X, scale, weights, **_):
     """Directions from an example of negative weight to one of positive weight of a target."""
-    rows = []
-    for target, *draws in zip(rng.integers(len(weights), size=n), *rng.random((2, n))):
-        w = weights[target]
-        i = _weighted(np.maximum(w, 0), draws[0])
-        j = _weighted(np.maximum(-w, 0), draws[1])
-        rows.append(_difference(X, i, j, scale))
-    return Drawn.explicit(sparse.csr_array(sparse.vstack(rows, format="csr")))
+    targets, draws = rng.integers(len(weights), size=n), rng.random((2, n))
+    ends = np.empty((2, n), dtype=np.int64)
+    for target in np.unique(targets):
+        here = np.flatnonzero(targets == target)
+        for end, signed in enumerate((weights[target], -weights[target])):
+            ends[end, here] = _weighted(np.maximum(signed, 0), draws[end, here])
+    return Drawn.explicit(_differences(X, *ends, scale))
 
 
-def _weighted(weights, draw):
-    """An index drawn in proportion to the weights; uniformly where all are zero."""
+def _weighted(weights, draws):
+    """Indices drawn in proportion to the weights; uniformly where all are zero."""
     cumulated = np.cumsum(weights / max(weights.max(), 1e-300))
     if cumulated[-1] == 0:
-        return min(int(draw * len(weights)), len(weights) - 1)
-    return min(int(np.searchsorted(cumulated, draw * cumulated[-1], "right")), len(weights) - 1)
-
-
-def _difference(X, i, j, scale):
-    if sparse.issparse(X):
-        first, second = (sparse.csr_array(X[[k]]).astype(np.float64) for k in (i, j))
-        row = sparse.csr_array(first - second)
-        row.sort_indices()
+        found = (draws * len(weights)).astype(np.int64)
     else:
-        row = sparse.csr_array((X[i].astype(np.float64) - X[j].astype(np.float64))[None])
+        found = np.searchsorted(cumulated, draws * cumulated[-1], "right")
+    return np.minimum(found, len(weights) - 1)
+
+
+def _differences(X, first, second, scale):
+    """Standardised differences of rows of X, float32 CSR."""
     with np.errstate(invalid="ignore", over="ignore"):
-        values = (row.data * scale[row.indices]).astype(np.float32)
+        rows = sparse.csr_array(X[first].astype(np.float64) - X[second].astype(np.float64))
+        rows.sort_indices()
+        values = (rows.data * scale[rows.indices]).astype(np.float32)
     # Differences of infinities, or beyond float32, have no direction.
-    row = sparse.csr_array(
-        (np.where(np.isfinite(values), values, 0), row.indices, row.indptr), shape=row.shape
-    )
-    row.eliminate_zeros()
-    return row
+    values[~np.isfinite(values)] = 0
+    rows = sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    rows.eliminate_zeros()
+    return rows
 
 
 DRAWS = {
