@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cwboost import baselines
-from cwboost.classifier import CWBoostClassifier
+import cwboost
 
 __all__ = ["C_GRID", "METHODS", "Method"]
 
@@ -37,27 +36,27 @@ class Method:
 
 
 def _cw(**parameters):
-    return CWBoostClassifier(max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters)
+    return cwboost.CWBoostClassifier(max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters)
 
 
 def _cw_1(**parameters):
-    return CWBoostClassifier(correction="stagewise", C=STAGEWISE_C, tol=0.0, **parameters)
+    return cwboost.CWBoostClassifier(correction="stagewise", C=STAGEWISE_C, tol=0.0, **parameters)
 
 
 def _multiboost(**parameters):
-    return baselines.MultiBoostClassifier(solver="lbfgsb", tol=0.0, **parameters)
+    return cwboost.MultiBoostClassifier(solver="lbfgsb", tol=0.0, **parameters)
 
 
 def _ecc(**parameters):
-    return baselines.AdaBoostECCClassifier(**parameters)
+    return cwboost.AdaBoostECCClassifier(**parameters)
 
 
 def _mh(**parameters):
-    return baselines.AdaBoostMHClassifier(**parameters)
+    return cwboost.AdaBoostMHClassifier(**parameters)
 
 
 def _mo(**parameters):
-    return baselines.AdaBoostMOClassifier(**parameters)
+    return cwboost.AdaBoostMOClassifier(**parameters)
 
 
 METHODS = {
