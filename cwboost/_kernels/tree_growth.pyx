@@ -19,6 +19,22 @@ cdef extern from "<stdlib.h>" nogil:
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
 
 
+cdef bint grow_all(
+    const Matrix *X, const Settings *settings, Work *works, int n_threads, const char *weights,
+    Py_ssize_t stride, const uint64_t *seeds, Tree *trees, Py_ssize_t n_trees, uint8_t *packed
+) noexcept:
+    """Grow every tree; True where memory ran out. Rows of weights are `stride` bytes apart."""
+    cdef Py_ssize_t t
+    cdef int64_t n_bytes = (X.n_rows + 7) // 8
+    cdef bint failed = False
+    for t in prange(n_trees, nogil=True, schedule="dynamic", num_threads=n_threads):
+        if not grow_tree(X, settings, works + omp_get_thread_num(),
+                         <const double *> (weights + t * stride), seeds[t], trees + t,
+                         packed + t * n_bytes):
+            failed |= 1
+    return failed
+
+
 cdef class TreeGrower:
     """Grows trees on one binned matrix; keeps the scratch memory of its threads between calls.
 
@@ -187,12 +203,10 @@ cdef class TreeGrower:
                 trees[t].capacity = 64
                 trees[t].nodes = <TreeNode *> malloc(64 * sizeof(TreeNode))
                 failed |= trees[t].nodes == NULL
-            if not failed:
-                for t in prange(n_trees, nogil=True, schedule="dynamic",
-                                num_threads=self.n_threads):
-                    if not grow_tree(&self.X, &self.settings, self.work + omp_get_thread_num(),
-                                     &r[t, 0], seed[t], trees + t, &bits[t, 0]):
-                        failed |= 1
+            if not failed and n_trees > 0 and self.X.n_rows > 0:
+                failed = grow_all(
+                    &self.X, &self.settings, self.work, self.n_threads, <const char *> &r[0, 0],
+                    r.strides[0], &seed[0], trees, n_trees, &bits[0, 0])
             if failed:
                 raise MemoryError("nodes of the grown trees")
             return as_arrays(trees, n_trees, packed)

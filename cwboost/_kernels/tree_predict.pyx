@@ -245,23 +245,61 @@ cdef void evaluate_block(
                 work.scores[s * CWB_BLOCK + row])
 
 
+cdef void fill_dense(
+    Work *work, const feature_t[:, :] X, const int32_t[::1] used, int64_t first, int64_t n_rows
+) noexcept nogil:
+    """Copy the used features of rows first ... first + n_rows - 1."""
+    cdef int64_t u, row
+    for u in range(used.shape[0]):
+        for row in range(n_rows):
+            work.x[u * CWB_BLOCK + row] = <double> X[first + row, used[u]]
+
+
+cdef void fill_sparse(
+    Work *work, const double[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
+    const int32_t[::1] column_of, int64_t first, int64_t n_rows, bint clear
+) noexcept nogil:
+    """The same from CSR rows; with `clear`, zeros again where there were entries."""
+    cdef int64_t i, row
+    cdef int32_t u
+    for row in range(n_rows):
+        for i in range(starts[first + row], starts[first + row + 1]):
+            u = column_of[columns[i]]
+            if u >= 0:
+                work.x[u * CWB_BLOCK + row] = 0 if clear else values[i]
+
+
+cdef void dense_block(
+    const Trees *trees, const Votes *votes, Work *work, const feature_t[:, :] X,
+    const int32_t[::1] used, int64_t b
+) noexcept nogil:
+    cdef int64_t n_rows = min(CWB_BLOCK, X.shape[0] - b * CWB_BLOCK)
+    fill_dense(work, X, used, b * CWB_BLOCK, n_rows)
+    evaluate_block(trees, votes, work, b * CWB_BLOCK, n_rows)
+
+
+cdef void sparse_block(
+    const Trees *trees, const Votes *votes, Work *work, const double[::1] values,
+    const int32_t[::1] columns, const int64_t[::1] starts, const int32_t[::1] column_of, int64_t b
+) noexcept nogil:
+    cdef int64_t n_rows = min(CWB_BLOCK, starts.shape[0] - 1 - b * CWB_BLOCK)
+    fill_sparse(work, values, columns, starts, column_of, b * CWB_BLOCK, n_rows, False)
+    evaluate_block(trees, votes, work, b * CWB_BLOCK, n_rows)
+    fill_sparse(work, values, columns, starts, column_of, b * CWB_BLOCK, n_rows, True)
+
+
 cdef run_dense(
     TreeEvaluator self, const feature_t[:, :] X, _Scratch scratch, indptr, indices, data, scores,
     outputs
 ):
     cdef Trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
-    cdef int64_t n_rows = X.shape[0], n_used = self.used.shape[0], b, u, row, count
-    cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-    cdef int32_t[::1] used = self.used
-    cdef Work *work
-    for b in prange(n_blocks, nogil=True, num_threads=scratch.n_threads, schedule="static"):
-        work = scratch.works + omp_get_thread_num()
-        count = min(CWB_BLOCK, n_rows - b * CWB_BLOCK)
-        for u in range(n_used):
-            for row in range(count):
-                work.x[u * CWB_BLOCK + row] = <double> X[b * CWB_BLOCK + row, used[u]]
-        evaluate_block(&trees, &votes, work, b * CWB_BLOCK, count)
+    cdef int64_t n_blocks = (X.shape[0] + CWB_BLOCK - 1) // CWB_BLOCK, b
+    cdef const int32_t[::1] used = self.used
+    cdef Work *works = scratch.works
+    cdef int n_threads = scratch.n_threads
+    for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
+        dense_block(&trees, &votes, works + omp_get_thread_num(), X, used, b)
 
 
 cdef run_sparse(
@@ -270,22 +308,10 @@ cdef run_sparse(
 ):
     cdef Trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
-    cdef int64_t n_rows = starts.shape[0] - 1, b, row, i, count, u
-    cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-    cdef int32_t[::1] column_of = self.column_of
-    cdef Work *work
-    for b in prange(n_blocks, nogil=True, num_threads=scratch.n_threads, schedule="static"):
-        work = scratch.works + omp_get_thread_num()
-        count = min(CWB_BLOCK, n_rows - b * CWB_BLOCK)
-        for row in range(count):
-            for i in range(starts[b * CWB_BLOCK + row], starts[b * CWB_BLOCK + row + 1]):
-                u = column_of[columns[i]]
-                if u >= 0:
-                    work.x[u * CWB_BLOCK + row] = values[i]
-        evaluate_block(&trees, &votes, work, b * CWB_BLOCK, count)
-        # Back to zero, touching no more than was written.
-        for row in range(count):
-            for i in range(starts[b * CWB_BLOCK + row], starts[b * CWB_BLOCK + row + 1]):
-                u = column_of[columns[i]]
-                if u >= 0:
-                    work.x[u * CWB_BLOCK + row] = 0
+    cdef int64_t n_blocks = (starts.shape[0] - 1 + CWB_BLOCK - 1) // CWB_BLOCK, b
+    cdef const int32_t[::1] column_of = self.column_of
+    cdef Work *works = scratch.works
+    cdef int n_threads = scratch.n_threads
+    for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
+        sparse_block(&trees, &votes, works + omp_get_thread_num(), values, columns, starts,
+                     column_of, b)
