@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 from scipy import sparse
 
-from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays
+from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays, with_missing
 
 
 def check_outputs_of_rows(family):
@@ -152,6 +152,37 @@ def check_feature_shares(family):
         assert np.array_equal(learner.outputs(X), learner.outputs(other)), (
             f"learner {j} uses features of which it declares no share"
         )
+
+
+def check_threshold_trees(family):
+    """Where learners can be written as trees of comparisons, the trees give the same outputs.
+
+    For missing values too, where the family takes them.
+    """
+    X = pixels(40, 4)
+    learners = fitted(family, X)
+    if family.capabilities.missing_values:
+        X = np.vstack([X, with_missing(X)])
+    try:
+        trees = learners.threshold_trees()
+    except NotImplementedError:
+        return
+    Z = X
+    if trees.directions is not None:
+        mean = 0.0 if trees.mean is None else trees.mean
+        Z = (X - mean) @ trees.directions
+    outputs = learners.outputs(X)
+    for t, (start, end) in enumerate(zip(trees.offsets[:-1], trees.offsets[1:])):
+        for i, z in enumerate(Z):
+            node, visited = start, 0
+            while trees.feature[node] >= 0 and visited < end - start:
+                value = z[trees.feature[node]]
+                missing_right = np.isnan(value) and trees.missing[node] > 0
+                right = bool(value > trees.threshold[node] or missing_right)
+                node, visited = start + trees.left[node] + right, visited + 1
+            assert trees.sign[node] == outputs[i, t], (
+                f"tree {t} gives {trees.sign[node]} for example {i}, the learner {outputs[i, t]}"
+            )
 
 
 def check_damaged_arrays(family):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 from broken import NOT_EXACT, breaks, changed_outputs, make_family
@@ -238,3 +239,13 @@ def shares_of_other_features():
             return super().feature_shares(n_features)[:, ::-1].tocsr()
 
     return make_family(learners=Turning)
+
+
+@breaks(check_threshold_trees="the learner")
+def trees_send_missing_values_elsewhere():
+    class Swapping(ReferenceLearners):
+        def threshold_trees(self):
+            trees = super().threshold_trees()
+            return replace(trees, missing=-trees.missing)
+
+    return make_family(learners=Swapping)

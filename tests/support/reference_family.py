@@ -15,6 +15,7 @@ from cwboost.families import (
     WeakLearnerFamily,
     WeakLearners,
     pack_outputs,
+    stump_trees,
 )
 
 DTYPES = {"feature": "i4", "threshold": "f8", "polarity": "i1", "missing": "i1"}
@@ -70,6 +71,9 @@ class ReferenceLearners(WeakLearners):
         rows = np.flatnonzero(self.feature >= 0)
         entries = (np.ones(len(rows)), (rows, self.feature[rows]))
         return sparse.csr_array(entries, shape=(len(self), n_features))
+
+    def threshold_trees(self):
+        return stump_trees(self.feature, self.threshold, self.polarity, self.missing)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.intp)
