@@ -112,10 +112,10 @@ def _solver_rows(plan, records, absent):
                 name,
                 solver,
                 f"{curve.objective.mean(axis=0)[-1]:.5g}",
-                f"{ratio['objective']:+.2%}",
+                _or_dash(ratio["objective"], "+.2%"),
                 _mean(curve.solver_seconds[:, -1], 3),
-                f"{ratio['seconds']:.3g}",
-                f"{ratio['seconds_to_same']:.3g}",
+                _or_dash(ratio["seconds"], ".3g"),
+                _or_dash(ratio["seconds_to_same"], ".3g"),
                 _mean(100 * curve.test_error[:, -1], 2),
                 str(curve.n_runs),
             )
@@ -128,3 +128,7 @@ def _mean(values, digits):
         return "-"
     spread = f" ± {values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
     return f"{values.mean():.{digits}f}{spread}"
+
+
+def _or_dash(value, form):
+    return "-" if np.isnan(value) else format(value, form)
