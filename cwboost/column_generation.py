@@ -92,8 +92,8 @@ class ColumnGeneration:
     ----------
     stop_reason : {None, "optimal", "no column", "tol"}
         Why the last round said to stop. "optimal": exact pricing found no violated column that is
-        not there already, and the restricted master is solved; "no column": a family without
-        exact pricing found none.
+        not there already, and the restricted master is solved; "no column": pricing found none,
+        which proves nothing of a family without exact pricing or of stage-wise coefficients.
     resumed : dict or None
         The state from which training went on bit for bit.
     best_bound : float
@@ -223,7 +223,8 @@ class ColumnGeneration:
             # This pricing saw the last round's weights: its bound belongs to that round.
             self.history["dual_bound"][-1] = self.best_bound
             self.history["gap"][-1] = self.history["objective"][-1] - self.best_bound
-        self.stop_reason = "optimal" if self.pricer.exact else "no column"
+        proven = self.pricer.exact and not self.settings.stagewise
+        self.stop_reason = "optimal" if proven else "no column"
         return False
 
     def _record(self, report, pricing_seconds, solver_seconds) -> None:

@@ -49,6 +49,8 @@ cdef extern from "fcd.h" nogil:
         double*, double*, int64_t, const int64_t*, int64_t, int64_t, int64_t, const double*,
         const uint8_t**, const double*, const double*, const double*, const double*,
         const int32_t*, cwb_tile_sums*) noexcept
+    void cwb_pair_weights(
+        double*, const double*, int64_t, int64_t, int64_t, const double*, const int32_t*) noexcept
     void cwb_class_scores(
         const uint8_t*, int64_t, const double*, int64_t, int64_t, double*) noexcept
 
@@ -138,9 +140,15 @@ cdef class PairWeights:
         OverflowError
             If a pair weight is not finite. The state is then as after `restart`.
         """
-        cdef int64_t c, i, n = self.n_samples
+        cdef int64_t c
         cdef const uint8_t[:, ::1] h
         cdef const double[::1] w
+        # Plain pointers here and below: a bounds check may not leave a parallel loop.
+        cdef double* R = &self.R[0, 0]
+        cdef const double* F = &self.scores[0, 0]
+        cdef const double* weight = &self.weight[0]
+        cdef const int32_t* label = &self.label[0]
+        cdef int n_threads = self.threads()
         for c in range(self.n_classes):
             h = bits[c]
             w = coef[c]
@@ -149,11 +157,8 @@ cdef class PairWeights:
                 cwb_class_scores(
                     &h[0, 0], h.shape[1], &w[0], w.shape[0], self.n_bytes, &self.scores[c, 0])
         with nogil:
-            for c in prange(self.n_classes, num_threads=self.threads(), schedule="static"):
-                for i in range(n):
-                    if self.label[i] != c:
-                        self.R[c, i] = -self.weight[i] * exp(
-                            self.scores[c, i] - self.scores[self.label[i], i])
+            for c in prange(self.n_classes, num_threads=n_threads, schedule="static"):
+                cwb_pair_weights(R, F, self.stride, c, self.n_samples, weight, label)
         self.fold()
         if not isfinite(self.loss):
             self.restart()
@@ -197,6 +202,8 @@ cdef class PairWeights:
         cdef const uint8_t** columns = <const uint8_t**> malloc(n * sizeof(void*))
         cdef double** out = <double**> malloc(n * sizeof(void*))
         cdef int64_t[::1] sizes = np.array([block.shape[0] for block in bits], dtype=np.int64)
+        cdef const int64_t* n_columns = &sizes[0]
+        cdef const double* R = &self.R[0, 0]
         cdef const uint8_t[:, ::1] h
         cdef double[::1] e
         cdef int n_threads = self.threads()
@@ -210,8 +217,8 @@ cdef class PairWeights:
                 out[k] = &e[0] if sizes[k] else NULL
             with nogil:
                 for k in prange(n, num_threads=n_threads, schedule="dynamic", chunksize=1):
-                    cwb_edges(&self.R[k, 0], self.n_bytes, columns[k], self.n_bytes,
-                              sizes[k], out[k])
+                    cwb_edges(R + k * self.stride, self.n_bytes, columns[k], self.n_bytes,
+                              n_columns[k], out[k])
         finally:
             free(columns)
             free(out)
@@ -245,6 +252,8 @@ cdef class PairWeights:
         cdef const uint8_t[::1] h
         cdef const uint8_t** bits = <const uint8_t**> malloc(K * sizeof(void*))
         cdef double* tables = &self.tables[0]
+        cdef const double* R = &self.R[0, 0]
+        cdef const int64_t* starts = &self.starts[0]
         if bits == NULL:
             raise MemoryError("no memory for a layer")
         try:
@@ -256,8 +265,7 @@ cdef class PairWeights:
                     active[c] = 1
             with nogil:
                 for c in prange(K, num_threads=n_threads, schedule="static"):
-                    cwb_layer_table(&self.R[c, 0], c, &self.starts[0], K, bits,
-                                    tables + 4 * K * c)
+                    cwb_layer_table(R + c * self.stride, c, starts, K, bits, tables + 4 * K * c)
                 cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], &start[0], &d[0])
                 for c in range(K):
                     self.up[c] = exp(d[c])
@@ -325,24 +333,31 @@ cdef class PairWeights:
     cdef void apply(self, const uint8_t** layer, const double* moved) noexcept nogil:
         """Tiles in parallel, their sums added in order: the same bits at any thread count."""
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
-        cdef int64_t t, first, last, i
+        cdef int64_t t, first, last, i, errors = 0
+        cdef double loss = 0.0, margins = 0.0
         cdef int n_threads = self.threads()
         cdef cwb_tile_sums* sums = self.tile_sums
+        cdef double* R = &self.R[0, 0]
+        cdef double* F = &self.scores[0, 0]
+        cdef const int64_t* starts = &self.starts[0]
+        cdef double* row = &self.scale[0]
+        cdef double* up = &self.up[0]
+        cdef double* down = &self.down[0]
+        cdef const double* weight = &self.weight[0]
+        cdef const int32_t* label = &self.label[0]
         if layer != NULL:
-            cwb_row_factors(&self.starts[0], self.n_classes, layer, &self.up[0], &self.down[0],
-                            &self.scale[0])
+            cwb_row_factors(starts, self.n_classes, layer, up, down, row)
         for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
             first = t * CWB_TILE
             last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            cwb_tile(&self.R[0, 0], &self.scores[0, 0], self.stride, &self.starts[0],
-                     self.n_classes, first, last, &self.scale[0], layer, moved, &self.up[0],
-                     &self.down[0], &self.weight[0], &self.label[0], &sums[t])
-        self.loss = 0.0
-        self.margins = 0.0
-        self.n_errors = 0
+            cwb_tile(R, F, self.stride, starts, self.n_classes, first, last, row, layer, moved,
+                     up, down, weight, label, &sums[t])
         for t in range(n_tiles):
-            self.loss += sums[t].loss
-            self.margins += sums[t].margins
-            self.n_errors += sums[t].errors
+            loss = loss + sums[t].loss
+            margins = margins + sums[t].margins
+            errors = errors + sums[t].errors
+        self.loss = loss
+        self.margins = margins
+        self.n_errors = errors
         for i in range(self.stride):
             self.scale[i] = 1.0
