@@ -81,7 +81,7 @@ format: $(STAMPS)/lint
 	$(BIN)/ruff format .
 
 docs: $(STAMPS)/docs $(STAMPS)/package
-	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 bench: $(STAMPS)/bench $(STAMPS)/package
 	$(BIN)/python asv_bench/run.py quick $(ARGS)
