@@ -108,6 +108,7 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
     def _check_X(self, X, *, reset, family):
         """Check a feature matrix for this estimator and what its family can take."""
+        _refuse_categorical(X)
         X = validate_data(
             self,
             X,
@@ -290,6 +291,23 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 def _has_missing(X) -> bool:
     values = X.data if sparse.issparse(X) else X
     return values.dtype.kind == "f" and bool(np.isnan(values.sum()) and np.isnan(values).any())
+
+
+def _refuse_categorical(X) -> None:
+    """Name the categorical columns of a pandas or polars frame, and what to do with them."""
+    if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
+        return
+    kinds = ("category", "categorical", "enum")
+    names = [
+        str(name)
+        for name, dtype in zip(X.columns, X.dtypes)
+        if str(dtype).lower().startswith(kinds)
+    ]
+    if names:
+        raise ValueError(
+            f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
+            "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
+        )
 
 
 def _scaled(weight) -> np.ndarray:

@@ -1,0 +1,81 @@
+"""Every classifier with every family: training, searching hyper-parameters, saving, frames."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import cwboost
+from cwboost import get_family, load_model
+from cwboost.datasets import load_pendigits, load_vowel
+
+CLASSIFIERS = [
+    cwboost.CWBoostClassifier,
+    cwboost.MultiBoostClassifier,
+    cwboost.AdaBoostECCClassifier,
+    cwboost.AdaBoostMHClassifier,
+    cwboost.AdaBoostMOClassifier,
+]
+NAMES = np.array([f"vowel {c}" for c in range(11)])
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    return X, NAMES[y]
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_saved_models_predict_the_same_bits(classifier, weak_learner, vowel, tmp_path):
+    X, y = vowel
+    clf = classifier(weak_learner=weak_learner, n_estimators=6, random_state=0).fit(X, y)
+    clf.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert type(loaded) is classifier
+    np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
+    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
+
+
+def test_search_over_the_parameters_of_a_family(vowel):
+    X, y = vowel
+    tree = get_family("tree")(max_features=None, criterion="edge")
+    clf = cwboost.CWBoostClassifier(
+        tree, n_estimators=15, correction="stagewise", learning_rate=0.3, random_state=0
+    )
+    search = GridSearchCV(clf, {"weak_learner__max_depth": [1, 3]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"weak_learner__max_depth": 3}
+    assert search.best_estimator_.family_.max_depth == 3
+    assert clone(clf).weak_learner.get_params() == tree.get_params()
+
+
+@pytest.mark.parametrize(
+    ("weak_learner", "least"), [("stump", 0.9), ("tree", 0.94), ("projection", 0.92)]
+)
+def test_every_family_trains_on_pendigits(weak_learner, least):
+    train = load_pendigits(subset="train", return_X_y=True)
+    test = load_pendigits(subset="test", return_X_y=True)
+    clf = cwboost.CWBoostClassifier(
+        weak_learner,
+        n_estimators=60,
+        correction="stagewise",
+        C=1e8,
+        random_state=0,
+        learning_rate=1.0 if weak_learner == "stump" else 0.2,
+    ).fit(*train)
+    assert clf.score(*test) > least
+
+
+def test_frames_have_names_and_no_categories(vowel):
+    pd = pytest.importorskip("pandas")
+    X, y = vowel
+    frame = pd.DataFrame(X, columns=[f"feature {f}" for f in range(10)])
+    clf = cwboost.CWBoostClassifier(n_estimators=3, random_state=0).fit(frame, y)
+    assert list(clf.feature_names_in_) == list(frame.columns)
+    np.testing.assert_array_equal(clf.predict(frame), clf.set_params(n_jobs=2).predict(frame))
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(frame.rename(columns={"feature 0": "other"}))
+    frame["feature 4"] = pd.Categorical(np.where(X[:, 4] > 0, "high", "low"))
+    with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
+        clone(clf).fit(frame, y)
