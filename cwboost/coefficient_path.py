@@ -244,10 +244,11 @@ class PathBuilder:
         known = int(self._entries["learners_offsets"][self.n_rounds])
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
-        order = np.lexsort((score_index, columns))
-        columns, score_index, values = columns[order], score_index[order], values[order]
-        if np.any((np.diff(columns) == 0) & (np.diff(score_index) == 0)):
-            raise ValueError("a round may name a coefficient once")
+        if not (columns[1:] > columns[:-1]).all():
+            order = np.lexsort((score_index, columns))
+            columns, score_index, values = columns[order], score_index[order], values[order]
+            if np.any((np.diff(columns) == 0) & (np.diff(score_index) == 0)):
+                raise ValueError("a round may name a coefficient once")
         if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
             raise ValueError(f"columns must lie in 0..{n_learners - 1}")
         self._extend("column", columns)
