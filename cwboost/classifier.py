@@ -280,14 +280,16 @@ class CWBoostClassifier(BoostingClassifier):
         )
         master = RestrictedMaster(problem.counts, float(self.C), problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
+        state = None if previous is None else previous["state"]
+        # A pass over all data: taken once, and only where a continuation may ask for it.
+        needed = state is not None or self._keeps_state()
+        self._data = _fingerprint(problem) if needed else None
         if previous is not None:
-            state = previous["state"]
-            same = state is not None and state["data"] == _fingerprint(problem)
+            same = state is not None and state["data"] == self._data
             training.resume(
                 previous["ensemble"], problem.X, previous["history"], state if same else None
             )
             training.resumed = state if same else None
-        self._data = _fingerprint(problem) if self._keeps_state() else None
         return training
 
     def _keeps_state(self) -> bool:
