@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from cwboost.master import RestrictedMaster
+from cwboost.master import RestrictedMaster, largest
 
 __all__ = ["ORDERS", "SolverReport", "fcd"]
 
@@ -86,7 +86,7 @@ def fcd(
     least, idle = np.inf, 0
     while True:
         violations = master.violations()
-        worst = max((float(theta.max()) for theta in violations if theta.size), default=0.0)
+        worst = largest(violations)
         idle = 0 if worst < least else idle + 1
         least = min(least, worst)
         if worst <= epsilon or idle == IDLE_PASSES:

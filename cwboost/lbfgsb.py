@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cwboost.descent import SolverReport
-from cwboost.master import RestrictedMaster
+from cwboost.master import RestrictedMaster, largest
 
 __all__ = ["lbfgsb"]
 
@@ -66,5 +66,5 @@ def lbfgsb(
         options={"ftol": ftol, "gtol": tol, "maxiter": max_iter, "maxfun": 20 * max_iter},
     )
     master.set_coef(np.split(np.maximum(found.x, 0.0), bounds))
-    worst = max((float(theta.max()) for theta in master.violations() if theta.size), default=0.0)
+    worst = largest(master.violations())
     return SolverReport(worst, worst <= tol, int(found.nit), int(found.nfev))

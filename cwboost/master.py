@@ -15,10 +15,15 @@ import numpy as np
 
 from cwboost._kernels.fcd import PairWeights
 
-__all__ = ["ColumnSet", "RestrictedMaster"]
+__all__ = ["ColumnSet", "RestrictedMaster", "largest"]
 
 REBUILD_EVERY = 64
 """Solves after which the pair weights are formed anew from the columns, to end rounding drift."""
+
+
+def largest(values_by_class) -> float:
+    """The largest number in a list of arrays, zero where there is none."""
+    return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
 
 
 class ColumnSet:

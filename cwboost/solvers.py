@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from cwboost.descent import ORDERS, SolverReport, fcd
 from cwboost.families import pack_outputs
 from cwboost.lbfgsb import lbfgsb
-from cwboost.master import RestrictedMaster
+from cwboost.master import RestrictedMaster, largest
 
 __all__ = ["Solution", "solve_master"]
 
@@ -213,8 +213,8 @@ def _new_layers(rows, n_new):
 
 def _solution(master, rows, report: SolverReport, limit: float) -> Solution:
     violations = master.violations()
-    worst = max((float(theta.max()) for theta in violations if theta.size), default=0.0)
-    best_edge = max((float(edge.max()) for edge in master.edges() if edge.size), default=0.0)
+    worst = largest(violations)
+    best_edge = largest(master.edges())
     coef = []
     for c, of_class in enumerate(rows):
         values = np.zeros(len(of_class))

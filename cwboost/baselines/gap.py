@@ -15,7 +15,7 @@ import numpy as np
 from cwboost.baselines.newton import newton_step
 from cwboost.descent import SolverReport
 from cwboost.lbfgsb import lbfgsb
-from cwboost.master import RestrictedMaster
+from cwboost.master import RestrictedMaster, largest
 
 __all__ = ["fcd_to_gap", "lbfgsb_to_gap", "relative_gap"]
 
@@ -35,7 +35,7 @@ IDLE_PASSES = 200
 
 def relative_gap(master: RestrictedMaster) -> float:
     """Duality gap over the columns of `master`, as a share of its objective."""
-    best_edge = max((float(edge.max()) for edge in master.edges() if edge.size), default=0.0)
+    best_edge = largest(master.edges())
     objective = master.objective
     return (objective - master.dual_bound(best_edge)) / objective
 
