@@ -30,7 +30,17 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these data sets")
     parser.add_argument(
-        "--seconds", type=float, help="limit on AdaBoost.MO's training (default: 1000)"
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="limit on the processor time of AdaBoost.MO's training (default: 1000)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        metavar="S",
+        help="limit on the processor time of every method's training, and once more of its choice "
+        "of C; a larger one repeats only the runs that were cut (default: none)",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
@@ -63,6 +73,7 @@ def run(args) -> int:
         n_jobs=args.jobs,
         weak_learner=args.weak_learner,
         quiet=args.quiet,
+        budget=args.budget,
         **chosen,
     )
     absent = reproduce(plan)

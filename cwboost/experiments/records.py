@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-__all__ = ["RecordFile"]
+__all__ = ["RecordFile", "find_done"]
 
 
 class RecordFile:
@@ -47,10 +47,6 @@ class RecordFile:
             records.append(record)
         return records
 
-    def find(self, key: dict) -> dict | None:
-        """The last record with this key, or None."""
-        return next((r for r in reversed(self.read()) if r["key"] == key), None)
-
     def append(self, record: dict) -> None:
         """Add a record in one write, on disk when this returns."""
         line = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
@@ -66,6 +62,26 @@ class RecordFile:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def find_done(records: list[dict], key: dict, limit: float | None) -> dict | None:
+    """The last result with this key, unless a training with this limit on time would go on.
+
+    A training that its clock stopped is a result for all limits that are not above its own.
+
+    Parameters
+    ----------
+    records : list of dict
+        With ``stopped``, and ``limit`` where that is true.
+    key : dict
+    limit : float or None
+        Seconds of processor time; None is without limit.
+    """
+    for record in reversed(records):
+        if record["key"] == key:
+            cut = record.get("stopped", False) and (limit is None or limit > record["limit"])
+            return None if cut else record
+    return None
 
 
 def _end_of_finished(handle) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from cwboost.experiments.protocols import PROTOCOLS
@@ -39,14 +41,15 @@ def write_report(plan, absent: dict[str, str]) -> str:
         Protocols without data, and the message about them.
     """
     records = plan.records.read()
-    parts = [_settings(plan)]
-    rows = _rows(plan, gather(records, plan), absent)
+    gathered, solvers = gather(records, plan), gather_solvers(records, plan)
+    parts = [_settings(plan), *_mixture(gathered, solvers)]
+    rows = _rows(plan, gathered, absent)
     if rows:
         parts += [HEADER + "\n" + "\n".join(rows)]
     if "solver" in plan.figures:
         parts += [
             "## Solvers\n",
-            SOLVER_HEADER + "\n" + "\n".join(_solver_rows(plan, records, absent)),
+            SOLVER_HEADER + "\n" + "\n".join(_solver_rows(solvers, absent)),
         ]
     text = "\n\n".join(parts) + "\n"
     plan.out.mkdir(parents=True, exist_ok=True)
@@ -60,8 +63,30 @@ def _settings(plan):
         f"{plan.weak_learner}, {plan.n_jobs} thread(s). Mean and standard deviation over the runs. "
         "Times are seconds of processor time, the solver's by its share of each round. C chosen "
         f"after {min(plan.selection_rounds, plan.rounds)} rounds by the error on a quarter of the "
-        f"training part; AdaBoost.MO stopped at {plan.seconds:g} s (marked *)."
+        f"training part. Stopped by the clock (marked *): {_limits(plan)}."
     )
+
+
+def _limits(plan):
+    limits = f"AdaBoost.MO at {plan.seconds:g} s"
+    if plan.budget is None:
+        return limits
+    return f"{limits}, every training at {plan.budget:g} s, and so the choice of C"
+
+
+def _mixture(*gathered):
+    """A warning where results of more than one state of the code stand in one table."""
+    states = Counter(
+        f"{record['version']} ({record.get('code', 'code unknown')})"
+        for curves in gathered
+        for by_name in curves.values()
+        for curve in by_name.values()
+        for record in curve.records
+    )
+    if len(states) < 2:
+        return []
+    counts = ", ".join(f"{state}: {count} runs" for state, count in states.items())
+    return [f"**Warning: results of {len(states)} states of the code are mixed.** {counts}."]
 
 
 def _rows(plan, gathered, absent):
@@ -98,8 +123,7 @@ def _row(name, method, curve: Curve, multiboost):
     return "| " + " | ".join(cells) + " |"
 
 
-def _solver_rows(plan, records, absent):
-    gathered = gather_solvers(records, plan)
+def _solver_rows(gathered, absent):
     rows = [f"| {name.split()[0]} | {ABSENT} |" + " |" * 7 for name in absent if "(solver)" in name]
     for name in PROTOCOLS:
         curves = gathered.get(name, {})
@@ -110,7 +134,7 @@ def _solver_rows(plan, records, absent):
             )
             cells = (
                 name,
-                solver,
+                f"{solver}{'*' if curve.stopped else ''}",
                 f"{curve.objective.mean(axis=0)[-1]:.5g}",
                 _or_dash(ratio["objective"], "+.2%"),
                 _mean(curve.solver_seconds[:, -1], 3),

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from cwboost import __version__
 from cwboost.datasets import DataAbsent
 from cwboost.experiments import solver_study
 from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.methods import METHODS
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, load_for, prepare
-from cwboost.experiments.records import RecordFile
+from cwboost.experiments.records import RecordFile, find_done
+from cwboost.experiments.revision import revision
 from cwboost.experiments.runner import choose_C, train_and_measure
 
 __all__ = ["Plan", "reproduce"]
@@ -40,7 +40,9 @@ class Plan:
     datasets : sequence of str or None
         Names of protocols to keep; None keeps all of the figures.
     seconds : float
-        Limit on the training time of AdaBoost.MO.
+        Limit on the processor time of AdaBoost.MO's training.
+    budget : float or None
+        Limit on the processor time of every method's training, and once more of its choice of C.
     seed : int
     n_jobs : int
     weak_learner : str
@@ -57,6 +59,7 @@ class Plan:
     methods: Sequence[str] = tuple(METHODS)
     datasets: Sequence[str] | None = None
     seconds: float = 1000.0
+    budget: float | None = None
     seed: int = 0
     n_jobs: int = 1
     weak_learner: str = "stump"
@@ -74,6 +77,10 @@ class Plan:
         for name in ("runs", "rounds", "selection_rounds"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("seconds", "budget"):
+            limit = getattr(self, name)
+            if limit is not None and not limit > 0:
+                raise ValueError(f"{name} must be above 0, got {limit}")
 
     @cached_property
     def records(self) -> RecordFile:
@@ -99,6 +106,16 @@ class Plan:
     def methods_of(self, protocol: Protocol) -> list[str]:
         """The methods that the paper ran on a protocol, of those asked for."""
         return [m for m in self.methods if protocol.with_mo or m != "Ada.MO"]
+
+    def limit_of(self, method) -> float | None:
+        """Seconds of processor time that a training of this method may take; None is no limit."""
+        limits = (self.budget, self.seconds if method.limited else None)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    @property
+    def provenance(self) -> dict:
+        """What made a result: version, and digest of the code."""
+        return revision(self.weak_learner)
 
 
 def reproduce(plan: Plan) -> dict[str, str]:
@@ -131,8 +148,9 @@ def _run_protocol(plan, protocol, bunch):
         for run in range(runs)
         for method in plan.methods_of(protocol)
     ]
-    done = [record["key"] for record in plan.records.read()]
-    todo = [key for key in keys if key not in done]
+    records = plan.records.read()
+    limits = {name: plan.limit_of(METHODS[name]) for name in plan.methods}
+    todo = [key for key in keys if find_done(records, key, limits[key["method"]]) is None]
     splits = {}
     with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for key in bar:
@@ -154,7 +172,6 @@ def _key(plan, protocol, method, run) -> dict:
         "run": run,
         "rounds": plan.rounds,
         "selection_rounds": plan.selection_rounds if METHODS[method].grid else None,
-        "seconds": plan.seconds if METHODS[method].limited else None,
         "seed": plan.seed,
         "n_jobs": plan.n_jobs,
         "weak_learner": plan.weak_learner,
@@ -163,6 +180,7 @@ def _key(plan, protocol, method, run) -> dict:
 
 def _run(plan, key, split) -> dict:
     method = METHODS[key["method"]]
+    limit = plan.limit_of(method)
     rng = np.random.default_rng([plan.seed, key["run"], 1])
     parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
     chosen = {}
@@ -174,11 +192,12 @@ def _run(plan, key, split) -> dict:
         else:
             bar.total = plan.rounds
         measured = train_and_measure(
-            method, split, rounds=plan.rounds, seconds=plan.seconds, parameters=parameters, bar=bar
+            method, split, rounds=plan.rounds, limit=limit, parameters=parameters, bar=bar
         )
     return {
         "key": key,
-        "version": __version__,
+        **plan.provenance,
+        "limit": limit,
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
         "n_features": split.X_train.shape[1],
@@ -188,18 +207,23 @@ def _run(plan, key, split) -> dict:
 
 
 def _choice(plan, key, method, split, rng, parameters, bar) -> dict:
-    """The chosen C: a result of its own, so that an interrupted training keeps it."""
+    """The chosen C: a result of its own, so that an interrupted training keeps it.
+
+    One that another state of the code made is made again: it would hide in the run's result.
+    """
     key = {**key, "kind": "choice"}
-    found = plan.records.find(key)
-    if found is None:
+    limit = plan.limit_of(method)
+    found = find_done(plan.records.read(), key, limit)
+    if found is None or found.get("code") != plan.provenance["code"]:
         chosen = choose_C(
             method,
             split,
             rounds=min(plan.selection_rounds, plan.rounds),
+            limit=limit,
             rng=rng,
             parameters=parameters,
             bar=bar,
         )
-        found = {"key": key, "version": __version__, **chosen}
+        found = {"key": key, **plan.provenance, "limit": limit, **chosen}
         plan.records.append(found)
     return {name: found[name] for name in ("C", "validation_error")}

@@ -18,29 +18,28 @@ CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
 class RoundClock:
     """Callback that moves a progress bar, notes the time and stops training when it is over.
 
-    The processor's time is noted beside the wall clock: on a busy machine it is the one that can
-    be compared.
+    Time is the processor's: on a busy machine it is the one that can be compared.
 
     Parameters
     ----------
-    seconds : float or None
-        Time from the first round on; None is without end.
+    limit : float or None
+        Seconds of processor time after which no round is begun; None is without end.
     bar : tqdm or None
     """
 
-    def __init__(self, seconds=None, bar=None):
-        self.seconds = seconds
+    def __init__(self, limit=None, bar=None):
+        self.limit = limit
         self.bar = bar
         self.stopped = False
         self.cpu_seconds = []
-        self._start, self._cpu_start = perf_counter(), process_time()
+        self._start = process_time()
 
     def on_round_end(self, state) -> bool:
         """Note the round; True when the time is over."""
-        self.cpu_seconds.append(process_time() - self._cpu_start)
+        self.cpu_seconds.append(process_time() - self._start)
         if self.bar is not None:
             self.bar.update(1)
-        self.stopped = self.seconds is not None and perf_counter() - self._start > self.seconds
+        self.stopped = self.limit is not None and self.cpu_seconds[-1] > self.limit
         return self.stopped
 
 
@@ -53,30 +52,38 @@ def hold_out(y, rng) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(~validation), np.flatnonzero(validation)
 
 
-def choose_C(method: Method, split: Split, *, rounds, rng, parameters, bar=None) -> dict:
+def choose_C(
+    method: Method, split: Split, *, rounds, limit=None, rng, parameters, bar=None
+) -> dict:
     """Choose C by the error on a held-out quarter of the training part; the first of equals.
+
+    A limit on processor time is shared by the values of C in equal parts: they are then compared
+    at what each reaches in the same time, as the training that follows will be.
 
     Returns
     -------
     dict
-        ``C`` and ``validation_error`` (by value of C, after `rounds` rounds).
+        ``C``, ``validation_error`` (by value of C, after `rounds` rounds or when the time is over)
+        and ``stopped``, whether one of the trainings was stopped by the clock.
     """
     train, validation = hold_out(split.y_train, rng)
-    errors = {}
+    errors, stopped = {}, False
     for C in method.grid:
-        clock = RoundClock(bar=bar)
+        clock = RoundClock(None if limit is None else limit / len(method.grid), bar)
         model = method.make(C=C, n_estimators=rounds, callbacks=[clock], **parameters)
         model.fit(split.X_train[train], split.y_train[train])
         predicted = model.predict(split.X_train[validation])
         errors[C] = float(np.mean(predicted != split.y_train[validation]))
+        stopped |= clock.stopped
     return {
         "C": min(errors, key=errors.get),
         "validation_error": {f"{C:g}": e for C, e in errors.items()},
+        "stopped": stopped,
     }
 
 
 def train_and_measure(
-    method: Method, split: Split, *, rounds, seconds=None, parameters, bar=None
+    method: Method, split: Split, *, rounds, limit=None, parameters, bar=None
 ) -> dict:
     """Train and measure every round.
 
@@ -87,7 +94,7 @@ def train_and_measure(
         round each of ``test_error``, ``cpu_seconds`` (processor time of training so far) and what
         the history has of `CURVES`.
     """
-    clock = RoundClock(seconds if method.limited else None, bar)
+    clock = RoundClock(limit, bar)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
     start = perf_counter()
     model.fit(split.X_train, split.y_train)

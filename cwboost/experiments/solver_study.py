@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from tqdm.auto import tqdm
 
-from cwboost import CWBoostClassifier, __version__
+from cwboost import CWBoostClassifier
 from cwboost.datasets import DataAbsent
 from cwboost.experiments.methods import EPSILON
 from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
+from cwboost.experiments.records import find_done
 from cwboost.experiments.runner import train_and_measure
 
 __all__ = ["SETS", "SOLVERS", "C", "run"]
@@ -24,8 +25,6 @@ SOLVERS["L-BFGS-B"] = {"solver": "lbfgsb"}
 
 class _Solver:
     """A solver's setting in the place of a method."""
-
-    grid, limited = (), False
 
     def __init__(self, name):
         self.name = name
@@ -43,8 +42,8 @@ def run(plan) -> dict[str, str]:
             continue
         protocol = PROTOCOLS[name]
         keys = [_key(plan, name, solver, run) for run in range(plan.runs) for solver in SOLVERS]
-        done = [record["key"] for record in plan.records.read()]
-        todo = [key for key in keys if key not in done]
+        records = plan.records.read()
+        todo = [key for key in keys if find_done(records, key, plan.budget) is None]
         try:
             bunch = load_for(protocol, plan.data_dir)
         except DataAbsent as error:
@@ -77,6 +76,11 @@ def _run(plan, protocol, bunch, key):
         total=plan.rounds, desc=f"  {key['solver']}", unit="round", leave=False, disable=plan.quiet
     ) as bar:
         measured = train_and_measure(
-            _Solver(key["solver"]), split, rounds=plan.rounds, parameters=parameters, bar=bar
+            _Solver(key["solver"]),
+            split,
+            rounds=plan.rounds,
+            limit=plan.budget,
+            parameters=parameters,
+            bar=bar,
         )
-    return {"key": key, "version": __version__, "C": C, **measured}
+    return {"key": key, **plan.provenance, "limit": plan.budget, "C": C, **measured}

@@ -106,7 +106,6 @@ def _is_of(plan, key) -> bool:
     settings = {
         "rounds": plan.rounds,
         "selection_rounds": plan.selection_rounds,
-        "seconds": plan.seconds,
         "seed": plan.seed,
         "n_jobs": plan.n_jobs,
         "weak_learner": plan.weak_learner,

@@ -1,0 +1,156 @@
+"""The paper's protocols: splits, features, the choice of C."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.utils import Bunch
+
+from cwboost.datasets import load
+from cwboost.experiments.cache import ArrayCache
+from cwboost.experiments.methods import METHODS
+from cwboost.experiments.protocols import (
+    FIGURES,
+    PROTOCOLS,
+    Batch,
+    PerClass,
+    Protocol,
+    Share,
+    load_for,
+    prepare,
+)
+from cwboost.experiments.runner import RoundClock, choose_C, hold_out
+
+ALL_METHODS = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH", "Ada.MO")
+
+
+def numbered(n_train=60, n_test=30, k=3):
+    """A data set whose only feature is the number of the example, to follow it through a split."""
+    y = np.arange(n_train + n_test) % k
+    X = np.arange(n_train + n_test, dtype=float)[:, None]
+    return Bunch(X_train=X[:n_train], y_train=y[:n_train], X_test=X[n_train:], y_test=y[n_train:])
+
+
+def test_share_pools_and_splits_without_loss_or_overlap():
+    bunch = numbered()
+    split = Share(0.75)(bunch, 0, np.random.default_rng(0))
+    train, test = split.X_train[:, 0], split.X_test[:, 0]
+    assert len(train) == 68 and len(test) == 22
+    assert np.array_equal(np.sort(np.r_[train, test]), np.arange(90))
+    assert np.array_equal(split.y_train, train % 3)
+
+
+def test_per_class_counts_and_where_they_are_drawn_from():
+    bunch = numbered()
+    rng = np.random.default_rng(0)
+    original = PerClass(5, original_test=True)(bunch, 0, rng)
+    assert np.array_equal(np.bincount(original.y_train), [5, 5, 5])
+    assert original.X_train.max() < 60
+    assert np.array_equal(original.X_test, bunch.X_test)
+    pooled = PerClass(5, original_test=False)(bunch, 0, rng)
+    assert np.array_equal(np.bincount(pooled.y_train), [5, 5, 5])
+    everything = np.r_[pooled.X_train, pooled.X_test][:, 0]
+    assert np.array_equal(np.sort(everything), np.arange(90))
+    with pytest.raises(ValueError, match="25 examples of class 0 needed, got 20"):
+        PerClass(25, original_test=True)(bunch, 0, rng)
+
+
+def test_batches_follow_the_source():
+    split = Batch(rows=20)(numbered(), 2, None)
+    assert np.array_equal(split.X_train[:, 0], np.arange(40, 60))
+    assert len(split.X_test) == 30
+    assert Batch(rows=20).n_runs(numbered()) == 3
+
+
+def test_splits_differ_by_run_and_repeat_by_seed():
+    protocol, bunch, cache = PROTOCOLS["VOWEL"], load("VOWEL"), ArrayCache(None)
+    first, again, other = (prepare(protocol, bunch, run, cache=cache) for run in (0, 0, 1))
+    assert np.array_equal(first.X_train, again.X_train)
+    assert not np.array_equal(first.X_train, other.X_train)
+    assert first.X_train.shape == (742, 10) and first.X_test.shape == (248, 10)
+
+
+def test_table_of_protocols_is_the_papers():
+    assert [name for names in FIGURES.values() for name in names] == list(PROTOCOLS)
+    assert FIGURES["digits"] == ("USPS", "PENDIGITS", "MNIST")
+    for name in ("VOWEL", "ISOLET", "USPS", "PENDIGITS"):
+        assert PROTOCOLS[name].split == Share(0.75)
+    assert PROTOCOLS["MNIST"].split == PerClass(1000, original_test=True)
+    assert PROTOCOLS["GTSRB"].split == PerClass(100, original_test=True)
+    assert PROTOCOLS["SCENE15"].split == PerClass(100, original_test=False)
+    assert PROTOCOLS["SUN"].split == Share(0.8)
+    assert PROTOCOLS["PASCAL07"].split == PROTOCOLS["LABELME"].split == Share(0.7)
+    with_mo = [name for name, protocol in PROTOCOLS.items() if protocol.with_mo]
+    assert with_mo == ["VOWEL", "ISOLET", "USPS", "PENDIGITS", "MNIST"]
+    assert tuple(METHODS) == ALL_METHODS
+
+
+@pytest.mark.parametrize(
+    ("name", "features", "side", "size"),
+    [("SCENE15", "codebook", 32, 6200), ("CIFAR10-GIST", "gist", 32, 512)],
+)
+def test_images_become_features(name, features, side, size):
+    rng = np.random.default_rng(0)
+    assert PROTOCOLS[name].features == features
+    X = rng.integers(0, 256, size=(12, side * side)).astype(np.uint8)
+    bunch = Bunch(X=X, y=np.arange(12) % 3, image_shape=(side, side))
+    small = Protocol("small", name, "scenes", Share(0.75), features=features)
+    split = prepare(small, bunch, 0, cache=ArrayCache(None))
+    assert split.X_train.shape == (9, size) and split.X_test.shape == (3, size)
+
+
+def test_hog_files_of_the_source_replace_its_images(monkeypatch):
+    bunch = Bunch(image_shape=(32, 32), hog_train=np.ones((4, 6)), hog_test=np.ones((2, 6)))
+    bunch |= {"X_train": None, "X_test": None, "y_train": np.arange(4), "y_test": np.arange(2)}
+    monkeypatch.setattr("cwboost.experiments.protocols.load", lambda *args: Bunch(**bunch))
+    loaded = load_for(PROTOCOLS["GTSRB"], None)
+    protocol = Protocol("G", "GTSRB", "traffic", Batch(rows=4), features="hog")
+    split = prepare(protocol, loaded, 0, cache=ArrayCache(None))
+    assert split.X_train.shape == (4, 6) and split.X_test.shape == (2, 6)
+
+
+def test_hold_out_takes_a_quarter_of_each_class():
+    y = np.repeat([0, 1, 2], [40, 8, 1])
+    train, validation = hold_out(y, np.random.default_rng(0))
+    assert np.array_equal(np.bincount(y[validation], minlength=3), [10, 2, 1])
+    assert np.array_equal(np.sort(np.r_[train, validation]), np.arange(49))
+
+
+def test_chosen_C_has_the_least_validation_error():
+    bunch = load("VOWEL")
+    split = prepare(PROTOCOLS["VOWEL"], bunch, 0, cache=ArrayCache(None))
+    chosen = choose_C(METHODS["CW"], split, rounds=10, rng=np.random.default_rng(0), parameters={})
+    errors = chosen["validation_error"]
+    assert list(errors) == ["100", "1000", "10000", "100000"]
+    assert errors[f"{chosen['C']:g}"] == min(errors.values())
+    assert max(errors.values()) > min(errors.values())
+
+
+@pytest.fixture
+def processor(monkeypatch):
+    """A processor that needs a second between one look at its clock and the next."""
+    seconds = itertools.count()
+    monkeypatch.setattr("cwboost.experiments.runner.process_time", lambda: float(next(seconds)))
+
+
+def test_clock_stops_when_its_time_is_over(processor):
+    clock = RoundClock(limit=2.5)
+    assert [clock.on_round_end(None) for _ in range(3)] == [False, False, True]
+    assert clock.stopped and clock.cpu_seconds == [1.0, 2.0, 3.0]
+    endless = RoundClock()
+    assert endless.on_round_end(None) is False and not endless.stopped
+
+
+def test_values_of_C_share_a_limit(processor):
+    split = prepare(PROTOCOLS["VOWEL"], load("VOWEL"), 0, cache=ArrayCache(None))
+    settings = {"rounds": 6, "parameters": {"random_state": 0}}
+    chosen, cut, longer = (
+        choose_C(METHODS["CW"], split, rng=np.random.default_rng(0), limit=limit, **settings)
+        for limit in (None, 8.5, 100.0)
+    )
+    # A quarter of 8.5 s is over after the third round of each value.
+    short = choose_C(
+        METHODS["CW"], split, rng=np.random.default_rng(0), **{**settings, "rounds": 3}
+    )
+    assert cut["validation_error"] == short["validation_error"] != chosen["validation_error"]
+    assert (chosen["stopped"], cut["stopped"], longer) == (False, True, chosen)
