@@ -16,6 +16,7 @@ from scipy import sparse
 
 from cwboost.coefficient_path import CoefficientPath, PathBuilder
 from cwboost.families import WeakLearners
+from cwboost.moving_scores import MovingScores
 
 __all__ = ["CoefficientPath", "Ensemble", "PathBuilder"]
 
@@ -122,26 +123,19 @@ class Ensemble:
         computed once; while later rounds need them they are kept at one bit an example. Equal to
         `scores` up to rounding, since coefficients enter as differences.
         """
-        n_samples = X.shape[0]
         last_use = np.full(len(self.learners), -1)
         rounds = np.repeat(np.arange(self.n_rounds), np.diff(self.path.round_offsets))
         np.maximum.at(last_use, self.path.column, rounds)
-        bits: dict[int, np.ndarray] = {}
-        scores = np.zeros((n_samples, self.n_scores))
+        moving = MovingScores(X.shape[0], self.n_scores)
         for r, (columns, targets, steps) in enumerate(self.path.changes(self.n_scores)):
-            distinct, row = np.unique(columns, return_inverse=True)
-            new = [int(c) for c in distinct if int(c) not in bits]
-            if new:
-                bits.update(zip(new, _packed_outputs(self.learners.take(new), X)))
-            if len(distinct):
-                packed = np.stack([bits[int(c)] for c in distinct])
-                step = sparse.csr_array(
-                    (steps, (row, targets)), shape=(len(distinct), self.n_scores)
-                )
-                _add_outputs(scores, packed, step)
-            for c in distinct[last_use[distinct] <= r]:
-                del bits[int(c)]
-            yield scores.copy() if self.offsets is None else scores + self.offsets[r + 1]
+            distinct = np.unique(columns)
+            new = distinct[~moving.is_kept(distinct)]
+            if len(new):
+                moving.keep(new, _packed_outputs(self.learners.take(new), X))
+            moving.move(columns, targets, steps)
+            moving.drop(distinct[last_use[distinct] <= r])
+            scores = moving.scores.copy()
+            yield scores if self.offsets is None else scores + self.offsets[r + 1]
 
     def truncate(self, n_rounds: int) -> Ensemble:
         """The model of the first `n_rounds` rounds, without the learners that came later."""
@@ -211,14 +205,3 @@ def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:
         part = np.packbits(positive.T, axis=1, bitorder="little")
         packed[:, start // 8 : start // 8 + part.shape[1]] = part
     return packed
-
-
-def _add_outputs(scores: np.ndarray, packed: np.ndarray, step: sparse.csr_array) -> None:
-    """``scores += outputs @ step``, unpacking a chunk of examples at a time."""
-    n_samples = len(scores)
-    rows = max(8, CELLS_A_CHUNK // len(packed) // 8 * 8)
-    for start in range(0, n_samples, rows):
-        part = packed[:, start // 8 : (start + rows) // 8]
-        count = min(rows, n_samples - start)
-        positive = np.unpackbits(part, axis=1, count=count, bitorder="little")
-        scores[start : start + count] += (step.T @ (2.0 * positive - 1.0)).T

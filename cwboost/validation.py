@@ -6,7 +6,8 @@ import numpy as np
 
 from cwboost.calibration import fit_scale
 from cwboost.ensemble import Ensemble
-from cwboost.families import WeakLearners, pack_outputs, unpack_outputs
+from cwboost.families import WeakLearners, pack_outputs
+from cwboost.moving_scores import MovingScores
 
 __all__ = ["EarlyStopping", "ValidationScores"]
 
@@ -34,13 +35,15 @@ class ValidationScores:
 
     def __init__(self, X, y, n_scores: int, decode=None):
         self._X, self._y, self._decode = X, y, decode
-        self._scores = np.zeros((len(y), n_scores))
-        self._packed: list[np.ndarray] = []
+        self._moving = MovingScores(len(y), n_scores)
+        self._n_learners = 0
         self.error = self.loss = np.nan
 
     def add(self, learners: WeakLearners) -> None:
         """Compute the outputs of new learners, kept at one bit an example."""
-        self._packed.extend(pack_outputs(learners.outputs(self._X)))
+        ids = np.arange(self._n_learners, self._n_learners + len(learners))
+        self._moving.keep(ids, pack_outputs(learners.outputs(self._X)))
+        self._n_learners += len(learners)
 
     def move(self, ids, score_index, differences, offset=None) -> float:
         """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error.
@@ -48,15 +51,12 @@ class ValidationScores:
         `offset` is added to every example's scores.
         """
         n_samples = len(self._y)
-        ids, score_index = np.asarray(ids), np.asarray(score_index)
-        for c in np.unique(score_index):
-            of_class = score_index == c
-            packed = np.stack([self._packed[i] for i in ids[of_class]])
-            outputs = unpack_outputs(packed, n_samples).astype(np.float64)
-            self._scores[:, c] += outputs @ np.asarray(differences)[of_class]
+        self._moving.move(np.asarray(ids), score_index, differences)
         if offset is not None:
-            self._scores += offset
-        scores = self._scores if self._decode is None else self._decode(self._scores)
+            self._moving.shift(offset)
+        scores = np.ascontiguousarray(self._moving.scores)
+        if self._decode is not None:
+            scores = self._decode(scores)
         rows = np.arange(n_samples)
         own = scores[rows, self._y]
         self.error = float(np.mean(np.argmax(scores, axis=1) != self._y))
