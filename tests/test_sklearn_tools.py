@@ -1,0 +1,208 @@
+"""scikit-learn around the classifiers: frames, pipelines, searches, routing, calibration."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import cwboost
+from cwboost import CWBoostClassifier, CWBoostClassifierCV
+from cwboost.datasets import load_vowel
+
+FEATURES = [f"feature {f}" for f in range(10)]
+NAMES = np.array([f"vowel {c}" for c in range(11)])
+CLASSIFIERS = [
+    cwboost.CWBoostClassifier,
+    cwboost.MultiBoostClassifier,
+    cwboost.AdaBoostECCClassifier,
+    cwboost.AdaBoostMHClassifier,
+    cwboost.AdaBoostMOClassifier,
+]
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))[:400]
+    return X[rows], NAMES[y[rows]]
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def pandas_frame(X):
+    return pytest.importorskip("pandas").DataFrame(X, columns=FEATURES)
+
+
+def polars_frame(X):
+    return pytest.importorskip("polars").DataFrame(X, schema=FEATURES)
+
+
+FRAMES = pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
+
+
+def small(classifier=CWBoostClassifier, **parameters):
+    return classifier(n_estimators=5, random_state=0, **parameters)
+
+
+# ---------------------------------------------------------------------------- frames
+
+
+@FRAMES
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_frames_give_the_model_of_their_values(classifier, frame, vowel):
+    X, y = vowel
+    from_frame = small(classifier).fit(frame(X), y)
+    assert list(from_frame.feature_names_in_) == FEATURES
+    plain = small(classifier).fit(X, y)
+    np.testing.assert_array_equal(from_frame.predict(frame(X)), plain.predict(X))
+    np.testing.assert_array_equal(
+        from_frame.decision_function(frame(X)), plain.decision_function(X)
+    )
+
+
+@FRAMES
+def test_names_are_checked_at_prediction(frame, vowel):
+    X, y = vowel
+    clf = small().fit(frame(X), y, X_val=frame(X[:50]), y_val=y[:50])
+    shuffled = frame(X)[FEATURES[::-1]]
+    for method in (clf.predict, clf.predict_proba, clf.decision_function, clf.explain):
+        with pytest.raises(ValueError, match="in the same order as they were in fit"):
+            method(shuffled)
+    with pytest.raises(ValueError, match=r"(?s)Feature names seen at fit time, yet now missing"):
+        clf.predict(frame(X)[FEATURES[:9]])
+    with pytest.raises(ValueError, match="in the same order as they were in fit"):
+        small().fit(frame(X), y, X_val=shuffled, y_val=y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        clf.predict(X)
+
+
+def test_polars_columns_of_categories_are_refused(vowel):
+    pl = pytest.importorskip("polars")
+    X, y = vowel
+    words = ["high" if value > 0 else "low" for value in X[:, 4]]
+    frame = polars_frame(X)
+    for dtype in (pl.Categorical, pl.Enum(["high", "low"])):
+        mixed = frame.with_columns(pl.Series("feature 4", words, dtype=dtype))
+        with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
+            small().fit(mixed, y)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_transformers_may_hand_on_frames(output, vowel):
+    pytest.importorskip(output)
+    X, y = vowel
+    steps = ColumnTransformer(
+        [("scaled", StandardScaler(), FEATURES[:4]), ("kept", "passthrough", FEATURES[4:])]
+    )
+    clf = small()
+    pipeline = make_pipeline(steps, clf).set_output(transform=output)
+    pipeline.fit(pandas_frame(X), y)
+    names = [f"scaled__{name}" for name in FEATURES[:4]] + [f"kept__{n}" for n in FEATURES[4:]]
+    assert list(clf.feature_names_in_) == names
+    plain = make_pipeline(sklearn.clone(steps), small()).set_output(transform="default")
+    plain.fit(pandas_frame(X), y)
+    assert not hasattr(plain[-1], "feature_names_in_")
+    np.testing.assert_array_equal(pipeline.predict(pandas_frame(X)), plain.predict(pandas_frame(X)))
+
+
+# ---------------------------------------------------------------------------- searches
+
+
+def test_search_through_a_pipeline(vowel):
+    X, y = vowel
+    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), small())
+    grid = {"pca__n_components": [2, 8], "cwboostclassifier__C": [10.0, 1e4]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"pca__n_components": 8, "cwboostclassifier__C": 1e4}
+    assert search.score(X, y) == search.best_estimator_.score(X, y) > 0.5
+
+
+# ---------------------------------------------------------------------------- calibration
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_calibration_of_a_pipeline(method, ensemble, vowel):
+    X, y = vowel
+    pipeline = make_pipeline(StandardScaler(), small())
+    calibrated = CalibratedClassifierCV(pipeline, method=method, ensemble=ensemble, cv=3)
+    probabilities = calibrated.fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert np.mean(calibrated.predict(X) == y) > 0.5
+    if not ensemble:
+        # One model on everything, its scores unchanged: the one that is fitted alone.
+        (inner,) = calibrated.calibrated_classifiers_
+        np.testing.assert_array_equal(inner.estimator.predict(X), pipeline.fit(X, y).predict(X))
+
+
+def test_search_over_a_calibrated_classifier(vowel):
+    X, y = vowel
+    calibrated = CalibratedClassifierCV(small(), cv=3)
+    search = GridSearchCV(calibrated, {"estimator__C": [10.0, 1e4]}, cv=3, scoring="neg_log_loss")
+    search.fit(X, y)
+    assert search.best_params_ == {"estimator__C": 1e4}
+
+
+# ---------------------------------------------------------------------------- metadata routing
+
+
+@pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
+def test_weights_reach_the_classifier_at_the_end_of_a_pipeline(classifier, routing, vowel):
+    X, y = vowel
+    if classifier is CWBoostClassifierCV:
+        clf = CWBoostClassifierCV(small(), Cs=(1e3,), cv=2)
+    else:
+        clf = small(classifier)
+    weight = np.where(y == "vowel 3", 20.0, 1.0)
+    by_hand = sklearn.clone(clf).fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    pipeline = make_pipeline(scaler, clf.set_fit_request(sample_weight=True))
+    pipeline.fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(
+        pipeline.decision_function(X), by_hand.decision_function(scaler.transform(X))
+    )
+    unweighted = make_pipeline(scaler, sklearn.clone(clf)).fit(X, y)
+    assert not np.array_equal(unweighted.decision_function(X), pipeline.decision_function(X))
+
+
+def test_weights_reach_every_fit_and_score_of_a_search(routing, vowel):
+    X, y = vowel
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    clf = small().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    search = GridSearchCV(clf, {"C": [1e2, 1e4]}, cv=3)
+    search.fit(X, y, sample_weight=weight)
+    by_hand = small(C=search.best_params_["C"]).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.decision_function(X), by_hand.decision_function(X))
+    scored = cross_validate(
+        clf.set_params(**search.best_params_), X, y, cv=3, params={"sample_weight": weight}
+    )
+    best = search.cv_results_["mean_test_score"][search.best_index_]
+    assert scored["test_score"].mean() == pytest.approx(best)
+    with pytest.raises(ValueError, match=r"sample_weight.* but .*not explicitly set"):
+        GridSearchCV(small(), {"C": [1e2]}, cv=3).fit(X, y, sample_weight=weight)
+
+
+def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
+    """`transform_input` brings X_val through the steps before; y_val is handed on as it is."""
+    X, y = vowel
+    train, held = np.arange(300), np.arange(300, 400)
+    settings = {"early_stopping": True, "n_iter_no_change": 2, "C": 1e5}
+    clf = CWBoostClassifier(n_estimators=60, random_state=0, **settings)
+    scaler = StandardScaler().fit(X[train])
+    by_hand = sklearn.clone(clf).fit(
+        scaler.transform(X[train]), y[train], X_val=scaler.transform(X[held]), y_val=y[held]
+    )
+    clf.set_fit_request(X_val=True, y_val=True)
+    pipeline = make_pipeline(StandardScaler(), clf, transform_input=["X_val"])
+    pipeline.fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    np.testing.assert_array_equal(clf.history_["valid_error"], by_hand.history_["valid_error"])
+    np.testing.assert_array_equal(pipeline.predict(X), by_hand.predict(scaler.transform(X)))
