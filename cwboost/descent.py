@@ -67,9 +67,10 @@ def fcd(
         violations.
     order : {"permutation", "random", "layers"}, default="permutation"
         How later passes walk through a working set of size s: "random" draws s times with
-        replacement, as printed; "permutation" takes each once in random order, which reaches a
-        lower objective for the same work; "layers" takes one column of every class at a time and
-        updates them together on their joint-sign tables, without randomness.
+        replacement, as printed; "permutation" takes each once, the classes in random order and the
+        columns of a class in random order, which reaches a lower objective for a fraction of the
+        time; "layers" takes one column of every class at a time and updates them together on
+        their joint-sign tables, without randomness.
     rng : numpy.random.Generator
         Needed for "permutation" and "random".
     step : float, default=1.0
@@ -157,5 +158,8 @@ def update_working_set(master, working_set, order, rng) -> None:
     if order == "random":
         picks = rng.integers(len(rows), size=len(rows))
     else:
+        # Class after class: the kernel keeps what one class needs at hand.
+        turn = rng.permutation(len(working_set))[classes]
         picks = rng.permutation(len(rows))
+        picks = picks[np.argsort(turn[picks], kind="stable")]
     master.update_coordinates(classes[picks], rows[picks])

@@ -10,7 +10,7 @@ from report import Row, number
 from timing import alternate, numpy_pass
 
 from cwboost import pack_outputs
-from cwboost.descent import fcd
+from cwboost.descent import fcd, update_working_set
 from cwboost.lbfgsb import lbfgsb
 from cwboost.master import RestrictedMaster
 
@@ -71,23 +71,21 @@ def coordinate_update(settings):
     for c in range(n_classes):
         for bits in pack_outputs(rng.choice([-1, 1], size=(n_samples, n_columns))):
             master.add(c, bits)
-    classes = np.repeat(np.arange(n_classes), n_columns)
-    rows = np.tile(np.arange(n_columns), n_classes)
-    order = rng.permutation(len(classes))
-    classes, rows = classes[order], rows[order]
+    working_set = [np.arange(n_columns)] * n_classes
     layer = np.zeros(n_classes, dtype=int)
 
     times = alternate(
         {
-            "coordinate": lambda: master.update_coordinates(classes, rows),
+            "pass": lambda: update_working_set(master, working_set, "permutation", rng),
             "layer": lambda: master.update_layer(layer),
         },
         50,
     )
     one_pass = numpy_pass(n_samples)
-    single = times["coordinate"] / len(classes)
+    single = times["pass"] / (n_classes * n_columns)
     yield Row(
-        f"one coordinate update over a NumPy pass `a *= s`, n_samples = {n_samples:,}",
+        f"one coordinate update over a NumPy pass `a *= s`, n_samples = {n_samples:,}, "
+        f"in a pass over {n_columns} columns of each of {n_classes} classes",
         2.0,
         single / one_pass,
         "x",

@@ -11,8 +11,8 @@ Everything the algorithm asks is a product with a row of R: (1/q) sum_i r_c(i) h
 of a column of class c, and one minus it the derivative of the objective. The scores F are kept
 beside it: sum r F is the sum of mu gamma, which the dual bound needs.
 
-Coordinates change either one at a time (`update_coordinates`: V+ and V- by one pass over the
-examples, two calls of exp, two passes to apply) or a layer at a time (`update_layer`: one column a
+Coordinates change either one at a time (`update_coordinates`: one pass over the examples applies
+a move and takes V+ and V- of the next) or a layer at a time (`update_layer`: one column a
 class; one pass fills the joint-sign tables, exact coordinate updates then need no data, one pass
 applies them all).
 """
@@ -32,12 +32,16 @@ cdef extern from "fcd.h" nogil:
         int64_t errors
     double cwb_step(double, double, double, double, double) noexcept
     void cwb_edges(const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept
-    void cwb_coordinate_sums(
-        const double*, const double*, const uint8_t*, int64_t, double*, double*) noexcept
-    void cwb_coordinate_apply(
-        double*, int64_t, int64_t, const int64_t*, int64_t, double*, const uint8_t*,
-        double) noexcept
-    void cwb_coordinate_scores(double*, const uint8_t*, int64_t, double) noexcept
+    ctypedef struct cwb_run:
+        double* u
+        double* factor
+        int64_t n_bytes, start, end
+    void cwb_run_enter(const double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
+    void cwb_run_leave(double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
+    void cwb_run_move(
+        const cwb_run*, const uint8_t*, double, double, const uint8_t*, double*, double*) noexcept
+    void cwb_add_columns(
+        double*, int64_t, const uint8_t* const*, const double*, int64_t) noexcept
     void cwb_layer_table(
         const double*, int64_t, const int64_t*, int64_t, const uint8_t**, double*) noexcept
     double cwb_layer_solve(
@@ -51,13 +55,22 @@ cdef extern from "fcd.h" nogil:
         const int32_t*, cwb_tile_sums*) noexcept
     void cwb_pair_weights(
         double*, const double*, int64_t, int64_t, int64_t, const double*, const int32_t*) noexcept
-    void cwb_class_scores(
-        const uint8_t*, int64_t, const double*, int64_t, int64_t, double*) noexcept
 
-# A lazy row factor may grow to exp(this) before it is folded into R.
+# The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
 # Below so many entries of R a second thread costs more than it brings.
 cdef int64_t PARALLEL_ENTRIES = 60_000
+
+
+def aligned_zeros(shape):
+    """Zeros whose rows begin with a line of the cache, if they are a multiple of one long.
+
+    A vector of 64 bytes that lies across two lines costs two.
+    """
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 7)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + size].reshape(shape)
 
 
 cdef class PairWeights:
@@ -78,7 +91,7 @@ cdef class PairWeights:
     cdef readonly int64_t n_errors
     cdef int n_threads
     cdef double[:, ::1] R, scores
-    cdef double[::1] scale, weight, tables, up, down
+    cdef double[::1] scale, weight, tables, up, down, run_weight
     cdef int64_t[::1] starts
     cdef int32_t[::1] label
     cdef uint8_t[::1] no_bits
@@ -97,11 +110,13 @@ cdef class PairWeights:
         self.label = np.full(self.stride, -1, dtype=np.int32)
         np.asarray(self.label)[: self.n_samples] = np.repeat(
             np.arange(self.n_classes, dtype=np.int32), counts)
-        self.weight = np.zeros(self.stride)
+        self.weight = aligned_zeros(self.stride)
         np.asarray(self.weight)[: self.n_samples] = example_weight
-        self.R = np.zeros((self.n_classes, self.stride))
-        self.scores = np.zeros((self.n_classes, self.stride))
-        self.scale = np.ones(self.stride)
+        self.R = aligned_zeros((self.n_classes, self.stride))
+        self.scores = aligned_zeros((self.n_classes, self.stride))
+        self.scale = aligned_zeros(self.stride)
+        np.asarray(self.scale)[:] = 1.0
+        self.run_weight = aligned_zeros(self.stride)
         self.tables = np.zeros(4 * self.n_classes * self.n_classes)
         self.up = np.ones(self.n_classes)
         self.down = np.ones(self.n_classes)
@@ -140,29 +155,47 @@ cdef class PairWeights:
         OverflowError
             If a pair weight is not finite. The state is then as after `restart`.
         """
-        cdef int64_t c
+        cdef int64_t c, j, n = 0, K = self.n_classes
         cdef const uint8_t[:, ::1] h
         cdef const double[::1] w
-        # Plain pointers here and below: a bounds check may not leave a parallel loop.
-        cdef double* R = &self.R[0, 0]
-        cdef const double* F = &self.scores[0, 0]
-        cdef const double* weight = &self.weight[0]
-        cdef const int32_t* label = &self.label[0]
-        cdef int n_threads = self.threads()
-        for c in range(self.n_classes):
-            h = bits[c]
-            w = coef[c]
-            self.scores[c, :] = 0.0
-            if w.shape[0]:
-                cwb_class_scores(
-                    &h[0, 0], h.shape[1], &w[0], w.shape[0], self.n_bytes, &self.scores[c, 0])
-        with nogil:
-            for c in prange(self.n_classes, num_threads=n_threads, schedule="static"):
-                cwb_pair_weights(R, F, self.stride, c, self.n_samples, weight, label)
+        cdef int64_t[::1] first = np.concatenate([[0], np.cumsum([len(values) for values in coef])])
+        cdef double[::1] moves = np.zeros(first[K] + 1)
+        cdef const uint8_t** columns = <const uint8_t**> malloc((first[K] + 1) * sizeof(void*))
+        if columns == NULL:
+            raise MemoryError("no memory to form the pair weights")
+        try:
+            for c in range(K):
+                first[c] = n
+                h, w = bits[c], coef[c]
+                for j in range(w.shape[0]):
+                    if w[j] != 0.0:
+                        columns[n], moves[n] = &h[j, 0], w[j]
+                        n += 1
+            first[K] = n
+            np.asarray(self.scores)[:] = 0.0
+            self.rebuild_rows(columns, &moves[0], &first[0])
+        finally:
+            free(columns)
         self.fold()
         if not isfinite(self.loss):
             self.restart()
             raise OverflowError("a pair weight overflows")
+
+    cdef void rebuild_rows(self, const uint8_t** columns, const double* moves,
+                           const int64_t* first) noexcept nogil:
+        """Scores and pair weights: class c has the columns first[c] to first[c + 1] - 1."""
+        cdef int64_t c, n_classes = self.n_classes
+        # Plain pointers here and below: a bounds check may not leave a parallel loop.
+        cdef double* R = &self.R[0, 0]
+        cdef double* F = &self.scores[0, 0]
+        cdef const double* weight = &self.weight[0]
+        cdef const int32_t* label = &self.label[0]
+        cdef int n_threads = self.threads()
+        for c in prange(n_classes, num_threads=n_threads, schedule="static"):
+            cwb_add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
+                            moves + first[c], first[c + 1] - first[c])
+        for c in prange(n_classes, num_threads=n_threads, schedule="static"):
+            cwb_pair_weights(R, F, self.stride, c, self.n_samples, weight, label)
 
     cdef int threads(self) noexcept nogil:
         return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
@@ -278,6 +311,9 @@ cdef class PairWeights:
     def update_coordinates(self, classes, rows, bits, coef):
         """Exact updates of single coordinates, one after the other.
 
+        Neighbours of one class make a run, whose updates cost one pass over the examples each;
+        between runs come two passes more.
+
         Parameters
         ----------
         classes, rows : ndarrays of shape (n_updates,), dtype int64
@@ -286,45 +322,55 @@ cdef class PairWeights:
         coef : list of n_classes ndarrays of shape (n_c,), dtype float64
             Changed in place.
         """
-        cdef int64_t u, c, j, n_updates = classes.shape[0], K = self.n_classes
+        cdef int64_t u, first, c, n_updates = classes.shape[0]
         cdef const int64_t[::1] of_class = classes, of_row = rows
-        cdef const uint8_t** columns = <const uint8_t**> malloc(K * sizeof(void*))
-        cdef double** w = <double**> malloc(K * sizeof(void*))
+        cdef const uint8_t** columns = <const uint8_t**> malloc((n_updates + 1) * sizeof(void*))
+        cdef double[::1] moves = np.zeros(n_updates + 1)
         cdef const uint8_t[:, ::1] h
-        cdef double[::1] values
-        cdef const uint8_t* column
-        cdef double v_plus, v_minus, d, log_scale = 0.0
+        cdef double[::1] w
         try:
-            if columns == NULL or w == NULL:
+            if columns == NULL:
                 raise MemoryError("no memory for the updates")
-            for c in range(K):
-                h = bits[c]
-                values = coef[c]
-                columns[c] = &h[0, 0] if h.shape[0] else NULL
-                w[c] = &values[0] if values.shape[0] else NULL
-            with nogil:
-                for u in range(n_updates):
-                    c = of_class[u]
-                    j = of_row[u]
-                    column = columns[c] + j * self.n_bytes
-                    cwb_coordinate_sums(
-                        &self.R[c, 0], &self.scale[0], column, self.n_bytes, &v_plus, &v_minus)
-                    d = cwb_step(v_plus, v_minus, self.q, w[c][j], 1.0)
-                    if d == 0.0:
-                        continue
-                    log_scale += fabs(d)
-                    if log_scale > LARGEST_LOG_SCALE:
-                        self.apply(NULL, NULL)
-                        log_scale = fabs(d)
-                    w[c][j] = w[c][j] + d if w[c][j] + d > 0.0 else 0.0
-                    cwb_coordinate_apply(
-                        &self.R[0, 0], self.stride, c, &self.starts[0], K, &self.scale[0],
-                        column, d)
-                    cwb_coordinate_scores(&self.scores[c, 0], column, self.n_bytes, d)
-                self.apply(NULL, NULL)
+            u = 0
+            while u < n_updates:
+                first, c = u, of_class[u]
+                h, w = bits[c], coef[c]
+                while u < n_updates and of_class[u] == c:
+                    columns[u] = &h[of_row[u], 0]
+                    u += 1
+                self.run(c, columns + first, &of_row[first], &w[0], &moves[first], u - first)
+            self.apply(NULL, NULL)
         finally:
             free(columns)
-            free(w)
+
+    cdef void run(self, int64_t c, const uint8_t** columns, const int64_t* rows, double* w,
+                  double* moves, int64_t n) noexcept nogil:
+        """Update coordinates of class c: column `columns[k]`, whose coefficient is `w[rows[k]]`."""
+        cdef int64_t k
+        cdef double v_plus, v_minus, d, log_scale = 0.0
+        cdef double* value
+        cdef cwb_run run
+        run.u, run.factor = &self.run_weight[0], &self.scale[0]
+        run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
+        cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+        # A move by nothing takes the sums of the first.
+        cwb_run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
+        for k in range(n):
+            value = &w[rows[k]]
+            d = moves[k] = cwb_step(v_plus, v_minus, self.q, value[0], 1.0)
+            value[0] = value[0] + d if value[0] + d > 0.0 else 0.0
+            log_scale += fabs(d)
+            if log_scale > LARGEST_LOG_SCALE:
+                # Fold what the run has done into R, lest its factors overflow.
+                cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+                cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+                log_scale = fabs(d)
+            cwb_run_move(&run, columns[k], exp(d), exp(-d), columns[min(k + 1, n - 1)],
+                         &v_plus, &v_minus)
+        cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+        cwb_add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
+        for k in range(8 * (run.start >> 3), min(8 * self.n_bytes, run.end + 8)):
+            self.scale[k] = 1.0
 
     cpdef fold(self):
         """Renew the own sums, and the loss, margins and errors counted with them."""

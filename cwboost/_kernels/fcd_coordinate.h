@@ -1,4 +1,12 @@
-/* Fast coordinate descent, one coordinate at a time. For the notation see fcd.h. */
+/* Fast coordinate descent, one coordinate at a time, in runs of coordinates of one class. For the
+ * notation see fcd.h.
+ *
+ * All that coordinates of class c look at is one weight an example: what the pairs of example i
+ * that have to do with class c weigh together, u(i) = |r_c(i)|. Column j pulls them the right way
+ * where its output agrees with the example: h = +1 for the examples of class c, h = -1 for all
+ * others; u(i) falls by exp(-d) there and grows by exp(d) elsewhere. So a run keeps u in a vector
+ * of its own, and a coordinate costs one pass over it, in which the sums of the next coordinate
+ * are taken as well. Entering and leaving a run costs a pass over R each. */
 #ifndef CWBOOST_FCD_COORDINATE_H
 #define CWBOOST_FCD_COORDINATE_H
 
@@ -14,105 +22,163 @@ CWBOOST_INLINE double cwb_step(double v_plus, double v_minus, double q, double w
     return step * d;
 }
 
-/* V+ and V- of one coordinate: the weight of the pairs that gain and lose when it grows.
- * x = R_c s has the sign of "this pair wants h = +1", so V+ sums |x| where h agrees. Costs 2n. */
+/* A run of coordinates of class c. */
+typedef struct {
+    double *u;       /* weights of the examples, as above; padded with zeros */
+    double *factor;  /* what the run has multiplied the pairs of class c's examples by */
+    int64_t n_bytes, start, end; /* examples [start, end) are of class c */
+} cwb_run;
+
+/* Costs 2n: |r_c| of the others, and the sums over the rows of R for the examples of class c. */
 CWBOOST_CLONES
-static void cwb_coordinate_sums(const double *r, const double *scale, const uint8_t *bits,
-                                int64_t n_bytes, double *v_plus, double *v_minus) {
-    cwb_f64x8 plus = {0}, minus = {0};
-    for (int64_t b = 0; b < n_bytes; b++) {
-        const cwb_f64x8 x = cwb_load(r + 8 * b) * cwb_load(scale + 8 * b);
-        const cwb_i64x8 agree = cwb_lanes(bits[b]) ^ cwb_negative(x);
-        const cwb_f64x8 size = (cwb_f64x8)((cwb_i64x8)x & INT64_MAX);
-        plus += cwb_where(agree, size);
-        minus += cwb_where(~agree, size);
+static void cwb_run_enter(const double *R, int64_t stride, int64_t c, int64_t n_classes,
+                          const cwb_run *run) {
+    const double *r = R + c * stride;
+    for (int64_t b = 0; b < run->n_bytes; b++)
+        cwb_store(run->u + 8 * b, (cwb_f64x8)((cwb_i64x8)cwb_load(r + 8 * b) & INT64_MAX));
+    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
+        const cwb_i64x8 own = cwb_lanes(cwb_valid(b, run->start, run->end));
+        cwb_f64x8 sum = {0};
+        for (int64_t k = 0; k < n_classes; k++)
+            if (k != c) sum -= cwb_load(R + k * stride + 8 * b);
+        cwb_store(run->u + 8 * b, cwb_select(own, sum, cwb_load(run->u + 8 * b)));
+        cwb_store(run->factor + 8 * b, cwb_splat(1.0));
     }
-    *v_plus = cwb_sum(plus);
-    *v_minus = cwb_sum(minus);
 }
 
-/* Move coordinate (c, .) by d: mu_(i,c) *= exp(d h(i)) for the other classes' examples, and the
- * lazy row factor s_i *= exp(-d h(i)) for the examples of class c; own sums follow. Costs 3n. */
+/* Costs 2n. Own entries of R are left to be renewed (cwb_tile, or the next run that needs them). */
 CWBOOST_CLONES
-static void cwb_coordinate_apply_portable(double *R, int64_t stride, int64_t c,
-                                          const int64_t *starts, int64_t n_classes,
-                                          double *scale, const uint8_t *bits, double d) {
-    const double up = exp(d), down = exp(-d);
-    const cwb_f64x8 vup = cwb_splat(up), vdown = cwb_splat(down);
+static void cwb_run_leave(double *R, int64_t stride, int64_t c, int64_t n_classes,
+                          const cwb_run *run) {
     double *r = R + c * stride;
-    for (int64_t k = 0; k < n_classes; k++) {
-        const int64_t start = starts[k], end = starts[k + 1];
-        double *own = R + k * stride;
-        for (int64_t b = start >> 3; 8 * b < end; b++) {
-            const cwb_i64x8 valid = cwb_lanes(cwb_valid(b, start, end));
-            const cwb_i64x8 h = cwb_lanes(bits[b]);
-            if (k == c) {
-                const cwb_f64x8 s = cwb_load(scale + 8 * b);
-                cwb_store(scale + 8 * b, cwb_select(valid, s * cwb_select(h, vdown, vup), s));
-                continue;
-            }
-            const cwb_f64x8 old = cwb_load(r + 8 * b);
-            cwb_f64x8 new = old * cwb_select(h, vup, vdown);
-            new = cwb_select(valid, new, old);
-            cwb_store(r + 8 * b, new);
-            const cwb_f64x8 sum = cwb_load(own + 8 * b) + (old - new);
-            cwb_store(own + 8 * b, cwb_select(valid & cwb_negative(sum), cwb_splat(0.0), sum));
-        }
+    for (int64_t b = 0; b < run->n_bytes; b++) cwb_store(r + 8 * b, -cwb_load(run->u + 8 * b));
+    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
+        const cwb_i64x8 own = cwb_lanes(cwb_valid(b, run->start, run->end));
+        const cwb_f64x8 factor = cwb_select(own, cwb_load(run->factor + 8 * b), cwb_splat(1.0));
+        for (int64_t k = 0; k < n_classes; k++)
+            cwb_store(R + k * stride + 8 * b, cwb_load(R + k * stride + 8 * b) * factor);
+        cwb_store(r + 8 * b, cwb_select(own, cwb_load(run->u + 8 * b), -cwb_load(run->u + 8 * b)));
     }
 }
 
-/* F_c(i) += d h(i). Costs n. */
-CWBOOST_CLONES
-static void cwb_coordinate_scores(double *scores, const uint8_t *bits, int64_t n_bytes, double d) {
-    const cwb_f64x8 up = cwb_splat(d), down = cwb_splat(-d);
-    for (int64_t b = 0; b < n_bytes; b++)
-        cwb_store(scores + 8 * b,
-                  cwb_load(scores + 8 * b) + cwb_select(cwb_lanes(bits[b]), up, down));
-}
+/* Bytes [from, to) of a run, all of class c or none: move the coordinate of `bits`, with the factor
+ * SET where a bit is set and CLEAR elsewhere, and add to the sums of the coordinate of `next`: ON
+ * where a bit is set, OFF elsewhere. Two vectors a sum hide the latency of its additions. */
+#define CWB_RUN_STEP(OPS, at, was, is, SET, CLEAR, ON, OFF)                                      \
+    {                                                                                            \
+        const cwb_##OPS##_byte moving = was, adding = is;                                        \
+        const cwb_f64x8 x = cwb_load(u + 8 * (at)) * CWB_##OPS##_PICK(moving, SET, CLEAR);       \
+        cwb_store(u + 8 * (at), x);                                                              \
+        ON = CWB_##OPS##_ADD(ON, adding, x);                                                     \
+        OFF = CWB_##OPS##_ADD(OFF, CWB_##OPS##_NOT(adding), x);                                  \
+    }
+
+#define CWB_RUN_LOOK(OPS, at, SET, CLEAR, ON, OFF)                                               \
+    CWB_RUN_STEP(OPS, at, CWB_##OPS##_LOOK(bits + (at)), CWB_##OPS##_LOOK(next + (at)), SET,     \
+                 CLEAR, ON, OFF)
+
+#define CWB_RUN_SPAN(OPS, from, to, SET, CLEAR, ON, OFF)                                         \
+    for (b = from; b + 2 <= (to); b += 2) {                                                      \
+        CWB_RUN_LOOK(OPS, b, SET, CLEAR, ON[0], OFF[0])                                          \
+        CWB_RUN_LOOK(OPS, b + 1, SET, CLEAR, ON[1], OFF[1])                                      \
+    }                                                                                            \
+    for (; b < (to); b++) CWB_RUN_LOOK(OPS, b, SET, CLEAR, ON[0], OFF[0])
+
+#define CWB_RUN_MOVE(NAME, OPS, TARGET)                                                          \
+    TARGET static void NAME(const cwb_run *run, const uint8_t *bits, double up, double down,     \
+                            const uint8_t *next, double *v_plus, double *v_minus) {              \
+        double *u = run->u;                                                                      \
+        cwb_f64x8 plus[2] = {{0}, {0}}, minus[2] = {{0}, {0}};                                   \
+        const cwb_f64x8 grow = cwb_splat(up), fall = cwb_splat(down);                            \
+        const int64_t first = run->start >> 3, last = run->end >> 3;                             \
+        /* Whole bytes of class c; those at either end may be of two classes. */                 \
+        const int64_t from = first + ((run->start & 7) != 0);                                    \
+        const int64_t beyond = last + ((run->end & 7) != 0);                                     \
+        int64_t b;                                                                               \
+        CWB_RUN_SPAN(OPS, 0, first, grow, fall, minus, plus)                                     \
+        for (b = first; b < beyond; b = b == first && last > first ? last : b + 1) {             \
+            const unsigned flip = ~cwb_valid(b, run->start, run->end) & 0xffu;                   \
+            if (b >= from && b < last) continue;                                                 \
+            CWB_RUN_STEP(OPS, b, bits[b] ^ flip, next[b] ^ flip, fall, grow, plus[0], minus[0])  \
+        }                                                                                        \
+        CWB_RUN_SPAN(OPS, from, last, fall, grow, plus, minus)                                   \
+        CWB_RUN_SPAN(OPS, beyond, run->n_bytes, grow, fall, minus, plus)                         \
+        for (b = first; b < beyond; b++)                                                         \
+            cwb_store(run->factor + 8 * b, cwb_load(run->factor + 8 * b) *                       \
+                                               CWB_##OPS##_PICK(bits[b], fall, grow));           \
+        *v_plus = cwb_sum(plus[0] + plus[1]);                                                    \
+        *v_minus = cwb_sum(minus[0] + minus[1]);                                                 \
+    }
+
+/* F(i) += sum_j moves[j] h_j(i): 2 moves[j] where a bit is set, less the sum of the moves. Eight
+ * vectors of examples stay in registers while the columns go by. Costs n a column. */
+#define CWB_ADD_COLUMNS(NAME, OPS, TARGET)                                                       \
+    TARGET static void NAME(double *scores, int64_t n_bytes, const uint8_t *const *columns,      \
+                            const double *moves, int64_t n_columns) {                            \
+        double all = 0.0;                                                                        \
+        for (int64_t j = 0; j < n_columns; j++) all += moves[j];                                 \
+        int64_t b = 0;                                                                           \
+        for (; b + 8 <= n_bytes; b += 8) {                                                       \
+            cwb_f64x8 sums[8];                                                                   \
+            CWB_ALL_EIGHT sums[k] = cwb_load(scores + 8 * (b + k)) - cwb_splat(all);             \
+            for (int64_t j = 0; j < n_columns; j++) {                                            \
+                const cwb_f64x8 twice = CWB_##OPS##_ALL(2.0 * moves[j]);                         \
+                CWB_##OPS##_EIGHT(sums, columns[j] + b, twice)                                   \
+            }                                                                                    \
+            CWB_ALL_EIGHT cwb_store(scores + 8 * (b + k), sums[k]);                              \
+        }                                                                                        \
+        for (; b < n_bytes; b++) {                                                               \
+            cwb_f64x8 sum = cwb_load(scores + 8 * b) - cwb_splat(all);                           \
+            for (int64_t j = 0; j < n_columns; j++)                                              \
+                sum = CWB_##OPS##_ADD(sum, columns[j][b], CWB_##OPS##_ALL(2.0 * moves[j]));      \
+            cwb_store(scores + 8 * b, sum);                                                      \
+        }                                                                                        \
+    }
+
+#define CWB_ALL_EIGHT _Pragma("GCC unroll 8") for (int k = 0; k < 8; k++)
+#define CWB_lanes_EIGHT(sums, h, x)                                                              \
+    CWB_ALL_EIGHT sums[k] = CWB_lanes_ADD(sums[k], (h)[k], x);
+
+/* V+ and V- of the coordinate of `next`, the weight of the examples it agrees with and of the
+ * others, after the coordinate of `bits` has moved by log(up) = -log(down). Costs n. */
+CWB_RUN_MOVE(cwb_run_move_portable, lanes, CWBOOST_CLONES)
+CWB_ADD_COLUMNS(cwb_add_columns_portable, lanes, CWBOOST_CLONES)
 
 #ifdef CWBOOST_X86_INTRINSICS
-/* The same operations with mask registers. */
-__attribute__((target("avx512f,avx512dq")))
-static void cwb_coordinate_apply_avx512(double *R, int64_t stride, int64_t c,
-                                        const int64_t *starts, int64_t n_classes, double *scale,
-                                        const uint8_t *bits, double d) {
-    const __m512d up = _mm512_set1_pd(exp(d)), down = _mm512_set1_pd(exp(-d));
-    double *r = R + c * stride;
-    for (int64_t k = 0; k < n_classes; k++) {
-        const int64_t start = starts[k], end = starts[k + 1];
-        double *own = R + k * stride;
-        for (int64_t b = start >> 3; 8 * b < end; b++) {
-            const __mmask8 valid = (__mmask8)cwb_valid(b, start, end);
-            if (k == c) {
-                const __m512d s = _mm512_loadu_pd(scale + 8 * b);
-                const __m512d factor = _mm512_mask_blend_pd(bits[b], up, down);
-                _mm512_storeu_pd(scale + 8 * b, _mm512_mask_mul_pd(s, valid, s, factor));
-                continue;
-            }
-            const __m512d factor = _mm512_mask_blend_pd(bits[b], down, up);
-            const __m512d old = _mm512_loadu_pd(r + 8 * b);
-            const __m512d new = _mm512_mask_mul_pd(old, valid, old, factor);
-            _mm512_storeu_pd(r + 8 * b, new);
-            const __m512d sum =
-                _mm512_add_pd(_mm512_loadu_pd(own + 8 * b), _mm512_sub_pd(old, new));
-            const __mmask8 below = valid & _mm512_movepi64_mask((__m512i)sum);
-            _mm512_storeu_pd(own + 8 * b,
-                             _mm512_mask_blend_pd(below, sum, _mm512_setzero_pd()));
-        }
+/* Eight bytes at once in every lane, and a test of the lane's bit in each of them in turn. */
+#define CWB_masked_EIGHT(sums, h, x)                                                             \
+    {                                                                                            \
+        int64_t bytes;                                                                           \
+        memcpy(&bytes, h, 8);                                                                    \
+        const __m512i in_all = _mm512_set1_epi64(bytes);                                         \
+        const __m512i bit = _mm512_set_epi64(128, 64, 32, 16, 8, 4, 2, 1);                       \
+        CWB_ALL_EIGHT sums[k] = CWB_masked_ADD(                                                  \
+            sums[k], _mm512_test_epi64_mask(in_all, _mm512_slli_epi64(bit, 8 * k)), x);          \
     }
-}
+CWB_RUN_MOVE(cwb_run_move_avx512, masked, CWBOOST_AVX512)
+CWB_ADD_COLUMNS(cwb_add_columns_avx512, masked, CWBOOST_AVX512)
 #endif
 
-static void cwb_coordinate_apply(double *R, int64_t stride, int64_t c, const int64_t *starts,
-                                 int64_t n_classes, double *scale, const uint8_t *bits,
-                                 double d) {
+static void cwb_run_move(const cwb_run *run, const uint8_t *bits, double up, double down,
+                         const uint8_t *next, double *v_plus, double *v_minus) {
 #ifdef CWBOOST_X86_INTRINSICS
     if (__builtin_cpu_supports("avx512dq")) {
-        cwb_coordinate_apply_avx512(R, stride, c, starts, n_classes, scale, bits, d);
+        cwb_run_move_avx512(run, bits, up, down, next, v_plus, v_minus);
         return;
     }
 #endif
-    cwb_coordinate_apply_portable(R, stride, c, starts, n_classes, scale, bits, d);
+    cwb_run_move_portable(run, bits, up, down, next, v_plus, v_minus);
+}
+
+static void cwb_add_columns(double *scores, int64_t n_bytes, const uint8_t *const *columns,
+                            const double *moves, int64_t n_columns) {
+#ifdef CWBOOST_X86_INTRINSICS
+    if (__builtin_cpu_supports("avx512dq")) {
+        cwb_add_columns_avx512(scores, n_bytes, columns, moves, n_columns);
+        return;
+    }
+#endif
+    cwb_add_columns_portable(scores, n_bytes, columns, moves, n_columns);
 }
 
 #endif

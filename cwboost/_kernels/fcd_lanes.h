@@ -47,6 +47,43 @@ CWBOOST_INLINE double cwb_sum(cwb_f64x8 v) {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
+CWBOOST_INLINE cwb_f64x8 cwb_add_lanes(cwb_f64x8 sum, unsigned byte, cwb_f64x8 x) {
+    const cwb_i64x8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    const int64_t b = (int64_t)byte;
+    const cwb_i64x8 all = {b, b, b, b, b, b, b, b};
+    return sum + cwb_where((all & bit) != 0, x);
+}
+
+/* Two sets of operations on eight examples and a byte of bits, for bodies that are written once:
+ * cwb_x_byte is the type of bits, CWB_x_LOOK(p) reads the byte at p, _NOT(byte) flips it, _ADD(sum, byte, x) adds the lanes of x
+ * whose bits are set, _PICK(byte, x, y) has the lanes of x where bits are set and those of y
+ * elsewhere, _ALL(x) has x in every lane. First with plain vectors. */
+typedef unsigned cwb_lanes_byte;
+#define CWB_lanes_LOOK(p) (*(p))
+#define CWB_lanes_NOT(byte) (~(byte) & 0xffu)
+#define CWB_lanes_ADD(sum, byte, x) cwb_add_lanes(sum, byte, x)
+#define CWB_lanes_PICK(byte, x, y) cwb_select(cwb_lanes(byte), x, y)
+#define CWB_lanes_ALL(x) cwb_splat(x)
+
+#ifdef CWBOOST_X86_INTRINSICS
+/* Then with mask registers: a byte of bits is one, and one masked addition takes eight examples.
+ * Loaded from memory, as compilers will not: by way of a general register it takes longer. */
+#define CWBOOST_AVX512 __attribute__((target("avx512f,avx512dq")))
+typedef __mmask8 cwb_masked_byte;
+__attribute__((target("avx512f,avx512dq"))) CWBOOST_INLINE cwb_masked_byte CWB_masked_LOOK(const uint8_t *p) {
+    cwb_masked_byte bits;
+    __asm__("kmovb %1, %0" : "=k"(bits) : "m"(*p));
+    return bits;
+}
+#define CWB_masked_NOT(byte) _knot_mask8(byte)
+#define CWB_masked_ADD(sum, byte, x)                                                             \
+    (cwb_f64x8) _mm512_mask_add_pd((__m512d)(sum), (__mmask8)(byte), (__m512d)(sum), (__m512d)(x))
+#define CWB_masked_PICK(byte, x, y)                                                              \
+    (cwb_f64x8) _mm512_mask_blend_pd((__mmask8)(byte), (__m512d)(y), (__m512d)(x))
+/* Compilers build cwb_splat lane by lane: too slow for a loop. */
+#define CWB_masked_ALL(x) (cwb_f64x8) _mm512_set1_pd(x)
+#endif
+
 /* Bits of the byte at `byte` whose examples lie in [start, end). */
 CWBOOST_INLINE unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {
     unsigned valid = 0xffu;
