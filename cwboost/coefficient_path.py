@@ -245,7 +245,9 @@ class PathBuilder:
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
         if not (columns[1:] > columns[:-1]).all():
-            order = np.lexsort((score_index, columns))
+            order = np.argsort(columns, kind="stable")
+            if (np.diff(columns[order]) == 0).any():
+                order = np.lexsort((score_index, columns))
             columns, score_index, values = columns[order], score_index[order], values[order]
             if np.any((np.diff(columns) == 0) & (np.diff(score_index) == 0)):
                 raise ValueError("a round may name a coefficient once")

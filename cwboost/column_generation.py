@@ -161,12 +161,13 @@ class ColumnGeneration:
     def _add_columns(self, priced, edges):
         """Add the columns that pay: the row of each class, -1 for none, and how many are new."""
         rows = np.full(self.master.n_classes, -1)
-        fresh = []
-        for c in np.flatnonzero(edges > PAYS).tolist():
-            rows[c], new = self.master.add(c, priced.outputs[c])
-            if new:
-                fresh.append(c)
-        if fresh:
+        classes = np.flatnonzero(edges > PAYS)
+        outputs = priced.outputs
+        if len(classes) < len(edges):
+            outputs = outputs[classes]
+        rows[classes], new = self.master.add(classes, outputs)
+        fresh = classes[new]
+        if len(fresh):
             self._keep(priced.learners, fresh, rows[fresh], edges[fresh])
             self._precision, self._polished = self.settings.epsilon, False
         return rows, len(fresh)
@@ -229,22 +230,23 @@ class ColumnGeneration:
 
     def _record(self, report, pricing_seconds, solver_seconds) -> None:
         """Append the round to the coefficient path and the history."""
-        classes, rows = np.nonzero(self.master.coef_matrix != self._recorded)
-        values = self.master.coef_matrix[classes, rows]
-        ids = self._ids[classes, rows]
+        coef = self.master.coef_matrix
+        changed = np.flatnonzero(coef != self._recorded)
+        classes = changed // coef.shape[1]
+        values, ids = coef.take(changed), self._ids.take(changed)
         self._path.append(ids, classes, values, self._n_learners)
         valid_error = np.nan
         if self.validation is not None:
-            before = np.nan_to_num(self._recorded[classes, rows])
+            before = np.nan_to_num(self._recorded.take(changed))
             valid_error = self.validation.move(ids, classes, values - before)
-        self._recorded[classes, rows] = values
+        np.put(self._recorded, changed, values)
         objective = self.master.objective
         entry = (
             objective,
             self.best_bound,
             objective - self.best_bound,
             report.max_violation,
-            np.count_nonzero(self.master.coef_matrix),
+            np.count_nonzero(coef),
             pricing_seconds,
             solver_seconds,
             self.master.n_errors / self.pricer.n_samples,
@@ -320,17 +322,15 @@ class ColumnGeneration:
         n_learners = len(ensemble.learners)
         of_class = np.zeros(n_learners, dtype=np.int64)
         of_class[ensemble.path.column] = ensemble.path.score_index
-        values = ensemble.coef().tocsr()
+        values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
         for start in range(0, n_learners, 256):
             ids = np.arange(start, min(start + 256, n_learners))
             packed = pack_outputs(ensemble.learners.take(ids).outputs(X))
-            for i, bits in zip(ids.tolist(), packed):
-                c = int(of_class[i])
-                row, _ = self.master.add(c, bits)
-                self._grow_tables()
-                self._ids[c, row] = i
-                value = values[[i], [c]].item() if values.nnz else 0.0
-                self.master.coef_matrix[c, row] += value
+            classes = of_class[ids]
+            rows, _ = self.master.add(classes, packed)
+            self._grow_tables()
+            self._ids[classes, rows] = ids
+            np.add.at(self.master.coef_matrix, (classes, rows), values[ids])
         self._recorded[:] = self.master.coef_matrix
         self._batches = [ensemble.learners]
         self._learner_edges = [ensemble.edges]

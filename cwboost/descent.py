@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from cwboost.master import RestrictedMaster, largest
+from cwboost.master import RestrictedMaster
 
 __all__ = ["ORDERS", "SolverReport", "fcd"]
 
@@ -86,15 +86,13 @@ def fcd(
     extrapolation = Extrapolation()
     least, idle = np.inf, 0
     while True:
-        violations = master.violations()
-        worst = largest(violations)
+        worst, *working_set = master.violated(epsilon)
         idle = 0 if worst < least else idle + 1
         least = min(least, worst)
         if worst <= epsilon or idle == IDLE_PASSES:
             return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
-        working_set = [np.flatnonzero(theta > epsilon) for theta in violations]
-        update_working_set(master, working_set, order, rng)
-        n_updates += sum(map(len, working_set))
+        update_working_set(master, *working_set, order, rng)
+        n_updates += len(working_set[0])
         n_working_sets += 1
         if n_working_sets >= max_working_sets:
             # Nothing is decided by the violations now: whoever wants them can ask the master.
@@ -147,19 +145,18 @@ class Extrapolation:
         self.iterates.clear()
 
 
-def update_working_set(master, working_set, order, rng) -> None:
-    """One pass of coordinate updates over the working set, an array of rows a class."""
+def update_working_set(master, classes, rows, order, rng) -> None:
+    """One pass of coordinate updates over columns, which come class after class."""
     if order == "layers":
-        for rows in zip_longest(*working_set, fillvalue=-1):
-            master.update_layer(rows)
+        bounds = np.searchsorted(classes, np.arange(1, master.n_classes))
+        for layer in zip_longest(*np.split(rows, bounds), fillvalue=-1):
+            master.update_layer(layer)
         return
-    classes = np.repeat(np.arange(len(working_set)), [len(rows) for rows in working_set])
-    rows = np.concatenate(working_set)
     if order == "random":
         picks = rng.integers(len(rows), size=len(rows))
     else:
         # Class after class: the kernel keeps what one class needs at hand.
-        turn = rng.permutation(len(working_set))[classes]
+        turn = rng.permutation(master.n_classes)[classes]
         picks = rng.permutation(len(rows))
         picks = picks[np.argsort(turn[picks], kind="stable")]
     master.update_coordinates(classes[picks], rows[picks])

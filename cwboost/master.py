@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwboost._kernels.column_store import ColumnStore
 from cwboost._kernels.fcd import PairWeights
 
-__all__ = ["ColumnSet", "RestrictedMaster", "largest"]
+__all__ = ["RestrictedMaster", "largest"]
 
 REBUILD_EVERY = 64
 """Solves after which the pair weights are formed anew from the columns, to end rounding drift."""
@@ -24,40 +25,6 @@ REBUILD_EVERY = 64
 def largest(values_by_class) -> float:
     """The largest number in a list of arrays, zero where there is none."""
     return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
-
-
-class ColumnSet:
-    """Outputs of columns as packed bits, in the order of their arrival, none twice.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Bytes of bits a column.
-    """
-
-    def __init__(self, n_bytes: int):
-        self._store = np.empty((16, n_bytes), dtype=np.uint8)
-        self._rows_of_hash: dict[int, list[int]] = {}
-        self.n_columns = 0
-
-    @property
-    def bits(self) -> np.ndarray:
-        """Packed outputs, shape (n_columns, n_bytes)."""
-        return self._store[: self.n_columns]
-
-    def add(self, bits) -> tuple[int, bool]:
-        """Store a column unless an equal one is there: its row, and whether it is new."""
-        rows = self._rows_of_hash.setdefault(hash(bits.tobytes()), [])
-        for row in rows:
-            if np.array_equal(self._store[row], bits):
-                return row, False
-        if self.n_columns == len(self._store):
-            self._store = np.concatenate([self._store, np.empty_like(self._store)])
-        row = self.n_columns
-        self._store[row] = bits
-        rows.append(row)
-        self.n_columns += 1
-        return row, True
 
 
 class RestrictedMaster:
@@ -73,7 +40,7 @@ class RestrictedMaster:
         Multiplies the loss of an example's pairs; None for ones.
     n_threads : int, default=1
     shared : bool, default=False
-        Every class has the same columns (MultiBoost): one `ColumnSet` serves all.
+        Every class has the same columns (MultiBoost), stored once.
 
     Attributes
     ----------
@@ -91,11 +58,8 @@ class RestrictedMaster:
         self.n_classes = len(counts)
         self.q = (self.n_classes - 1) * float(example_weight.sum()) / C
         self.pairs = PairWeights(counts, example_weight, self.q, n_threads)
-        if shared:
-            self.columns = [ColumnSet(self.pairs.n_bytes)] * self.n_classes
-        else:
-            self.columns = [ColumnSet(self.pairs.n_bytes) for _ in range(self.n_classes)]
-        self.coef_matrix = np.zeros((self.n_classes, 16))
+        self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
+        self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
         self._edges = None
 
@@ -107,12 +71,16 @@ class RestrictedMaster:
     @property
     def bits(self) -> list[np.ndarray]:
         """Packed outputs of the columns of each class."""
-        return [columns.bits for columns in self.columns]
+        return [self.columns.bits(c) for c in range(self.n_classes)]
 
     @property
     def coef(self) -> list[np.ndarray]:
         """Coefficients of each class; views that solvers change in place."""
-        return [coef[: columns.n_columns] for coef, columns in zip(self.coef_matrix, self.columns)]
+        return self._by_class(self.coef_matrix)
+
+    def _by_class(self, matrix) -> list[np.ndarray]:
+        """The entries that belong to columns, of a matrix with a row a class."""
+        return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
     @property
     def n_errors(self) -> int:
@@ -124,31 +92,55 @@ class RestrictedMaster:
         """Value of the restricted master at the present coefficients."""
         return float(self.coef_matrix.sum()) + self.pairs.loss / self.q
 
-    def add(self, c: int, bits) -> tuple[int, bool]:
-        """Add a column to class `c` (to all, where columns are shared): its row, and if it is new.
+    def add(self, classes, outputs) -> tuple[np.ndarray, np.ndarray]:
+        """Add columns, each at coefficient zero.
 
-        A new column starts at coefficient zero. One whose outputs are there already is not
-        stored again.
+        Parameters
+        ----------
+        classes : array-like of shape (n,), int
+            Where columns are shared, a column of one class is one of all.
+        outputs : ndarray of shape (n, n_bytes), dtype uint8
+            Row ``k``, packed, is a column of class ``classes[k]``.
+
+        Returns
+        -------
+        rows : ndarray of shape (n,), int
+            Where each is among the columns of its class. One that is there already is not
+            stored again.
+        new : ndarray of shape (n,), bool
+            Whether it was stored.
         """
-        row, new = self.columns[c].add(bits)
-        if new:
-            self._edges = None
-            if row >= self.coef_matrix.shape[1]:
-                self.coef_matrix = np.hstack([self.coef_matrix, np.zeros_like(self.coef_matrix)])
-        return row, new
+        rows, new = self.columns.add(np.asarray(classes, dtype=np.int64), outputs)
+        self._edges = None
+        missing = self.columns.capacity - self.coef_matrix.shape[1]
+        if missing > 0:
+            self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, missing)))
+        return rows, new
 
     def edges(self) -> list[np.ndarray]:
         """sum_i r_c(i) h(i) / q of every column: one minus the derivative of the objective."""
+        return self._by_class(self._edge_matrix())
+
+    def _edge_matrix(self) -> np.ndarray:
+        """Edges, a row a class, zero behind the columns of the class."""
         if self._edges is None:
-            self._edges = [edge / self.q for edge in self.pairs.edges(self.bits)]
+            self._edges = np.zeros_like(self.coef_matrix)
+            self.pairs.edges(self.columns, self._edges)
+            self._edges /= self.q
         return self._edges
 
     def violations(self) -> list[np.ndarray]:
         """How far each coefficient is from its optimality condition (eq. vio), in units of 1."""
-        return [
-            np.where(coef > 0.0, np.abs(1.0 - edge), np.maximum(edge - 1.0, 0.0))
-            for coef, edge in zip(self.coef, self.edges())
-        ]
+        return self._by_class(self._violation_matrix())
+
+    def _violation_matrix(self) -> np.ndarray:
+        missing = self._edge_matrix() - 1.0
+        return np.where(self.coef_matrix > 0.0, np.abs(missing), np.maximum(missing, 0.0))
+
+    def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """The largest violation, and the classes and rows of those above `epsilon`, in order."""
+        violations = self._violation_matrix()
+        return float(violations.max()), *np.nonzero(violations > epsilon)
 
     def dual_bound(self, best_edge: float) -> float:
         """A lower bound on the optimum over every column whose edge is at most `best_edge`.
@@ -180,20 +172,13 @@ class RestrictedMaster:
         n_sweeps : int, default=1
             Sweeps in the order of the classes; one is the first pass of Algorithm 2.
         """
-        layer = [
-            columns.bits[row] if row >= 0 else None for columns, row in zip(self.columns, rows)
-        ]
-        present = np.flatnonzero(np.asarray(rows) >= 0)
-        cells = present, np.asarray(rows)[present]
-        start = np.zeros(self.n_classes)
-        start[present] = self.coef_matrix[cells]
-        moved = self.pairs.update_layer(layer, start, step, n_sweeps)
-        self.coef_matrix[cells] = np.maximum(start + moved, 0.0)[present]
+        rows = np.asarray(rows, dtype=np.int64)
+        self.pairs.update_layer(self.columns, rows, self.coef_matrix, step, n_sweeps)
         self._edges = None
 
     def update_coordinates(self, classes, rows) -> None:
         """Update single coordinates, one after the other: column ``rows[u]`` of ``classes[u]``."""
-        self.pairs.update_coordinates(classes, rows, self.bits, self.coef)
+        self.pairs.update_coordinates(self.columns, classes, rows, self.coef_matrix)
         self._edges = None
 
     def set_coef(self, coef) -> None:
@@ -204,20 +189,19 @@ class RestrictedMaster:
         OverflowError
             If the coefficients give a pair weight that is not finite; nothing is changed then.
         """
-        previous = [values.copy() for values in self.coef]
+        previous = self.coef_matrix.copy()
         for target, values in zip(self.coef, coef):
             target[:] = values
         try:
             self.rebuild()
         except OverflowError:
-            for target, values in zip(self.coef, previous):
-                target[:] = values
+            self.coef_matrix[:] = previous
             self.rebuild()
             raise
 
     def rebuild(self) -> None:
         """Form the pair weights anew from columns and coefficients."""
-        self.pairs.rebuild(self.bits, self.coef)
+        self.pairs.rebuild(self.columns, self.coef_matrix)
         self.solves_since_rebuild = 0
         self._edges = None
 

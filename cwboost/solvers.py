@@ -118,7 +118,7 @@ def solve_master(
     master = RestrictedMaster(counts, C, weight, n_threads)
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
-        [master.add(c, bits)[0] for bits in pack_outputs(H[c][:, order_of_examples].T)]
+        master.add(np.full(len(H[c]), c), pack_outputs(H[c][:, order_of_examples].T))[0]
         for c in range(len(H))
     ]
     if coef0 is not None:

@@ -106,7 +106,7 @@ def test_newton_step_solves_a_smooth_problem():
     truth = np.repeat(np.arange(3), counts)
     bits = pack_outputs(np.where(rng.normal(size=(150, 4)) + 0.7 * truth[:, None] > 1, 1, -1))
     master = RestrictedMaster(counts, 100.0, rng.uniform(0.5, 2, 150), shared=True)
-    rows = [master.add(0, column)[0] for column in bits]
+    rows = master.add(np.zeros(len(bits)), bits)[0]
     for _ in range(5):
         for row in rows:
             master.update_layer(np.full(3, row))

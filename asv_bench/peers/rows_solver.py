@@ -69,14 +69,15 @@ def coordinate_update(settings):
     rng = generator()
     master = RestrictedMaster([n_samples // n_classes] * n_classes, 1e4)
     for c in range(n_classes):
-        for bits in pack_outputs(rng.choice([-1, 1], size=(n_samples, n_columns))):
-            master.add(c, bits)
-    working_set = [np.arange(n_columns)] * n_classes
+        bits = pack_outputs(rng.choice([-1, 1], size=(n_samples, n_columns)))
+        master.add(np.full(n_columns, c), bits)
+    classes = np.repeat(np.arange(n_classes), n_columns)
+    rows = np.tile(np.arange(n_columns), n_classes)
     layer = np.zeros(n_classes, dtype=int)
 
     times = alternate(
         {
-            "pass": lambda: update_working_set(master, working_set, "permutation", rng),
+            "pass": lambda: update_working_set(master, classes, rows, "permutation", rng),
             "layer": lambda: master.update_layer(layer),
         },
         50,
@@ -107,9 +108,7 @@ def last_round(X, y, rounds):
 
     def make():
         master = RestrictedMaster(counts, 1e4)
-        for c, bits in zip(owner, packed):
-            if c >= 0:
-                master.add(c, bits)
+        master.add(owner[owner >= 0], packed[owner >= 0])
         return master
 
     return make

@@ -24,6 +24,8 @@ from libc.math cimport exp, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
+from cwboost._kernels.column_store cimport ColumnStore
+
 cdef extern from "fcd.h" nogil:
     const int CWB_TILE
     ctypedef struct cwb_tile_sums:
@@ -140,15 +142,15 @@ cdef class PairWeights:
         np.asarray(self.scores)[:] = 0.0
         self.fold()
 
-    def rebuild(self, bits, coef):
+    def rebuild(self, ColumnStore columns, const double[:, ::1] coef):
         """Pair weights anew from the columns: scores first, then mu = w exp(F_y - F_{y_i}).
 
         Ends the drift of many multiplied updates, and starts from given coefficients.
 
         Parameters
         ----------
-        bits : list of n_classes ndarrays of shape (n_c, n_bytes), dtype uint8
-        coef : list of n_classes ndarrays of shape (n_c,), dtype float64
+        columns : ColumnStore
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
 
         Raises
         ------
@@ -156,26 +158,22 @@ cdef class PairWeights:
             If a pair weight is not finite. The state is then as after `restart`.
         """
         cdef int64_t c, j, n = 0, K = self.n_classes
-        cdef const uint8_t[:, ::1] h
-        cdef const double[::1] w
-        cdef int64_t[::1] first = np.concatenate([[0], np.cumsum([len(values) for values in coef])])
-        cdef double[::1] moves = np.zeros(first[K] + 1)
-        cdef const uint8_t** columns = <const uint8_t**> malloc((first[K] + 1) * sizeof(void*))
-        if columns == NULL:
+        cdef int64_t[::1] first = np.zeros(K + 1, dtype=np.int64)
+        cdef int64_t most = np.count_nonzero(coef)
+        cdef double[::1] moves = np.zeros(most + 1)
+        cdef const uint8_t** used = <const uint8_t**> malloc((most + 1) * sizeof(void*))
+        if used == NULL:
             raise MemoryError("no memory to form the pair weights")
-        try:
-            for c in range(K):
-                first[c] = n
-                h, w = bits[c], coef[c]
-                for j in range(w.shape[0]):
-                    if w[j] != 0.0:
-                        columns[n], moves[n] = &h[j, 0], w[j]
-                        n += 1
-            first[K] = n
-            np.asarray(self.scores)[:] = 0.0
-            self.rebuild_rows(columns, &moves[0], &first[0])
-        finally:
-            free(columns)
+        for c in range(K):
+            first[c] = n
+            for j in range(columns.count[c]):
+                if coef[c, j] != 0.0:
+                    used[n], moves[n] = columns.first[c] + j * self.n_bytes, coef[c, j]
+                    n += 1
+        first[K] = n
+        np.asarray(self.scores)[:] = 0.0
+        self.rebuild_rows(used, &moves[0], &first[0])
+        free(used)
         self.fold()
         if not isfinite(self.loss):
             self.restart()
@@ -219,96 +217,73 @@ cdef class PairWeights:
             np.asarray(target)[...] = state[name]
         self.fold()
 
-    def edges(self, bits):
+    def edges(self, ColumnStore columns, double[:, ::1] out):
         """Edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
 
         Parameters
         ----------
-        bits : list of n_classes ndarrays of shape (n_c, n_bytes), dtype uint8
-
-        Returns
-        -------
-        list of n_classes ndarrays of shape (n_c,), dtype float64
+        columns : ColumnStore
+        out : ndarray of shape (n_classes, at least columns of a class), dtype float64
+            Entries without a column are left as they are.
         """
-        cdef int64_t k, n = self.n_classes
-        cdef list result = [np.empty(block.shape[0]) for block in bits]
-        cdef const uint8_t** columns = <const uint8_t**> malloc(n * sizeof(void*))
-        cdef double** out = <double**> malloc(n * sizeof(void*))
-        cdef int64_t[::1] sizes = np.array([block.shape[0] for block in bits], dtype=np.int64)
-        cdef const int64_t* n_columns = &sizes[0]
+        cdef int64_t k
         cdef const double* R = &self.R[0, 0]
-        cdef const uint8_t[:, ::1] h
-        cdef double[::1] e
+        cdef double* edges = &out[0, 0]
+        cdef int64_t stride = out.shape[1]
         cdef int n_threads = self.threads()
-        try:
-            if columns == NULL or out == NULL:
-                raise MemoryError("no memory for the edges")
-            for k in range(n):
-                h = bits[k]
-                e = result[k]
-                columns[k] = &h[0, 0] if sizes[k] else NULL
-                out[k] = &e[0] if sizes[k] else NULL
-            with nogil:
-                for k in prange(n, num_threads=n_threads, schedule="dynamic", chunksize=1):
-                    cwb_edges(R + k * self.stride, self.n_bytes, columns[k], self.n_bytes,
-                              n_columns[k], out[k])
-        finally:
-            free(columns)
-            free(out)
-        return result
+        for k in prange(self.n_classes, nogil=True, num_threads=n_threads, schedule="dynamic",
+                        chunksize=1):
+            cwb_edges(R + k * self.stride, self.n_bytes, columns.first[k], self.n_bytes,
+                      columns.count[k], edges + k * stride)
 
-    def update_layer(self, layer, coef, double step=1.0, int64_t n_sweeps=1):
+    def update_layer(self, ColumnStore columns, const int64_t[::1] rows, double[:, ::1] coef,
+                     double step=1.0, int64_t n_sweeps=1):
         """Coordinate updates of one column a class, in the order of the classes.
 
         Parameters
         ----------
-        layer : sequence of n_classes uint8 arrays of n_bytes, or None
-            The bits of the column of each class; None leaves a class out.
-        coef : ndarray of shape (n_classes,), dtype float64
-            Present coefficients; a coefficient never falls below zero.
+        columns : ColumnStore
+        rows : ndarray of shape (n_classes,), dtype int64
+            The column of each class; -1 leaves a class out.
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
+            Changed in place; a coefficient never falls below zero.
         step : float, default=1.0
             Share of the way to each coordinate's minimiser (shrinkage).
         n_sweeps : int, default=1
             Sweeps over the layer; one is the first pass of Algorithm 2.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,), dtype float64
-            How far each coefficient moved.
         """
         cdef int64_t c, K = self.n_classes
         cdef int n_threads = self.threads()
-        cdef const double[::1] start = coef
-        moved = np.zeros(K)
-        cdef double[::1] d = moved
+        cdef double[:, ::1] numbers = np.zeros((2, K))
+        cdef double* start = &numbers[0, 0]
+        cdef double* d = &numbers[1, 0]
         cdef uint8_t[::1] active = np.zeros(K, dtype=np.uint8)
-        cdef const uint8_t[::1] h
         cdef const uint8_t** bits = <const uint8_t**> malloc(K * sizeof(void*))
         cdef double* tables = &self.tables[0]
         cdef const double* R = &self.R[0, 0]
         cdef const int64_t* starts = &self.starts[0]
         if bits == NULL:
             raise MemoryError("no memory for a layer")
-        try:
+        for c in range(K):
+            bits[c] = &self.no_bits[0]
+            if rows[c] >= 0:
+                bits[c] = columns.first[c] + rows[c] * self.n_bytes
+                start[c], active[c] = coef[c, rows[c]], 1
+        with nogil:
+            for c in prange(K, num_threads=n_threads, schedule="static"):
+                cwb_layer_table(R + c * self.stride, c, starts, K, bits, tables + 4 * K * c)
+            cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], start, d)
             for c in range(K):
-                bits[c] = &self.no_bits[0]
-                if layer[c] is not None:
-                    h = layer[c]
-                    bits[c] = &h[0]
-                    active[c] = 1
-            with nogil:
-                for c in prange(K, num_threads=n_threads, schedule="static"):
-                    cwb_layer_table(R + c * self.stride, c, starts, K, bits, tables + 4 * K * c)
-                cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], &start[0], &d[0])
-                for c in range(K):
-                    self.up[c] = exp(d[c])
-                    self.down[c] = exp(-d[c])
-            self.apply(bits, &d[0])
-        finally:
-            free(bits)
-        return moved
+                self.up[c] = exp(d[c])
+                self.down[c] = exp(-d[c])
+        self.apply(bits, d)
+        free(bits)
+        for c in range(K):
+            if active[c]:
+                coef[c, rows[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
 
-    def update_coordinates(self, classes, rows, bits, coef):
+    def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
+                           const int64_t[::1] rows, double[:, ::1] coef):
         """Exact updates of single coordinates, one after the other.
 
         Neighbours of one class make a run, whose updates cost one pass over the examples each;
@@ -316,32 +291,26 @@ cdef class PairWeights:
 
         Parameters
         ----------
+        columns : ColumnStore
         classes, rows : ndarrays of shape (n_updates,), dtype int64
-            The coordinate of each update: row ``rows[u]`` of class ``classes[u]``.
-        bits : list of n_classes ndarrays of shape (n_c, n_bytes), dtype uint8
-        coef : list of n_classes ndarrays of shape (n_c,), dtype float64
+            The coordinate of each update: column ``rows[u]`` of class ``classes[u]``.
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
             Changed in place.
         """
-        cdef int64_t u, first, c, n_updates = classes.shape[0]
-        cdef const int64_t[::1] of_class = classes, of_row = rows
-        cdef const uint8_t** columns = <const uint8_t**> malloc((n_updates + 1) * sizeof(void*))
+        cdef int64_t u = 0, first, c, n_updates = classes.shape[0]
         cdef double[::1] moves = np.zeros(n_updates + 1)
-        cdef const uint8_t[:, ::1] h
-        cdef double[::1] w
-        try:
-            if columns == NULL:
-                raise MemoryError("no memory for the updates")
-            u = 0
+        cdef const uint8_t** bits = <const uint8_t**> malloc((n_updates + 1) * sizeof(void*))
+        if bits == NULL:
+            raise MemoryError("no memory for the updates")
+        with nogil:
             while u < n_updates:
-                first, c = u, of_class[u]
-                h, w = bits[c], coef[c]
-                while u < n_updates and of_class[u] == c:
-                    columns[u] = &h[of_row[u], 0]
+                first, c = u, classes[u]
+                while u < n_updates and classes[u] == c:
+                    bits[u] = columns.first[c] + rows[u] * self.n_bytes
                     u += 1
-                self.run(c, columns + first, &of_row[first], &w[0], &moves[first], u - first)
+                self.run(c, bits + first, &rows[first], &coef[c, 0], &moves[first], u - first)
             self.apply(NULL, NULL)
-        finally:
-            free(columns)
+        free(bits)
 
     cdef void run(self, int64_t c, const uint8_t** columns, const int64_t* rows, double* w,
                   double* moves, int64_t n) noexcept nogil:

@@ -55,7 +55,7 @@ class SharedColumnGeneration(ColumnGeneration):
         best, n_classes = int(np.argmax(edges)), self.master.n_classes
         if not edges[best] > PAYS:
             return np.full(n_classes, -1), 0
-        row, new = self.master.add(best, priced.outputs[best])
+        (row,), (new,) = self.master.add([best], priced.outputs[[best]])
         if new:
             self._keep(priced.learners, [best], [row], edges[[best]])
             self._ids[:, row] = self._ids[best, row]

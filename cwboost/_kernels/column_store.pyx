@@ -1,0 +1,148 @@
+"""Outputs of the columns of every class as packed bits, in the order of their arrival, none twice.
+
+The columns of a class lie one after the other; a table of twice as many slots as there is room for
+columns finds an equal one by its hash. Kernels that walk over columns take the store itself: to
+look up a view a class would cost more than many of them take.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy
+
+
+cdef class ColumnStore:
+    """Columns of each class.
+
+    Parameters
+    ----------
+    n_classes : int
+    n_bytes : int
+        Bytes of bits a column.
+    shared : bool, default=False
+        Every class has the same columns, which are stored once.
+    """
+
+    def __cinit__(self, int64_t n_classes, int64_t n_bytes, bint shared=False):
+        cdef int64_t c
+        self.n_classes, self.n_bytes, self.shared = n_classes, n_bytes, shared
+        self.first = <uint8_t**> calloc(n_classes, sizeof(void*))
+        self.count = <int64_t*> calloc(n_classes, sizeof(int64_t))
+        self.room = <int64_t*> calloc(n_classes, sizeof(int64_t))
+        self.slots = <int32_t**> calloc(n_classes, sizeof(void*))
+        if not (self.first and self.count and self.room and self.slots):
+            raise MemoryError("no memory for the columns")
+        self.memory, self.tables = [None] * n_classes, [None] * n_classes
+        for c in range(1 if shared else n_classes):
+            self.grow(c)
+
+    def __dealloc__(self):
+        free(self.first)
+        free(self.count)
+        free(self.room)
+        free(self.slots)
+
+    @property
+    def capacity(self):
+        """Columns that fit before a class grows, of the class with most room."""
+        return max(self.room[c] for c in range(self.n_classes))
+
+    def n_columns(self, int64_t c):
+        """Number of columns of class `c`."""
+        return self.count[0 if self.shared else c]
+
+    def bits(self, int64_t c):
+        """Columns of class `c`: a uint8 view of shape (n_columns, n_bytes)."""
+        return self.memory[0 if self.shared else c][: self.n_columns(c)]
+
+    def add(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
+        """Store columns unless equal ones are there.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n,), dtype int64
+        outputs : ndarray of shape (n, n_bytes), dtype uint8
+            Row ``k`` is a column of class ``classes[k]``.
+
+        Returns
+        -------
+        rows : ndarray of shape (n,), dtype int64
+            Where each is among the columns of its class.
+        new : ndarray of shape (n,), dtype bool
+            Whether it was stored.
+        """
+        cdef int64_t k, c, slot, n = classes.shape[0]
+        if outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
+            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
+        rows, new = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
+        cdef int64_t[::1] row = rows
+        cdef uint8_t[::1] is_new = new
+        for k in range(n):
+            c = classes[k]
+            if not 0 <= c < self.n_classes:
+                raise IndexError(f"no class {c}")
+            c = 0 if self.shared else c
+            row[k] = self.find(c, &outputs[k, 0], &slot)
+            if row[k] >= 0:
+                continue
+            if self.count[c] == self.room[c]:
+                self.grow(c)
+                self.find(c, &outputs[k, 0], &slot)
+            row[k], is_new[k] = self.count[c], 1
+            memcpy(self.first[c] + row[k] * self.n_bytes, &outputs[k, 0], self.n_bytes)
+            self.count[c] += 1
+            self.slots[c][slot] = <int32_t> self.count[c]
+        if self.shared:
+            for c in range(1, self.n_classes):
+                self.first[c], self.count[c] = self.first[0], self.count[0]
+                self.room[c] = self.room[0]
+        return rows, new.view(bool)
+
+    cdef int64_t find(self, int64_t c, const uint8_t* bits, int64_t* slot) noexcept nogil:
+        """Row of an equal column, -1 for none; `slot` becomes its place in the table."""
+        cdef uint64_t last = 2 * self.room[c] - 1
+        cdef uint64_t at = hashed(bits, self.n_bytes) & last
+        cdef int64_t row
+        while self.slots[c][at]:
+            row = self.slots[c][at] - 1
+            if memcmp(self.first[c] + row * self.n_bytes, bits, self.n_bytes) == 0:
+                slot[0] = at
+                return row
+            at = (at + 1) & last
+        slot[0] = at
+        return -1
+
+    cdef int grow(self, int64_t c) except -1:
+        """Twice the room, and a new table. The room is a power of two."""
+        cdef int64_t row, slot, room = max(16, 2 * self.room[c])
+        memory = np.empty((room, self.n_bytes), dtype=np.uint8)
+        table = np.zeros(2 * room, dtype=np.int32)
+        cdef uint8_t[:, ::1] to = memory
+        cdef int32_t[::1] slots = table
+        if self.count[c]:
+            memcpy(&to[0, 0], self.first[c], self.count[c] * self.n_bytes)
+        # The arrays keep the memory; views that were handed out keep the old.
+        self.memory[c], self.tables[c] = memory, table
+        self.first[c], self.slots[c], self.room[c] = &to[0, 0], &slots[0], room
+        for row in range(self.count[c]):
+            self.find(c, self.first[c] + row * self.n_bytes, &slot)
+            self.slots[c][slot] = <int32_t> (row + 1)
+        return 0
+
+
+cdef uint64_t hashed(const uint8_t* bits, int64_t n) noexcept nogil:
+    """A hash of bytes, eight at a time, in four chains whose multiplications overlap."""
+    cdef uint64_t h[4]
+    cdef uint64_t word
+    cdef int64_t i = 0, k = 0
+    h[0], h[1], h[2], h[3] = 1, 2, 3, 4
+    while i < n:
+        word = 0
+        memcpy(&word, bits + i, min(8, n - i))
+        h[k] = (h[k] ^ word) * <uint64_t> 0x9E3779B97F4A7C15
+        h[k] ^= h[k] >> 29
+        i, k = i + 8, (k + 1) & 3
+    word = ((h[0] * 31 + h[1]) * 31 + h[2]) * 31 + h[3]
+    word *= <uint64_t> 0x9E3779B97F4A7C15
+    return word >> 20
