@@ -117,8 +117,8 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             dtype=FEATURE_DTYPES,
             ensure_all_finite=False,
         )
-        _check_finite(X, family)
-        check_capabilities(family, has_missing=_has_missing(X), is_sparse=sparse.issparse(X))
+        has_missing = _find_missing(X, family)
+        check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X
 
     def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, object]:
@@ -288,11 +288,6 @@ class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             yield self._labels(scores)
 
 
-def _has_missing(X) -> bool:
-    values = X.data if sparse.issparse(X) else X
-    return values.dtype.kind == "f" and bool(np.isnan(values.sum()) and np.isnan(values).any())
-
-
 def _refuse_categorical(X) -> None:
     """Name the categorical columns of a pandas or polars frame, and what to do with them."""
     if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
@@ -315,15 +310,21 @@ def _scaled(weight) -> np.ndarray:
     return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
 
 
-def _check_finite(X, family) -> None:
-    """Refuse NaN, and infinities with it, where the family takes no missing values."""
-    if family.capabilities.missing_values:
-        return
+def _find_missing(X, family) -> bool:
+    """Whether X has NaN; refuse it, and infinities too, where the family takes no missing values.
+
+    One sum looks at all values: it is finite unless one of them is not, or it overflows.
+    """
     values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-        kind = "NaN" if np.isnan(values).any() else "infinity"
-        if kind == "NaN" or np.isinf(values).any():
-            raise ValueError(
-                f"Input X contains {kind}. The weak learner {family.name!r} does not handle "
-                "missing values."
-            )
+    if values.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return False
+    has_missing = bool(np.isnan(values).any())
+    if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
+        raise ValueError(
+            f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
+            f"{family.name!r} does not handle missing values."
+        )
+    return has_missing
