@@ -22,10 +22,12 @@ class Table:
         float64 from CSV, the stored dtype from NPZ.
     y : ndarray of shape (n_samples,) or None
         int64 where every label is a whole number, else str; the stored dtype from NPZ.
+    names : list of str or None
+        Names of the features, from a CSV file that has a line of them.
     """
 
-    def __init__(self, X: np.ndarray, y: np.ndarray | None):
-        self.X, self.y = X, y
+    def __init__(self, X: np.ndarray, y: np.ndarray | None, names: list[str] | None = None):
+        self.X, self.y, self.names = X, y, names
 
 
 def read_table(path, label: str | None) -> Table:
@@ -89,9 +91,12 @@ def _read_csv(path: Path, label: str | None) -> Table:
             known = f"its columns are {names}" if names else "it has no line of names"
             raise ValueError(f"{path}: no column is called {label!r}; {known}")
         place = names.index(label)
-    labels = None if place is None else _labels([row.pop(place).strip() for _, row in rows])
+    labels = None
+    if place is not None:
+        labels = _labels([row.pop(place).strip() for _, row in rows])
+        names = names and names[:place] + names[place + 1 :]
     X = np.array([[_number(field, path, line) for field in row] for line, row in rows])
-    return Table(X.reshape(len(rows), -1), labels)
+    return Table(X.reshape(len(rows), -1), labels, names)
 
 
 def _label_place(label, n_columns):

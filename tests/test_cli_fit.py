@@ -80,6 +80,30 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     assert "error 0.00% on 60 examples" in captured.err
 
 
+def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwarn):
+    X, y = vowel
+    names = [f"länge {f}" for f in range(10)]
+    train = write_csv(tmp_path / "train.csv", X, y, [*names, "vowel"])
+    model = tmp_path / "model.cwb"
+    assert run("fit", train, model, "--label", "vowel", "--rounds", 3, "--quiet") == 0
+    assert load_model(model).feature_names_in_.tolist() == names
+    same = write_csv(tmp_path / "same.csv", X, names=names)
+    nameless = write_csv(tmp_path / "nameless.csv", X)
+    capsys.readouterr()
+    outputs = []
+    for data, label in ((same, []), (nameless, []), (train, ["--label", "vowel"])):
+        assert run("predict", model, data, *label) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert not recwarn.list
+    turned = write_csv(tmp_path / "turned.csv", X, names=[names[1], names[0], *names[2:]])
+    assert run("predict", model, turned) == 1
+    assert "feature 0 is called 'länge 1', in the model 'länge 0'" in capsys.readouterr().err
+    # Names of the file do not matter to a model that was trained without.
+    assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
+    assert run("predict", model, same, "--label", names[0]) == 0
+
+
 @pytest.mark.parametrize("method", ["multiboost", "adaboost-ecc", "adaboost-mh", "adaboost-mo"])
 def test_the_other_methods(method, vowel, tmp_path, capsys):
     data = write_csv(tmp_path / "train.csv", *vowel)
@@ -94,12 +118,14 @@ def test_reading_csv(tmp_path):
     path.write_text("kind,size,weight\nx,1,2.5\ny,,nan\nx,?,-1e3\n")
     table = read_table(path, "kind")
     assert table.y.tolist() == ["x", "y", "x"]
+    assert table.names == ["size", "weight"]
     assert np.array_equal(table.X, [[1, 2.5], [np.nan, np.nan], [np.nan, -1000]], equal_nan=True)
     assert read_table(path, "0").y.tolist() == ["x", "y", "x"]
     path.write_text("1,2,7\n3,4,-7\n")
     assert read_table(path, "-1").y.tolist() == [7, -7]
     assert read_table(path, "-1").y.dtype == np.int64
     assert read_table(path, None).X.shape == (2, 3)
+    assert read_table(path, None).names is None
     packed = write_csv(tmp_path / "b.csv.gz", np.eye(2), names=["p", "q"])
     assert np.array_equal(read_table(packed, None).X, np.eye(2))
 

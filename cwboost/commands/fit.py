@@ -1,7 +1,8 @@
 """Train a classifier on a CSV or NPZ file and save the model.
 
-A CSV file has one example a line, with or without a line of names; the label is its last column
-unless --label says another. An NPZ file has arrays X and y. An empty field is a missing value.
+A CSV file has one example a line, with or without a line of names, which the model keeps; the label
+is its last column unless --label says another. An NPZ file has arrays X and y. An empty field is a
+missing value.
 
     cwboost fit train.csv model.cwb --weak-learner tree --set weak_learner__max_depth=3
 """
@@ -44,6 +45,8 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Read, train, save."""
+    import numpy as np
+
     import cwboost
     from cwboost.commands import CommandError
     from cwboost.tables import read_table
@@ -58,8 +61,10 @@ def run(args) -> int:
         classifier.fit(table.X, table.y)
     except TypeError as error:  # a parameter given by --set
         raise CommandError(str(error)) from error
-    classifier.save(args.model)
     error = 1 - classifier.score(table.X, table.y)
+    if table.names is not None:
+        classifier.feature_names_in_ = np.array(table.names, dtype=object)
+    classifier.save(args.model)
     print(
         f"{args.model}: {classifier.ensemble_.n_rounds} rounds on {table.X.shape[0]} examples, "
         f"{table.X.shape[1]} features, {len(classifier.classes_)} classes; "

@@ -1,7 +1,7 @@
 """Predict with a saved model; one line an example, as CSV.
 
-The file has the features that the model was trained on, in that order. With --label, or with y in
-an NPZ file, the error is printed as well.
+The file has the features that the model was trained on, in that order; where both have names of
+them they are compared. With --label, or with y in an NPZ file, the error is printed as well.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ def run(args) -> int:
     if args.jobs is not None:
         classifier.set_params(n_jobs=args.jobs)
     table = read_table(args.data, args.label)
-    given, expected = table.X.shape[-1], classifier.n_features_in_
-    if given != expected:
-        hint = " (is one of them the label? say which: --label)" if given == expected + 1 else ""
-        raise CommandError(f"{args.data}: {given} features, the model has {expected}{hint}")
+    _check_features(args.data, table, classifier)
     header, rows = _predictions(classifier, table.X, args)
     if args.out is None:
         _write(sys.stdout, header, rows)
@@ -53,6 +50,25 @@ def run(args) -> int:
         error = 1 - classifier.score(table.X, labels)
         print(f"error {error:.2%} on {len(labels)} examples", file=sys.stderr)
     return 0
+
+
+def _check_features(path, table, classifier) -> None:
+    """Refuse other features than those of the training; a file without names has only a number."""
+    from cwboost.commands import CommandError
+
+    given, expected = table.X.shape[-1], classifier.n_features_in_
+    if given != expected:
+        hint = " (is one of them the label? say which: --label)" if given == expected + 1 else ""
+        raise CommandError(f"{path}: {given} features, the model has {expected}{hint}")
+    # Taken from the classifier, which would warn that the bare array it predicts has none.
+    trained = classifier.__dict__.pop("feature_names_in_", None)
+    if table.names is None or trained is None:
+        return
+    for number, (name, wanted) in enumerate(zip(table.names, trained)):
+        if name != wanted:
+            raise CommandError(
+                f"{path}: feature {number} is called {name!r}, in the model {wanted!r}"
+            )
 
 
 def _predictions(classifier, X, args):
