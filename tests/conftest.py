@@ -1,11 +1,16 @@
 """Fixtures that several test modules share."""
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from plugin_folder import write_distribution
+from quantile_family import QuantileStumps
+
+from cwboost import plugins
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -70,3 +75,17 @@ def distributions(tmp_path_factory):
     (sdist,) = folder.glob("*.tar.gz")
     (wheel,) = folder.glob("*.whl")
     return sdist, wheel, done.stdout
+
+
+@pytest.fixture(scope="module")
+def quantile(tmp_path_factory):
+    """The family "quantile", registered by a distribution of its own."""
+    folder = tmp_path_factory.mktemp("third_party")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        patch.delenv("CWBOOST_PLUGINS", raising=False)
+        write_distribution(folder, "quantile-stumps", "3.1", {"q": "quantile_family"}, {})
+        importlib.invalidate_caches()
+        plugins.refresh()
+        yield QuantileStumps
+    plugins.refresh()
