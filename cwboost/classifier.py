@@ -190,6 +190,29 @@ class CWBoostClassifier(BoostingClassifier):
         self._train(training, held_out, family, start)
         return self
 
+    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
+        """Train with the first C, then `rounds` more with each further one; a generator of self.
+
+        With the last C until there are `at_least` rounds. As many calls of `fit` with
+        ``warm_start`` would, bit for bit, but on columns and sorted features that stay where they
+        are.
+        """
+        start = perf_counter()
+        self.C = float(Cs[0])
+        settings = self._settings()
+        problem, family = self._prepare(X, y, sample_weight)
+        training = self._training(problem, family, settings, None, None)
+        self._train(training, None, family, start)
+        yield self
+        for C in Cs[1:]:
+            self.C = float(C)
+            self.n_estimators = training.n_rounds + rounds
+            if Cs[-1] == C:
+                self.n_estimators = max(self.n_estimators, at_least)
+            training.change_C(self.C)
+            self._train(training, None, family, perf_counter())
+            yield self
+
     # ---------------------------------------------------------------- parameters and data
 
     def _settings(self) -> Settings:

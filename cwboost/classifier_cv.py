@@ -23,7 +23,8 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
 
     On each fold the smallest C is trained from nothing; each larger one starts from the columns
     and coefficients of the one before and adds a few rounds. The fitted model is trained along
-    the same path on all examples, up to the chosen C.
+    the same path on all examples up to the chosen C, and with that until it has the estimator's
+    ``n_estimators`` rounds: a few rounds show which C is best, but not all that it can give.
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     Cs : array-like of float, default=(1e2, 1e3, 1e4, 1e5)
         Values of C, > 0; the order does not matter.
     rounds_per_C : int or "auto", default="auto"
-        Rounds added at each further C: "auto" is a tenth of the estimator's ``n_estimators``.
+        Rounds added at each further C: "auto" is a tenth of the estimator's ``n_estimators``. More
+        make the scores of the larger values more like those of separate fits.
     cv : int, cross-validation generator or iterable, default=5
     n_jobs : int or None, default=None
         Folds trained at a time.
@@ -126,9 +128,10 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.Cs_, self.scores_ = Cs, np.array(scores).T
         best = int(np.argmax(self.scores_.mean(axis=1)))
         self.C_ = float(Cs[best])
-        *_, model = _path(template, Cs[: best + 1], rounds, rows, y, sample_weight)
-        self.best_estimator_ = model.set_params(warm_start=template.warm_start)
-        self.best_estimator_.__dict__.pop("_state", None)
+        *_, model = clone(template)._fit_path(
+            rows, y, sample_weight, Cs[: best + 1], rounds, at_least=template.n_estimators
+        )
+        self.best_estimator_ = model
         self.classes_ = model.classes_
         self.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
@@ -162,15 +165,6 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.best_estimator_.save(path, staged=staged)
 
 
-def _path(template, Cs, rounds, X, y, sample_weight):
-    """The classifier after each C, trained on from the one before; one object, yielded again."""
-    model = clone(template).set_params(warm_start=True, C=float(Cs[0]))
-    yield model.fit(X, y, sample_weight=sample_weight)
-    for C in Cs[1:]:
-        model.set_params(C=float(C), n_estimators=model.n_iter_ + rounds)
-        yield model.fit(X, y, sample_weight=sample_weight)
-
-
 def _score_path(template, Cs, rounds, X, y, sample_weight, train, test):
     """Accuracy on the held-out rows after each C."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
@@ -178,5 +172,5 @@ def _score_path(template, Cs, rounds, X, y, sample_weight, train, test):
     test_weight = None if sample_weight is None else sample_weight[test]
     return [
         model.score(X_test, y[test], sample_weight=test_weight)
-        for model in _path(template, Cs, rounds, X_train, y[train], weight)
+        for model in clone(template)._fit_path(X_train, y[train], weight, Cs, rounds)
     ]

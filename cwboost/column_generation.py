@@ -266,6 +266,16 @@ class ColumnGeneration:
             return False
         return True
 
+    def change_C(self, C) -> None:
+        """Go on with another C: another problem, of which bound and objective so far say nothing.
+
+        The same, bit for bit, as `resume` on a new master from this one's state.
+        """
+        self.master.change_C(C)
+        self.stop_reason, self.best_bound = None, np.nan
+        self._first_of_problem = self.n_rounds
+        self._precision, self._polished = self.settings.epsilon, False
+
     def ensemble(self) -> Ensemble:
         """The model of the rounds done so far."""
         learners = type(self._batches[0]).concatenate(self._batches)

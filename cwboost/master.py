@@ -56,11 +56,25 @@ class RestrictedMaster:
         if example_weight is None:
             example_weight = np.ones(counts.sum())
         self.n_classes = len(counts)
-        self.q = (self.n_classes - 1) * float(example_weight.sum()) / C
+        self._problem = counts, example_weight, n_threads
+        self.q = self._q(C)
         self.pairs = PairWeights(counts, example_weight, self.q, n_threads)
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
+        self._edges = None
+
+    def _q(self, C) -> float:
+        _, example_weight, _ = self._problem
+        return (self.n_classes - 1) * float(example_weight.sum()) / C
+
+    def change_C(self, C) -> None:
+        """Go on with another C from the present columns and coefficients."""
+        counts, example_weight, n_threads = self._problem
+        self.q = self._q(C)
+        pairs = PairWeights(counts, example_weight, self.q, n_threads)
+        pairs.restore(self.pairs.state())
+        self.pairs = pairs
         self._edges = None
 
     @property

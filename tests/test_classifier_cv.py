@@ -25,22 +25,46 @@ def test_sklearn_checks(estimator, check):
     check(estimator)
 
 
-def test_the_model_is_the_path_trained_on_everything(vowel):
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"weak_learner": "tree", "subsample": 0.7},
+        {"weak_learner": "projection", "solver": "lbfgsb"},
+    ],
+    ids=["stumps", "trees", "projections"],
+)
+def test_the_model_is_the_path_trained_on_everything(vowel, params):
     X, y = vowel
-    template = CWBoostClassifier(n_estimators=20, random_state=0)
+    params = {"n_estimators": 28, "random_state": 0, **params}
+    template = CWBoostClassifier(**params)
     cv = CWBoostClassifierCV(template, Cs=[1e4, 1e2, 1e3], rounds_per_C=6, cv=3).fit(X, y)
     np.testing.assert_array_equal(cv.Cs_, [1e2, 1e3, 1e4])
     assert cv.scores_.shape == (3, 3)
     best = int(np.argmax(cv.scores_.mean(axis=1)))
     assert cv.C_ == cv.Cs_[best] == cv.best_estimator_.C
-    by_hand = CWBoostClassifier(n_estimators=20, random_state=0, C=1e2, warm_start=True).fit(X, y)
+    by_hand = CWBoostClassifier(**params, C=1e2, warm_start=True).fit(X, y)
     for C in cv.Cs_[1 : best + 1]:
-        by_hand.set_params(C=C, n_estimators=by_hand.n_iter_ + 6).fit(X, y)
+        # The last goes on until there are as many rounds as the template asks for.
+        rounds = max(by_hand.n_iter_ + 6, 28 if C == cv.C_ else 0)
+        by_hand.set_params(C=C, n_estimators=rounds).fit(X, y)
     np.testing.assert_array_equal(cv.decision_function(X), by_hand.decision_function(X))
     np.testing.assert_array_equal(cv.predict(X), by_hand.predict(X))
     np.testing.assert_array_equal(cv.predict_proba(X), by_hand.predict_proba(X))
     np.testing.assert_array_equal(cv.feature_importances_, by_hand.feature_importances_)
+    for name, values in by_hand.history_.items():
+        if not name.endswith("seconds"):
+            np.testing.assert_array_equal(cv.best_estimator_.history_[name], values)
     assert not cv.best_estimator_.warm_start and not hasattr(cv.best_estimator_, "_state")
+
+
+@pytest.mark.filterwarnings("ignore:no weak learner lowers the objective")
+def test_a_path_may_begin_where_no_column_pays(vowel):
+    X, y = vowel
+    template = CWBoostClassifier(n_estimators=8, random_state=0)
+    cv = CWBoostClassifierCV(template, Cs=(1e-3, 1e4), rounds_per_C=5, cv=2).fit(X, y)
+    assert cv.C_ == 1e4 and cv.best_estimator_.n_iter_ == 8
+    np.testing.assert_array_less(cv.scores_[0], cv.scores_[1])
 
 
 def test_scores_are_those_of_the_folds(vowel):
