@@ -25,17 +25,24 @@
 #define CWB_SCAN_VECTOR 8      /* int32 lanes of a vector: 256 bits */
 #define CWB_SCAN_MAX_VECTORS 4 /* so many accumulators and maxima stay in 16 registers */
 
-/* A part of a column, forward or backward, is walked in chunks. The trace of a long column keeps,
- * for each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. */
-#define CWB_CHUNK 512
+/* A part of a column, forward or backward, is walked in chunks. The trace of a column keeps, for
+ * each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. Chunks are short
+ * where that is no matter of memory, since settling a column costs a chunk at least. */
+static inline int64_t cwb_chunk(const cwb_column *c)
+{
+    return c->n_forward + c->n_backward <= 16384 ? 128 : 512;
+}
 
-static inline int64_t cwb_part_chunks(int64_t n) { return (n + CWB_CHUNK - 1) / CWB_CHUNK; }
+static inline int64_t cwb_part_chunks(const cwb_column *c, int64_t n)
+{
+    return (n + cwb_chunk(c) - 1) / cwb_chunk(c);
+}
 
 /* Chunks in the trace of a column; none where settling it costs little anyway. */
 static inline int64_t cwb_chunks(const cwb_column *c)
 {
-    if (c->n_missing || c->n_forward + c->n_backward <= 2 * CWB_CHUNK) return 0;
-    return cwb_part_chunks(c->n_forward) + cwb_part_chunks(c->n_backward);
+    if (c->n_missing || c->n_forward + c->n_backward <= 2 * cwb_chunk(c)) return 0;
+    return cwb_part_chunks(c, c->n_forward) + cwb_part_chunks(c, c->n_backward);
 }
 
 /* lanes = 8 x vectors; rows: n_samples x lanes; half: -T/2 of each lane; best: out; trace: out,
@@ -72,7 +79,7 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
 #define CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
     for (int v = 0; v < NV; v++) sum[v] = start[v];                                               \
     while (from < to) {                                                                           \
-        const int64_t chunk_end = to - from < CWB_CHUNK ? to : from + CWB_CHUNK;                  \
+        const int64_t chunk_end = to - from < chunk ? to : from + chunk;                          \
         for (int v = 0; v < NV; v++) {                                                            \
             if (traced) CWB_##OPS##_STORE(trace + v * CWB_SCAN_VECTOR, sum[v]);                   \
             top[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
@@ -103,6 +110,7 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
                             int32_t *best, int32_t *trace)                                        \
     {                                                                                             \
         const int traced = cwb_chunks(c) > 0;                                                     \
+        const int64_t chunk = cwb_chunk(c);                                                       \
         const INDEX *index = (const INDEX *)c->index;                                             \
         int32_t shifted[NV * CWB_SCAN_VECTOR], extra[NV * CWB_SCAN_VECTOR];                       \
         CWB_VEC_##OPS start[NV], sum[NV], top[NV], all[NV];                                       \
@@ -213,13 +221,18 @@ static inline double cwb_fixed(double r, double scale) { return (r * scale + CWB
 
 CWBOOST_CLONES static double cwb_mass(const double *r, int64_t n)
 {
-    double lanes[8] = {0};
+    cwb_f64x8 lanes[4] = {{0}, {0}, {0}, {0}};
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int l = 0; l < 8; l++) lanes[l] += r[i + l] < 0 ? -r[i + l] : r[i + l];
-    for (; i < n; i++) lanes[0] += r[i] < 0 ? -r[i] : r[i];
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+    for (; i + 32 <= n; i += 32)
+        for (int k = 0; k < 4; k++) {
+            cwb_i64x8 x;
+            memcpy(&x, r + i + 8 * k, sizeof x);
+            lanes[k] += (cwb_f64x8)(x & INT64_MAX);
+        }
+    const cwb_f64x8 all = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    double sum = ((all[0] + all[1]) + (all[2] + all[3])) + ((all[4] + all[5]) + (all[6] + all[7]));
+    for (; i < n; i++) sum += fabs(r[i]);
+    return sum;
 }
 
 /* Sum of q(i), exact. */
@@ -250,19 +263,62 @@ CWBOOST_INLINE void cwb_fill_tile(const double *weights, int64_t stride, const d
     }
 }
 
+#ifdef CWB_SCAN_HAS_AVX2
+/* The same for whole tiles, straight into the rows `out`, `lanes` numbers apart. */
+__attribute__((target("avx2"))) static void cwb_fill_tile_avx2(const double *weights,
+                                                               int64_t stride,
+                                                               const double *scales, int count,
+                                                               int lanes, int32_t *out)
+{
+    const __m256d round = _mm256_set1_pd(CWB_ROUND);
+    const __m256i low = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    __m256i row[8], pair[8];
+    for (int l = 0; l < 8; l++) {
+        const double *r = weights + (l < count ? l : 0) * stride;
+        const __m256d scale = _mm256_set1_pd(l < count ? scales[l] * CWB_COARSE : 0.0);
+        const __m256d a = _mm256_add_pd(_mm256_mul_pd(_mm256_loadu_pd(r), scale), round);
+        const __m256d b = _mm256_add_pd(_mm256_mul_pd(_mm256_loadu_pd(r + 4), scale), round);
+        /* The low halves of four numbers each. */
+        const __m256i first = _mm256_permutevar8x32_epi32(_mm256_castpd_si256(a), low);
+        const __m256i last = _mm256_permutevar8x32_epi32(_mm256_castpd_si256(b), low);
+        row[l] = _mm256_permute2x128_si256(first, last, 0x20);
+    }
+    for (int l = 0; l < 8; l += 4)
+        for (int k = 0; k < 2; k++) {
+            const __m256i a = k ? _mm256_unpackhi_epi32(row[l], row[l + 1])
+                                : _mm256_unpacklo_epi32(row[l], row[l + 1]);
+            const __m256i b = k ? _mm256_unpackhi_epi32(row[l + 2], row[l + 3])
+                                : _mm256_unpacklo_epi32(row[l + 2], row[l + 3]);
+            pair[l + 2 * k] = _mm256_unpacklo_epi64(a, b);
+            pair[l + 2 * k + 1] = _mm256_unpackhi_epi64(a, b);
+        }
+    for (int k = 0; k < 4; k++) {
+        CWB_AVX2_STORE(out + k * lanes, _mm256_permute2x128_si256(pair[k], pair[k + 4], 0x20));
+        CWB_AVX2_STORE(out + (k + 4) * lanes, _mm256_permute2x128_si256(pair[k], pair[k + 4], 0x31));
+    }
+}
+#endif
+
 /* The rows of examples [from, to): k(i) of `count` targets, sample-major, padded with zeros. */
-CWBOOST_CLONES static void cwb_fill_rows(const double *weights, int64_t stride,
-                                         const double *scales, int count, int lanes, int64_t from,
-                                         int64_t to, int32_t *rows)
+static void cwb_fill_rows(const double *weights, int64_t stride, const double *scales, int count,
+                          int lanes, int64_t from, int64_t to, int32_t *rows)
 {
     int32_t tile[8][8];
-    for (int first = 0; first < lanes; first += 8) {
-        const double *w = weights + first * stride;
-        for (int64_t i = from; i < to; i += 8) {
-            const int64_t n = to - i < 8 ? to - i : 8;
-            if (n == 8) cwb_fill_tile(w + i, stride, scales + first, count - first, 8, tile);
-            else cwb_fill_tile(w + i, stride, scales + first, count - first, n, tile);
+#ifdef CWB_SCAN_HAS_AVX2
+    const int wide = __builtin_cpu_supports("avx2");
+#endif
+    for (int64_t i = from; i < to; i += 8) {
+        const int64_t n = to - i < 8 ? to - i : 8;
+        for (int first = 0; first < lanes; first += 8) {
+            const double *w = weights + first * stride + i;
             int32_t *out = rows + i * lanes + first;
+#ifdef CWB_SCAN_HAS_AVX2
+            if (wide && n == 8) {
+                cwb_fill_tile_avx2(w, stride, scales + first, count - first, lanes, out);
+                continue;
+            }
+#endif
+            cwb_fill_tile(w, stride, scales + first, count - first, n, tile);
             for (int64_t k = 0; k < n; k++)
                 for (int l = 0; l < 8; l++) out[k * lanes + l] = tile[l][k];
         }

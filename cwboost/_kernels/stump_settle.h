@@ -110,11 +110,12 @@ static inline int cwb_chunk_counts(const cwb_traced *t, int64_t chunk)
     {                                                                                             \
         cwb_stump s = {-1.0, 0.0, 0.0, -1};                                                       \
         double up = 0.0, down = 0.0;                                                              \
+        const int64_t length = cwb_chunk(c);                                                      \
         int64_t chunk = 0, parts = 0;                                                             \
         for (int part = 0; part < 2; part++) {                                                    \
             const int64_t start = part ? c->n_forward : 0;                                        \
             const int64_t end = part ? start + c->n_backward : c->n_forward;                      \
-            const int64_t n_chunks = cwb_part_chunks(end - start);                                \
+            const int64_t n_chunks = cwb_part_chunks(c, end - start);                             \
             int64_t first = chunk, beyond = chunk + n_chunks;                                     \
             while (beyond > chunk && !cwb_chunk_counts(t, beyond - 1)) beyond--;                  \
             while (first < beyond && !cwb_chunk_counts(t, first)) first++;                        \
@@ -126,8 +127,8 @@ static inline int cwb_chunk_counts(const cwb_traced *t, int64_t chunk)
                 sum = sign / CWB_COARSE * t->trace[2 * first * t->lanes + t->lane];               \
             parts += first < beyond;                                                              \
             for (int64_t k = first; k < beyond; k++) {                                            \
-                const int64_t from = start + (k - chunk) * CWB_CHUNK;                             \
-                const int64_t to = end - from < CWB_CHUNK ? end : from + CWB_CHUNK;               \
+                const int64_t from = start + (k - chunk) * length;                                \
+                const int64_t to = end - from < length ? end : from + length;                     \
                 const INDEX *index = (const INDEX *)c->index;                                     \
                 if (!cwb_chunk_counts(t, k)) {                                                    \
                     sum += sign * SKIP(r, scale, index + from, to - from);                        \
