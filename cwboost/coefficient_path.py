@@ -198,6 +198,10 @@ def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
         raise ValueError(f"{name} must not decrease")
 
 
+def _increases(numbers: np.ndarray) -> bool:
+    return bool((numbers[1:] > numbers[:-1]).all())
+
+
 class PathBuilder:
     """A `CoefficientPath` that grows by one round at a time, at a cost of what the round changes.
 
@@ -244,13 +248,15 @@ class PathBuilder:
         known = int(self._entries["learners_offsets"][self.n_rounds])
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
-        if not (columns[1:] > columns[:-1]).all():
-            order = np.argsort(columns, kind="stable")
-            if (np.diff(columns[order]) == 0).any():
+        if not _increases(columns):
+            # Where no column comes twice, as in class-wise boosting, the columns alone are sorted.
+            order = np.argsort(columns)
+            if not _increases(columns[order]):
                 order = np.lexsort((score_index, columns))
+                same = np.diff(columns[order]) == 0
+                if np.any(same & (np.diff(score_index[order]) == 0)):
+                    raise ValueError("a round may name a coefficient once")
             columns, score_index, values = columns[order], score_index[order], values[order]
-            if np.any((np.diff(columns) == 0) & (np.diff(score_index) == 0)):
-                raise ValueError("a round may name a coefficient once")
         if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
             raise ValueError(f"columns must lie in 0..{n_learners - 1}")
         self._extend("column", columns)

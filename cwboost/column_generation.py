@@ -156,7 +156,7 @@ class ColumnGeneration:
         """Raise the dual bound, where pricing covers the whole family."""
         if self.pricer.exact and self.settings.subsample == 1.0:
             bound = self.master.dual_bound(float(edges.max()))
-            self.best_bound = float(np.fmax(self.best_bound, bound))
+            self.best_bound = bound if np.isnan(self.best_bound) else max(self.best_bound, bound)
 
     def _add_columns(self, priced, edges):
         """Add the columns that pay: the row of each class, -1 for none, and how many are new."""

@@ -11,6 +11,8 @@ columns, hence violations (eq. vio) and, scaled into the feasible set, a point o
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
 from cwboost._kernels.column_store import ColumnStore
@@ -148,8 +150,10 @@ class RestrictedMaster:
         return self._by_class(self._violation_matrix())
 
     def _violation_matrix(self) -> np.ndarray:
-        missing = self._edge_matrix() - 1.0
-        return np.where(self.coef_matrix > 0.0, np.abs(missing), np.maximum(missing, 0.0))
+        excess = self._edge_matrix() - 1.0
+        # A coefficient at zero may have an edge below one.
+        excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
+        return np.abs(excess, out=excess)
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
         """The largest violation, and the classes and rows of those above `epsilon`, in order."""
@@ -172,7 +176,7 @@ class RestrictedMaster:
         (t / q) (sum mu gamma + (1 - log t) sum mu).
         """
         t = 1.0 / max(1.0, best_edge)
-        return t / self.q * (self.pairs.margins + (1.0 - np.log(t)) * self.pairs.loss)
+        return t / self.q * (self.pairs.margins + (1.0 - log(t)) * self.pairs.loss)
 
     def update_layer(self, rows, step: float = 1.0, n_sweeps: int = 1) -> None:
         """Update one column a class on their joint-sign tables.

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 
 cdef class ColumnStore:
-    cdef readonly int64_t n_classes, n_bytes
+    cdef readonly int64_t n_classes, n_bytes, capacity
     cdef bint shared
     cdef list memory, tables
     # Of each class: its first column, how many it has and has room for, and where to find a column

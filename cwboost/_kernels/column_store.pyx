@@ -22,6 +22,11 @@ cdef class ColumnStore:
         Bytes of bits a column.
     shared : bool, default=False
         Every class has the same columns, which are stored once.
+
+    Attributes
+    ----------
+    capacity : int
+        Columns that the class with most room has room for.
     """
 
     def __cinit__(self, int64_t n_classes, int64_t n_bytes, bint shared=False):
@@ -42,11 +47,6 @@ cdef class ColumnStore:
         free(self.count)
         free(self.room)
         free(self.slots)
-
-    @property
-    def capacity(self):
-        """Columns that fit before a class grows, of the class with most room."""
-        return max(self.room[c] for c in range(self.n_classes))
 
     def n_columns(self, int64_t c):
         """Number of columns of class `c`."""
@@ -125,6 +125,7 @@ cdef class ColumnStore:
         # The arrays keep the memory; views that were handed out keep the old.
         self.memory[c], self.tables[c] = memory, table
         self.first[c], self.slots[c], self.room[c] = &to[0, 0], &slots[0], room
+        self.capacity = max(self.capacity, room)
         for row in range(self.count[c]):
             self.find(c, self.first[c] + row * self.n_bytes, &slot)
             self.slots[c][slot] = <int32_t> (row + 1)
