@@ -1,5 +1,8 @@
 """Every classifier with every family: training, searching hyper-parameters, saving, frames."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -79,3 +82,35 @@ def test_frames_have_names_and_no_categories(vowel):
     frame["feature 4"] = pd.Categorical(np.where(X[:, 4] > 0, "high", "low"))
     with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
         clone(clf).fit(frame, y)
+
+
+WIDE = """
+import resource, sys
+import numpy as np
+from scipy import sparse
+from cwboost import CWBoostClassifier
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MB
+
+n, d, a_row = 20_000, 50_000, 100
+rng = np.random.default_rng(0)
+indices = rng.integers(0, d, n * a_row).astype(np.int32)
+X = sparse.csr_array((np.ones(n * a_row, np.float32), indices, np.arange(0, n * a_row + 1, a_row)),
+                     shape=(n, d))
+X.sum_duplicates()
+before = peak()
+clf = CWBoostClassifier(sys.argv[1], n_estimators=3, correction="stagewise", random_state=0)
+clf.fit(X, rng.integers(0, 5, n)).predict(X)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes on Linux")
+@pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
+def test_bags_of_words_take_memory_of_their_entries(weak_learner):
+    """20,000 x 50,000 at 0.2%: 15 MB as CSR, 1 GB as dense bytes, 8 GB as dense doubles."""
+    done = subprocess.run(
+        [sys.executable, "-c", WIDE, weak_learner], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 250
