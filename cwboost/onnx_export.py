@@ -11,6 +11,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
+from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
+from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
 from cwboost.calibration import LOSS_SCALE
 from cwboost.estimator import BoostingClassifier
 from cwboost.families import ThresholdTrees
@@ -45,19 +48,23 @@ def to_onnx(classifier, *, n_estimators=None):
     NotImplementedError
         Where the family has no form as trees of comparisons.
     TypeError
-        For a classifier whose scores are not those of its ensemble, or labels of a type that
-        ONNX does not have.
+        For something else than a classifier of cwboost, one with a rule of its own for scores or
+        probabilities that is not known here, or labels of a type that ONNX does not have.
     """
     try:
         import onnx
     except ImportError as error:
         raise ImportError("export needs onnx: pip install 'cwboost[onnx]'") from error
     check_is_fitted(classifier)
-    for method in ("_class_scores", "_probabilities"):
-        if getattr(type(classifier), method) is not getattr(BoostingClassifier, method):
-            raise TypeError(
-                f"to_onnx takes classifiers with one score a class, got {type(classifier).__name__}"
-            )
+    if not isinstance(classifier, BoostingClassifier):
+        raise TypeError(
+            f"to_onnx takes a boosting classifier, got {type(classifier).__name__}; of a search "
+            "take its best_estimator_"
+        )
+    decode, log_probabilities = (
+        _rule(classifier, method, known)
+        for method, known in (("_class_scores", CLASS_SCORES), ("_probabilities", PROBABILITIES))
+    )
     graph = _Graph(onnx)
     ensemble = classifier.ensemble_
     coef = ensemble.coef(n_estimators)
@@ -65,9 +72,24 @@ def to_onnx(classifier, *, n_estimators=None):
     trees = ensemble.learners.take(used).threshold_trees()
     outputs = _outputs(graph, trees) if len(used) else None
     offsets, n_rounds = ensemble.offsets, ensemble.path.check_rounds(n_estimators)
-    _scores(graph, outputs, coef[used].toarray(), None if offsets is None else offsets[n_rounds])
-    _predictions(graph, classifier)
+    offset = None if offsets is None else offsets[n_rounds]
+    _sums(graph, outputs, coef[used].toarray(), offset, "scores" if decode is None else "bits")
+    if decode is not None:
+        decode(graph, classifier)
+    _label(graph, classifier)
+    graph.add("Softmax", [log_probabilities(graph, classifier)], "probabilities", axis=1)
     return graph.model(classifier)
+
+
+def _rule(classifier, method, known):
+    """How to write a method of the classifier as nodes, by who defines it."""
+    own = getattr(type(classifier), method)
+    for defined, rule in known.items():
+        if own is getattr(defined, method):
+            return rule
+    raise TypeError(
+        f"to_onnx does not know {type(classifier).__name__}.{method}, a rule of its own"
+    )
 
 
 class _Graph:
@@ -156,14 +178,14 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
     }
 
 
-def _scores(graph: _Graph, outputs: str | None, coef: np.ndarray, offset) -> None:
+def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: str) -> None:
     """The product with the coefficients, and what is added to the scores of every example."""
-    last = "scores" if offset is None else "votes"
+    last = name if offset is None else "votes"
     if outputs is None:
         outputs, coef = _zeros(graph), np.zeros((1, coef.shape[1]))
     graph.add("MatMul", [outputs, graph.constant("coef", coef)], last)
     if offset is not None:
-        graph.add("Add", [last, graph.constant("offset", offset)], "scores")
+        graph.add("Add", [last, graph.constant("offset", offset)], name)
 
 
 def _zeros(graph: _Graph) -> str:
@@ -191,10 +213,72 @@ def _label_array(classifier) -> np.ndarray:
     raise TypeError(f"labels must be numbers, bools or strings, got dtype {classes.dtype}")
 
 
-def _predictions(graph: _Graph, classifier) -> None:
+def _decoded(graph: _Graph, classifier) -> None:
+    """Scores of the classes from those of the bits of a code, as `AdaBoostMOClassifier`."""
+    code = classifier.code_.T.astype(np.float64)
+    n_bits = np.float64(len(code))
+    if classifier.decoding == "hamming":
+        signs = graph.add("Sign", ["bits"], "signs_of_bits")
+        agreement = graph.add("MatMul", [signs, graph.constant("code", code)], "agreement")
+        missing = graph.add("Sub", [agreement, graph.constant("n_bits", n_bits)], "missing")
+        graph.add("Mul", [missing, graph.constant("half", np.float64(0.5))], "scores")
+        return
+    # Relative to each example's largest score, so that nothing overflows.
+    sizes = graph.add("Abs", ["bits"], "sizes")
+    largest = graph.add("ReduceMax", [sizes], "largest", axes=[1], keepdims=1)
+    up = graph.add("Exp", [graph.add("Sub", ["bits", largest], "below")], "gain")
+    negative = graph.add("Neg", ["bits"], "negative")
+    down = graph.add("Exp", [graph.add("Sub", [negative, largest], "above")], "loss")
+    on_plus = graph.constant("on_plus", (code > 0).astype(np.float64))
+    on_minus = graph.constant("on_minus", (code < 0).astype(np.float64))
+    total = graph.add(
+        "Add",
+        [
+            graph.add("MatMul", [down, on_plus], "plus"),
+            graph.add("MatMul", [up, on_minus], "minus"),
+        ],
+        "total",
+    )
+    tiny = graph.constant("tiny", np.float64(np.finfo(np.float64).tiny))
+    log_total = graph.add("Log", [graph.add("Max", [total, tiny], "positive")], "log_total")
+    log_mean = graph.add("Sub", [log_total, graph.constant("log_bits", np.log(n_bits))], "log_mean")
+    graph.add("Neg", [graph.add("Add", [log_mean, largest], "log_loss")], "scores")
+
+
+def _label(graph: _Graph, classifier) -> None:
     index = graph.add("ArgMax", ["scores"], "index", axis=1, keepdims=0)
     graph.add("Gather", [graph.constant("classes", _label_array(classifier)), index], "label")
-    scale = graph.constant(
-        "scale", np.float64(getattr(classifier, "probability_scale_", LOSS_SCALE))
+
+
+def _scaled_scores(graph: _Graph, classifier) -> str:
+    scale = np.float64(getattr(classifier, "probability_scale_", LOSS_SCALE))
+    return graph.add("Mul", ["scores", graph.constant("scale", scale)], "scaled")
+
+
+def _bare_scores(graph: _Graph, classifier) -> str:
+    return "scores"
+
+
+def _log_of_each_label(graph: _Graph, classifier) -> str:
+    """log(1 / (1 + exp(-2 F))) of every class, as `AdaBoostMHClassifier`.
+
+    Written min(2 F, 0) - log(1 + exp(-|2 F|)), which neither overflows nor becomes log(0).
+    """
+    doubled = graph.add("Mul", ["scores", graph.constant("two", np.float64(2.0))], "doubled")
+    smaller = graph.add("Neg", [graph.add("Abs", [doubled], "size")], "smaller")
+    one = graph.constant("one", np.float64(1.0))
+    rest = graph.add(
+        "Log", [graph.add("Add", [graph.add("Exp", [smaller], "small"), one], "1+")], "rest"
     )
-    graph.add("Softmax", [graph.add("Mul", ["scores", scale], "scaled")], "probabilities", axis=1)
+    least = graph.add("Min", [doubled, graph.constant("nought", np.float64(0.0))], "least")
+    return graph.add("Sub", [least, rest], "log_each")
+
+
+CLASS_SCORES = {BoostingClassifier: None, AdaBoostMOClassifier: _decoded}
+PROBABILITIES = {
+    BoostingClassifier: _scaled_scores,
+    AdaBoostECCClassifier: _bare_scores,
+    AdaBoostMHClassifier: _log_of_each_label,
+    AdaBoostMOClassifier: _bare_scores,
+}
+"""How each rule for scores and probabilities is written as nodes, by the class that defines it."""

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from quantile_family import QuantileStumps
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
+import cwboost
 from cwboost import CWBoostClassifier, to_onnx
 from cwboost.datasets import load_pendigits, load_vowel
 from cwboost.estimator import BoostingClassifier
@@ -42,8 +44,14 @@ def answers(model, X):
 def assert_same_answers(clf, X, n_estimators=None):
     given = answers(to_onnx(clf, n_estimators=n_estimators), X)
     assert list(given) == ["label", "scores", "probabilities"]
-    np.testing.assert_array_equal(given["label"], clf.predict(X, n_estimators))
     scores = clf._scores(X, n_estimators)
+    labels, sure = clf.predict(X, n_estimators), np.ones(len(X), dtype=bool)
+    if isinstance(clf, cwboost.AdaBoostMOClassifier):
+        # Code words as far from the bits as others tie, up to the order of a sum.
+        best = np.sort(scores, axis=1)
+        sure = best[:, -1] - best[:, -2] > 1e-12
+        assert sure.mean() > 0.2
+    np.testing.assert_array_equal(given["label"][sure], labels[sure])
     np.testing.assert_allclose(given["scores"], scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
         given["probabilities"], clf.predict_proba(X, n_estimators), rtol=1e-10, atol=1e-12
@@ -115,6 +123,36 @@ def test_no_rows():
     assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "make",
+    [
+        cwboost.MultiBoostClassifier,
+        cwboost.AdaBoostECCClassifier,
+        partial(cwboost.AdaBoostECCClassifier, coefficients="equal"),
+        cwboost.AdaBoostMHClassifier,
+        cwboost.AdaBoostMOClassifier,
+        partial(cwboost.AdaBoostMOClassifier, decoding="hamming", code="exhaustive"),
+    ],
+    ids=["multiboost", "ecc", "ecc equal", "mh", "mo", "mo hamming"],
+)
+def test_the_other_classifiers(make, n_classes):
+    X, y = load_vowel(return_X_y=True)
+    clf = make(n_estimators=12, random_state=0).fit(X, y % n_classes)
+    assert_same_answers(clf, X)
+    assert_same_answers(clf, X, n_estimators=5)
+
+
+def test_probabilities_of_scores_far_from_zero():
+    """AdaBoost.MH's rule takes the logarithm of what underflows; the graph must not."""
+    X, y = load_iris(return_X_y=True)
+    clf = cwboost.AdaBoostMHClassifier(n_estimators=4).fit(X, y)
+    path = clf.ensemble_.path
+    clf.ensemble_ = replace(clf.ensemble_, path=replace(path, value=1e4 * path.value))
+    assert np.abs(clf._scores(X)).max() > 1e3
+    assert_same_answers(clf, X)
+
+
 def test_refusals():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
@@ -128,9 +166,12 @@ def test_refusals():
         def _class_scores(self, scores):
             return -scores
 
-    with pytest.raises(TypeError, match="one score a class, got OfBits"):
+    with pytest.raises(TypeError, match=r"does not know OfBits\._class_scores"):
         to_onnx(OfBits(n_estimators=2).fit(X, y))
     assert OfBits._probabilities is BoostingClassifier._probabilities
+    search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
+    with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search take its best_est"):
+        to_onnx(search)
 
 
 def test_without_onnx_the_extra_is_named():
