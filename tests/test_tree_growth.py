@@ -11,6 +11,9 @@ from slow_trees import evaluate, grow, nested
 from cwboost import unpack_outputs
 
 CRITERIA = ["edge", "gini", "entropy"]
+SPLITTERS = ["best", "random"]
+EXACT = {"splitter": "best", "trim": 0.0, "max_features": None}
+"""Every example and every threshold of every feature, as the slow trees search them."""
 
 
 def price(X, weights, n_threads=1, seed=0, **params):
@@ -57,7 +60,7 @@ def test_equals_reference(criterion, missing, limits):
             X[rng.random(X.shape) < 0.2] = np.nan
         weights = signed_weights(rng, n)
         weights[0, rng.random(n) < 0.1] = 0
-        priced = price(X, weights, max_features=None, criterion=criterion, **limits)
+        priced = price(X, weights, criterion=criterion, **EXACT, **limits)
         expected = grow(X, weights[0], criterion=criterion, **limits)
         assert nested(priced.learners, 0) == expected
         assert np.array_equal(unpack_outputs(priced.outputs, n)[:, 0], evaluate(expected, X))
@@ -70,7 +73,7 @@ def test_large_nodes_equal_reference():
     X = rng.integers(0, 200, size=(700, 5)).astype(np.uint8)
     weights = signed_weights(rng, 700)
     for criterion in CRITERIA:
-        priced = price(X, weights, max_features=None, criterion=criterion, max_depth=2)
+        priced = price(X, weights, criterion=criterion, max_depth=2, **EXACT)
         assert nested(priced.learners, 0) == grow(X, weights[0], criterion=criterion, max_depth=2)
 
 
@@ -146,12 +149,14 @@ def _leaf_sizes(tree, X):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("max_features", ["sqrt", 2, 0.5, None])
-def test_threads_and_repetition_give_the_same_bits(sparse, max_features):
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_threads_and_repetition_give_the_same_bits(sparse, max_features, splitter):
     rng = np.random.default_rng(2)
     X = rng.integers(0, 5, size=(600, 12)) * (rng.random((600, 12)) < 0.4).astype(float)
     X = sp.csr_array(X) if sparse else X
     weights = signed_weights(rng, 600, 7)
-    runs = [price(X, weights, n_threads=t, max_features=max_features) for t in (1, 2, 2, 5)]
+    params = {"max_features": max_features, "splitter": splitter}
+    runs = [price(X, weights, n_threads=t, **params) for t in (1, 2, 2, 5)]
     for other in runs[1:]:
         assert np.array_equal(runs[0].outputs, other.outputs)
         assert np.array_equal(runs[0].edges, other.edges)
@@ -169,15 +174,17 @@ def test_seed_decides_the_features_drawn():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_zero_weights_change_nothing(sparse, criterion):
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_zero_weights_change_nothing(sparse, criterion, splitter):
     """Rows of zero weight follow the tree of the others, whatever their values."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 40, size=(500, 6)).astype(float)
     keep = rng.random(500) < 0.6
     weights = signed_weights(rng, 500) * keep
     container = sp.csc_array if sparse else np.asarray
-    with_zeros = price(container(X), weights, criterion=criterion, max_features=None)
-    without = price(container(X[keep]), weights[:, keep], criterion=criterion, max_features=None)
+    params = {"criterion": criterion, "splitter": splitter, "max_features": None}
+    with_zeros = price(container(X), weights, **params)
+    without = price(container(X[keep]), weights[:, keep], **params)
     assert nested(with_zeros.learners, 0) == nested(without.learners, 0)
     outputs = unpack_outputs(with_zeros.outputs, 500)
     assert np.array_equal(outputs, with_zeros.learners.outputs(X))
@@ -185,19 +192,21 @@ def test_zero_weights_change_nothing(sparse, criterion):
 
 
 @pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e150])
-def test_scale_of_the_weights_changes_nothing(factor):
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_scale_of_the_weights_changes_nothing(factor, splitter):
     rng = np.random.default_rng(4)
     X, weights = rng.normal(size=(300, 5)), signed_weights(rng, 300, 2)
     for criterion in CRITERIA:
-        plain = price(X, weights, criterion=criterion)
-        scaled = price(X, weights * factor, criterion=criterion)
+        plain = price(X, weights, criterion=criterion, splitter=splitter)
+        scaled = price(X, weights * factor, criterion=criterion, splitter=splitter)
         assert np.array_equal(plain.outputs, scaled.outputs)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 6}])
 @pytest.mark.parametrize("format", ["csr", "csc"])
-def test_sparse_equals_dense(criterion, limits, format):
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_sparse_equals_dense(criterion, limits, format, splitter):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(400, 20)).round(1) * (rng.random((400, 20)) < 0.2)
     X[:, 3] = np.where(rng.random(400) < 0.1, np.nan, X[:, 3])
@@ -206,7 +215,8 @@ def test_sparse_equals_dense(criterion, limits, format):
     weights = signed_weights(rng, 400, 3)
     weights[:, ::7] = 0
     X[:, 6] = rng.normal(size=400) * (rng.random(400) < 0.9)  # its bins hold several values
-    params = {"criterion": criterion, "max_features": 6, "max_bins": 40, **limits}
+    params = {"criterion": criterion, "splitter": splitter, "max_features": 6, "max_bins": 40}
+    params |= limits
     dense, sparse = (
         price(X, weights, **params),
         price(sp.csr_array(X).asformat(format), weights, **params),
@@ -267,13 +277,14 @@ def test_many_values_are_binned(max_bins, dtype):
 def test_pixels_use_all_256_bins():
     X = np.repeat(np.arange(256, dtype=np.uint8), 2)[:, None]
     weights = np.where((X[:, 0] // 2) % 2 == 0, 1.0, -1.0)
-    priced = price(X, weights, max_depth=None, max_features=None)
+    priced = price(X, weights, max_depth=None, **EXACT)
     assert priced.edges[0] == 512
 
 
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_trimmed_examples_only_follow(deep, sparse):
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_trimmed_examples_only_follow(deep, sparse, splitter):
     """Trees are those of the heavy examples; outputs and edges are those of all."""
     rng = np.random.default_rng(10)
     X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
@@ -282,9 +293,9 @@ def test_trimmed_examples_only_follow(deep, sparse):
     weights[:, light] *= 1e-5
     heavy_only = np.where(light, 0.0, weights)
     container = sp.csr_array if sparse else np.asarray
-    params = {"max_depth": None if deep else 6, "max_features": 2}
+    params = {"max_depth": None if deep else 6, "max_features": 2, "splitter": splitter}
     trimmed = price(container(X), weights, trim=1e-4, **params)
-    heavy = price(container(X), heavy_only, **params)
+    heavy = price(container(X), heavy_only, trim=0.0, **params)
     for t in range(4):
         assert nested(trimmed.learners, t) == nested(heavy.learners, t)
     assert np.array_equal(trimmed.outputs, heavy.outputs)
@@ -321,6 +332,8 @@ def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
         "min_samples_leaf": min_samples_leaf,
         "max_depth": 3,
         "criterion": "entropy",
+        "splitter": "best",
+        "trim": 0.0,
     }
     dense, sparse = price(X, weights, **params), price(sp.csc_array(X), weights, **params)
     for t in range(3):

@@ -144,7 +144,9 @@ def test_feature_shares():
         {"criterion": "edge", "max_depth": 1, "max_features": None},
         {"max_leaf_nodes": 8, "min_samples_leaf": 3, "max_depth": None},
         {"max_bins": 4, "max_features": 2},
-        {"trim": 0.05},
+        {"splitter": "best", "trim": 0.0},
+        {"splitter": "random", "criterion": "edge", "trim": 0.2},
+        {"splitter": "random", "min_samples_leaf": 4, "max_leaf_nodes": 9},
     ],
 )
 def test_conformance(params):
@@ -253,6 +255,9 @@ def test_mutated_arrays_are_refused_or_harmless():
         ({"criterion": []}, ValueError, "criterion: expected one of"),
         ({"max_bins": 257}, ValueError, "max_bins: expected 2 to 256, got 257"),
         ({"max_bins": 1}, ValueError, "max_bins"),
+        ({"splitter": "worst"}, ValueError, "splitter: expected one of"),
+        ({"splitter": None}, ValueError, "splitter: expected one of"),
+        ({"trim": "none"}, TypeError, "trim: expected a number or 'auto'"),
         ({"trim": 1.0}, ValueError, "trim: expected a number in"),
         ({"trim": "no"}, TypeError, "trim: expected a number"),
     ],

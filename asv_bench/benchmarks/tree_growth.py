@@ -6,11 +6,13 @@ from .common import Settings, blobs, bound, numpy_passes, weights
 class Growth(Settings):
     """All features at every node, so that the work does not depend on a draw."""
 
-    def prepare(self, n_samples, n_features, n_classes, max_depth):
+    def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best"):
         from cwboost.plugins import get_family
 
         X, y = blobs(n_samples, n_features, n_classes, "float32")
-        family = get_family("tree")(max_depth=max_depth, max_features=None)
+        family = get_family("tree")(
+            max_depth=max_depth, max_features=None, splitter=splitter, trim=0.0
+        )
         self.pricer = bound(family, X, n_classes)
         self.weights = weights(y, n_classes)
 
@@ -33,6 +35,17 @@ class Depth(Growth):
         return numpy_passes(self.price, 4_000 * 64 * 10)
 
     track_price_over_numpy.unit = "NumPy passes"
+
+
+class Splitters(Growth):
+    params = ["best", "random"]
+    param_names = ["splitter"]
+
+    def setup(self, splitter):
+        self.prepare(4_000, 64, 10, 6, splitter)
+
+    def time_price(self, splitter):
+        self.price()
 
 
 class Samples(Growth):

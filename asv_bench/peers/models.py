@@ -20,17 +20,27 @@ def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
     )
 
 
-def cwboost_trees(rounds, threads=1, correction="stagewise", learning_rate=1.0, **tree):
+def cwboost_trees(
+    rounds,
+    threads=1,
+    correction="stagewise",
+    learning_rate=1.0,
+    subsample=1.0,
+    C=1e4,
+    **tree,
+):
     from cwboost import CWBoostClassifier
     from cwboost.plugins import get_family
 
     return CWBoostClassifier(
         weak_learner=get_family("tree")(**tree),
         n_estimators=rounds,
+        C=C,
         correction=correction,
         epsilon=0.1,
         max_working_sets=2,
         learning_rate=learning_rate,
+        subsample=subsample,
         tol=0,
         n_jobs=threads,
         random_state=0,

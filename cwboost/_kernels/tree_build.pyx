@@ -6,7 +6,7 @@ Given a signed weight r_i an example, pricing asks for the tree h with the large
 
 so a leaf's sign is that of its weight sum, and the edge of a grown tree is the sum over its
 leaves of |sum of r_i|. Finding the best tree is intractable; here it is grown greedily, each node
-split where the chosen criterion (see tree_split.h) gains most. Label sign(r_i) and mass |r_i|
+split where the chosen criterion (see tree_criteria.h) gains most. Label sign(r_i) and mass |r_i|
 make it a weighted two-class problem, on which "gini" and "entropy" work as well: they see
 progress where the edge is flat, because they prefer purer children of the same sign.
 
@@ -20,7 +20,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
-from cwboost._kernels.tree_search cimport ROUNDING, column_codes, find_splits, split_point
+from cwboost._kernels.tree_histogram cimport ROUNDING
+from cwboost._kernels.tree_search cimport column_codes, find_splits, split_point
 from cwboost._kernels.tree_types cimport Matrix, Node, Settings, Tree, TreeNode, Work
 
 cdef extern from "tree_outputs.h" nogil:

@@ -43,6 +43,8 @@ cdef class TreeGrower:
     binned : cwboost.kernels.BinnedMatrix
     criterion : int
         A value of `TREE_CRITERIA`.
+    random_splits : bool
+        Whether a feature offers a node one random threshold, in place of its best.
     trim : float
         Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
     max_depth, max_leaves, min_samples_leaf, max_features : int
@@ -58,14 +60,15 @@ cdef class TreeGrower:
     cdef object binned
     cdef list blocks
 
-    def __cinit__(self, binned, *, int criterion, double trim, int64_t max_depth,
-                  int64_t max_leaves, int64_t min_samples_leaf, int64_t max_features,
-                  int n_threads):
+    def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
+                  int64_t max_depth, int64_t max_leaves, int64_t min_samples_leaf,
+                  int64_t max_features, int n_threads):
         self.work = NULL
         self.blocks = []
         self.n_threads = n_threads
         self.binned = binned
         self.settings.criterion = criterion
+        self.settings.random_splits = random_splits
         self.settings.trim = trim
         self.settings.max_depth = max_depth
         self.settings.max_leaves = max_leaves
@@ -139,6 +142,7 @@ cdef class TreeGrower:
             work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
+            work.gathered = <uint8_t *> self._scratch(n)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
             work.frontier_capacity = 64
             work.frontier = <Node *> malloc(work.frontier_capacity * sizeof(Node))

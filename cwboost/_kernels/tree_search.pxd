@@ -2,9 +2,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from cwboost._kernels.tree_types cimport Matrix, Node, Settings, Work, cwb_split
 
-# Gains and sums within this fraction of a node's mass are rounding.
-cdef double ROUNDING
-
 cdef const uint8_t *column_codes(const Matrix *X, Work *work, int32_t feature) noexcept nogil
 cdef double split_point(
     const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width) noexcept nogil

@@ -3,33 +3,20 @@
 A feature's histogram in a node is made from its codes, eight features at a time; or, where most
 rows share one code (the zeros of an image or of a sparse matrix), from the list of the other
 entries, and the common bin is what these leave of the node. One pass over a list serves both
-children of a node. See tree_split.h for the criteria and for what counts as a tie.
+children of a node. See tree_criteria.h for the criteria and for what counts as a tie.
 """
 
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
+from cwboost._kernels.tree_histogram cimport (
+    ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
+from cwboost._kernels.tree_random cimport draw_splits, random_below
 from cwboost._kernels.tree_types cimport (
-    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_pair, cwb_scan, cwb_split)
+    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_scan, cwb_split)
 
 cdef extern from "tree_split.h" nogil:
-    void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
-                         const double *weights, int64_t n, cwb_pair *hist)
-    void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
-                         const double *weights, int64_t n, cwb_pair *hist)
-    void cwb_join4(cwb_pair *hist, int32_t n_bins)
-    void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
-                         int64_t n, cwb_pair *hist)
-    void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
-                             const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
-                             int64_t *counts, int64_t *n_seen)
-    void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
-                         double sum, double mass, cwb_pair *hist, int64_t *counts)
-    void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts)
-    void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan)
-    void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
-                           int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
     int32_t cwb_all_gains(cwb_scan *scan, int criterion, int64_t min_samples_leaf)
     void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
                       cwb_split *split)
@@ -38,30 +25,9 @@ cdef extern from "tree_split.h" nogil:
     double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
                           const int32_t *rows, const double *weights, int64_t n,
                           int left_positive)
-    void cwb_clear(cwb_pair *hist, int64_t n)
 
 cdef extern from "threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
-
-cdef double ROUNDING = 1e-11
-
-
-cdef inline uint64_t next_random(Work *work) noexcept nogil:
-    # splitmix64
-    cdef uint64_t z
-    work.random += <uint64_t> 0x9E3779B97F4A7C15
-    z = work.random
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-    return z ^ (z >> 31)
-
-
-cdef inline int64_t random_below(Work *work, int64_t bound) noexcept nogil:
-    return <int64_t> (((next_random(work) >> 32) * <uint64_t> bound) >> 32)
-
-
-cdef inline int64_t *counts_of(const Settings *settings, Work *work) noexcept nogil:
-    return work.counts if settings.min_samples_leaf > 1 else NULL
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
@@ -69,51 +35,6 @@ cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexc
     if X.codes == NULL:
         return True
     return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
-
-
-cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
-    cdef int64_t i
-    for i in range(node.start, node.end):
-        work.slot_of[work.rows[i]] = slot
-
-
-cdef void list_histograms(
-    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
-    int32_t feature
-) noexcept nogil:
-    """Histograms of nodes whose rows are marked by their place in `nodes`, from a list."""
-    cdef int64_t first = X.indptr[feature], k
-    cdef int64_t n_seen[3]
-    cdef int64_t *counts = counts_of(settings, work)
-    cwb_accumulate_list(X.entry_rows + first, X.entry_codes + first,
-                        X.indptr[feature + 1] - first, work.slot_of, work.weight_of, work.hist,
-                        counts, n_seen)
-    for k in range(n_nodes):
-        cwb_add_default(X.default_code[feature], X.n_bins[feature], n_seen[k],
-                        nodes[k].end - nodes[k].start, nodes[k].sum, nodes[k].mass,
-                        work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS)
-    # What fell outside the nodes.
-    cwb_clear(work.hist + 2 * CWB_BINS, CWB_BINS)
-    if counts != NULL:
-        memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int64_t))
-
-
-cdef void scan_codes(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature
-) noexcept nogil:
-    """Fill work.scan with the running sums of one feature in a node, from its codes."""
-    cdef int64_t n = node.end - node.start
-    cdef const int32_t *rows = work.rows + node.start
-    cdef const double *weights = work.weights + node.start
-    cdef const uint8_t *codes = X.codes + feature * X.n_rows
-    cdef int64_t *counts = counts_of(settings, work)
-    if counts == NULL and 2 * n < X.n_bins[feature]:
-        cwb_collect_small(codes, rows, weights, n, X.n_bins[feature], work.hist, &work.scan)
-        return
-    cwb_accumulate1(codes, rows, weights, n, work.hist)
-    if counts != NULL:
-        cwb_count(codes, rows, n, counts)
-    cwb_collect(work.hist, counts, X.n_bins[feature], &work.scan)
 
 
 cdef bint best_of_scan(
@@ -137,7 +58,6 @@ cdef int64_t search_codes(
     """
     cdef int64_t n = node.end - node.start, i = 0, k, group, n_varying = 0
     cdef double tolerance = ROUNDING * node.mass
-    cdef const uint8_t *codes[8]
     cdef bint grouped = settings.min_samples_leaf <= 1 and 2 * n >= CWB_BINS
     while i < n_places:
         group = 1
@@ -149,19 +69,9 @@ cdef int64_t search_codes(
                                       splits + places[i])
             i += 1
             continue
-        for k in range(group):
-            codes[k] = X.codes + features[places[i + k]] * X.n_rows
-        if group == 8:
-            cwb_accumulate8(codes, work.rows + node.start, work.weights + node.start, n,
-                            work.hist)
-        else:
-            cwb_accumulate4(codes, work.rows + node.start, work.weights + node.start, n,
-                            work.hist)
+        group_histograms(X, work, node, features, places + i, group)
         for k in range(i, i + group):
-            if group == 4:
-                cwb_join4(work.hist + (k - i) * CWB_BINS, X.n_bins[features[places[k]]])
-            cwb_collect(work.hist + (k - i) * CWB_BINS, NULL, X.n_bins[features[places[k]]],
-                        &work.scan)
+            scan_histogram(X, settings, work, k - i, features[places[k]])
             n_varying += best_of_scan(X, settings, work, tolerance, features[places[k]],
                                       splits + places[k])
         i += group
@@ -180,8 +90,9 @@ cdef int64_t search_features(
     cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
     cdef const int32_t *features = work.features + drawn
     cdef cwb_split *splits = work.splits + drawn
-    cdef int64_t *counts = counts_of(settings, work)
     cdef bint lists
+    if settings.random_splits:
+        return draw_splits(X, settings, work, nodes, n_nodes, drawn, n_batch)
     for k in range(n_nodes):
         n_rows += nodes[k].end - nodes[k].start
     lists = n_rows > X.fewest_entries
@@ -195,9 +106,7 @@ cdef int64_t search_features(
             continue
         list_histograms(X, settings, work, nodes, n_nodes, features[i])
         for k in range(n_nodes):
-            cwb_collect(work.hist + k * CWB_BINS,
-                        NULL if counts == NULL else counts + k * CWB_BINS,
-                        X.n_bins[features[i]], &work.scan)
+            scan_histogram(X, settings, work, k, features[i])
             if best_of_scan(X, settings, work, ROUNDING * nodes[k].mass, features[i],
                             splits + k * X.n_usable + i) and k == n_nodes - 1:
                 n_varying += 1
@@ -287,7 +196,7 @@ cdef void settle_ties(
             mark(work, node, 0)
             list_histograms(X, settings, work, node, 1, feature)
             mark(work, node, 2)
-            cwb_collect(work.hist, counts_of(settings, work), X.n_bins[feature], &work.scan)
+            scan_histogram(X, settings, work, 0, feature)
         else:
             scan_codes(X, settings, work, node, feature)
         codes = column_codes(X, work, feature)
@@ -321,7 +230,7 @@ cdef void choose_split(
         if splits[d].gain >= best - tolerance:
             node.split = splits[d]
             break
-    if settings.criterion == CWB_EDGE:
+    if settings.criterion == CWB_EDGE and not settings.random_splits:
         settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
 
 

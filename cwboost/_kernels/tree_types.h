@@ -1,4 +1,4 @@
-/* What the search for splits works with; see tree_split.h. */
+/* What the search for splits works with. */
 #ifndef CWBOOST_TREE_TYPES_H
 #define CWBOOST_TREE_TYPES_H
 

@@ -38,6 +38,7 @@ cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features
     double trim
     int criterion
+    bint random_splits
 
 cdef struct Node:
     # Its rows are work.rows[start:end], with work.weights; rows that only follow the tree are
@@ -57,6 +58,7 @@ cdef struct Work:
     double *weight_of    # listed features: weight of a row
     uint8_t *slot_of     # listed features: place of a row's node in the search, else 2
     uint8_t *column      # sparse: one feature's codes
+    uint8_t *gathered    # random splits: one feature's codes in a node
     uint8_t *positive    # output of each row is +1
     cwb_pair *hist       # all zero between uses
     int64_t *counts      # the same
