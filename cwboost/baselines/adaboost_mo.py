@@ -107,17 +107,13 @@ class AdaBoostMOClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.weak_learner = weak_learner
-        self.n_estimators = n_estimators
+        super().__init__(
+            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+        )
         self.code = code
         self.code_size = code_size
         self.decoding = decoding
         self.learners = learners
-        self.max_seconds = max_seconds
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -20,6 +20,17 @@ class BaselineClassifier(BoostingClassifier):
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
+    def __init__(
+        self, weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+    ):
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.max_seconds = max_seconds
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
         """Train.
 

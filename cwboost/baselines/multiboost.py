@@ -170,18 +170,14 @@ class MultiBoostClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.weak_learner = weak_learner
-        self.n_estimators = n_estimators
+        super().__init__(
+            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+        )
         self.C = C
         self.solver = solver
         self.gap_tol = gap_tol
         self.tol = tol
         self.class_weight = class_weight
-        self.max_seconds = max_seconds
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
