@@ -20,6 +20,12 @@ def vowel():
 
 def explained(estimator):
     """Checks that cannot pass, and why."""
+    if estimator.weak_learner == "projection":
+        why = "features are standardised over the examples whatever their weights"
+        check = "check_sample_weight_equivalence_on_{}_data"
+        return {check.format(kind): why for kind in ("dense", "sparse")}
+    if estimator.weak_learner != "stump":
+        return {}
     return {
         "check_class_weight_classifiers": (
             "expects a class of overwhelming weight to be predicted everywhere; a stump also "
@@ -32,6 +38,8 @@ def explained(estimator):
     [
         CWBoostClassifier(n_estimators=10),
         CWBoostClassifier(n_estimators=10, correction="stagewise", learning_rate=0.5),
+        CWBoostClassifier("tree", n_estimators=10),
+        CWBoostClassifier("projection", n_estimators=10),
     ],
     expected_failed_checks=explained,
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -112,6 +113,27 @@ def test_transformers_may_hand_on_frames(output, vowel):
     plain.fit(pandas_frame(X), y)
     assert not hasattr(plain[-1], "feature_names_in_")
     np.testing.assert_array_equal(pipeline.predict(pandas_frame(X)), plain.predict(pandas_frame(X)))
+
+
+# ---------------------------------------------------------------------------- tags
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
+    X, y = vowel
+    clf = small(classifier, weak_learner=weak_learner)
+    tags = sklearn.utils.get_tags(clf).input_tags
+    assert tags.sparse and tags.allow_nan is (weak_learner != "projection")
+    np.testing.assert_array_equal(clf.fit(sparse.csc_array(X), y).predict(X), clf.predict(X))
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    if tags.allow_nan:
+        assert np.mean(clf.fit(holes, y).predict(holes) == y) > 0.15
+    else:
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            clf.fit(holes, y)
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            clf.fit(X, y).predict(holes)
 
 
 # ---------------------------------------------------------------------------- searches
