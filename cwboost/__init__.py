@@ -45,6 +45,7 @@ _LAZY = {
     "ModelFileError": "cwboost.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",
     "check_arrays": "cwboost.array_learners",
+    "count_max_features": "cwboost.max_features",
     "get_family": "cwboost.plugins",
     "get_include": "cwboost.include",
     "list_plugins": "cwboost.plugins",

@@ -279,23 +279,6 @@ def test_family_is_a_scikit_learn_object():
     ]
 
 
-def test_max_features_counts():
-    family = TreeFamily()
-    for value, n_features, expected in [
-        ("sqrt", 16, 4),
-        ("sqrt", 1, 1),
-        ("sqrt", 2, 1),
-        (None, 9, 9),
-        (5, 3, 3),
-        (0.5, 9, 4),
-        (1.0, 9, 9),
-        (1, 9, 1),
-        (1e-9, 9, 1),
-    ]:
-        family.set_params(max_features=value)
-        assert family._features_a_node(n_features) == expected
-
-
 def test_binned_memory_of_sparse_data_is_proportional_to_its_entries():
     """200 million cells, 0.04 million entries: dense codes alone would take 200 MB."""
     import tracemalloc

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
-
 import cwboost
 from cwboost.kernels import SortedFeatures
 from cwboost_stumps.learners import StumpLearners
@@ -46,23 +43,10 @@ class StumpFamily(cwboost.WeakLearnerFamily):
         )
 
     def bind(self, X, *, n_targets, random_state, n_threads):
-        n_drawn = self._features_a_round(X.shape[1])
+        n_drawn = None
+        if self.max_features is not None:
+            n_drawn = cwboost.count_max_features(self.max_features, X.shape[1])
         return StumpPricer(SortedFeatures(X, n_threads), n_targets, random_state, n_drawn)
-
-    def _features_a_round(self, n_features):
-        value = self.max_features
-        if value is None:
-            return None
-        if isinstance(value, str) and value == "sqrt":
-            return max(1, math.isqrt(n_features))
-        if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
-            return min(int(value), n_features)
-        if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
-            return max(1, int(value * n_features))
-        raise ValueError(
-            "max_features: expected an int of at least 1, a float in (0, 1], 'sqrt' or None, "
-            f"got {value!r}"
-        )
 
 
 class StumpPricer(cwboost.Pricer):

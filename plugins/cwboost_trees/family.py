@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral, Real
 
 import numpy as np
@@ -116,7 +115,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
             "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self.min_samples_leaf,
-            "max_features": self._features_a_node(n_features),
+            "max_features": cwboost.count_max_features(self.max_features, n_features),
         }
 
     def _trimmed_fraction(self, automatic):
@@ -127,21 +126,6 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         if not 0 <= self.trim < 1:
             raise ValueError(f"trim: expected a number in [0, 1), got {self.trim!r}")
         return float(self.trim)
-
-    def _features_a_node(self, n_features):
-        value = self.max_features
-        if value is None:
-            return n_features
-        if isinstance(value, str) and value == "sqrt":
-            return max(1, math.isqrt(n_features))
-        if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
-            return min(int(value), n_features)
-        if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
-            return max(1, int(value * n_features))
-        raise ValueError(
-            "max_features: expected an int of at least 1, a float in (0, 1], 'sqrt' or None, "
-            f"got {value!r}"
-        )
 
 
 class TreePricer(cwboost.Pricer):

@@ -1,0 +1,43 @@
+"""The hyper-parameter `max_features`, which means the same in every family that has it."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+__all__ = ["count_max_features"]
+
+
+def count_max_features(max_features, n_features: int) -> int:
+    """How many of a matrix's features `max_features` stands for.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt" or None
+        So many, at most all; this fraction of all, in (0, 1], rounded down, but at least one; the
+        square root of their number, rounded down; or all.
+    n_features : int
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+
+    Examples
+    --------
+    >>> [count_max_features(value, 16) for value in (5, 100, 0.5, "sqrt", None)]
+    [5, 16, 8, 4, 16]
+    """
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str) and max_features == "sqrt":
+        return max(1, math.isqrt(n_features))
+    if isinstance(max_features, Integral):
+        if max_features >= 1 and not isinstance(max_features, bool):
+            return min(int(max_features), n_features)
+    elif isinstance(max_features, Real) and 0 < max_features <= 1:
+        return max(1, int(max_features * n_features))
+    raise ValueError(
+        "max_features: expected an int of at least 1, a float in (0, 1], 'sqrt' or None, "
+        f"got {max_features!r}"
+    )
