@@ -43,6 +43,7 @@ class Run:
     threads: int
     repeats: int
     budget: float
+    limit: float
     quick: bool
     only: list
     yardstick: float | None
@@ -65,7 +66,11 @@ def main():
     parser.add_argument("--only", nargs="+", default=[], help="data sets to keep to")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5, help="turns of which the median counts")
-    parser.add_argument("--budget", type=float, default=120.0, help="seconds after which turns end")
+    parser.add_argument("--budget", type=float, default=100.0, help="seconds after which turns end")
+    parser.add_argument(
+        "--limit", type=float, default=120.0,
+        help="seconds after which a fit of LightGBM is stopped: the ratio is then a lower bound",
+    )  # fmt: skip
     parser.add_argument("--yardstick", type=float, help="see rows_authors.py; microseconds")
     parser.add_argument("--keep", help="JSON file of rows: continue it where it has some")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
@@ -74,7 +79,7 @@ def main():
         parser.error("the page is written from a full run only")
     run = Run(
         options.data, options.threads, 1 if options.quick else options.repeats,
-        options.budget, options.quick, options.only, options.yardstick,
+        options.budget, options.limit, options.quick, options.only, options.yardstick,
     )  # fmt: skip
     kept = Kept(options.keep)
     for group in options.groups:

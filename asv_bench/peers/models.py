@@ -1,6 +1,7 @@
 """The same task for each package: rounds, threads and depth in its own parameters."""
 
 import warnings
+from time import perf_counter
 
 
 def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
@@ -96,17 +97,34 @@ MAKERS = {
 }
 
 
-def fit(model, X, y):
-    """Fit, and hold that a cwboost model really ran the rounds it was asked for."""
+class Until:
+    """A callback that ends a fit of LightGBM after a number of seconds."""
+
+    def __init__(self, seconds):
+        self.end = perf_counter() + seconds
+
+    def __call__(self, env):
+        from lightgbm.callback import EarlyStopException
+
+        if perf_counter() > self.end:
+            raise EarlyStopException(env.iteration, [])
+
+
+def fit(model, X, y, limit=None):
+    """Fit, and hold that a cwboost model really ran the rounds it was asked for.
+
+    `limit` is for LightGBM: seconds after which the fit ends with the rounds it has.
+    """
+    options = {} if limit is None else {"callbacks": [Until(limit)]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        model.fit(X, y, **options)
     rounds = getattr(model, "n_iter_", None)
     if type(model).__module__.startswith("cwboost") and rounds != model.n_estimators:
         raise RuntimeError(f"stopped after {rounds} of {model.n_estimators} rounds")
     return model
 
 
-def fitting(X, y, maker, *arguments, **options):
+def fitting(X, y, maker, *arguments, limit=None, **options):
     """A callable that fits a new model."""
-    return lambda: fit(MAKERS[maker](*arguments, **options), X, y)
+    return lambda: fit(MAKERS[maker](*arguments, **options), X, y, limit)
