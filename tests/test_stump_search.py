@@ -222,11 +222,12 @@ def test_wide_indices(rng, n_samples):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_bits_do_not_depend_on_threads_or_vectors(rng, dtype):
+@pytest.mark.parametrize("n_targets", [5, 10, 19, 38, 75])
+def test_bits_do_not_depend_on_threads_or_vectors(rng, dtype, n_targets):
     X = rng.integers(0, 99, (3000, 37)).astype(dtype)
     if dtype != np.uint8:
         X[rng.random(X.shape) < 0.01] = np.nan
-    weights = class_weights(rng, 3000, 19)
+    weights = class_weights(rng, 3000, n_targets)
     one, two = SortedFeatures(X, 1), SortedFeatures(X, 2)
     reference = one.search(weights)
     plain = one._search.search(weights, one._all, one._values, 1, True)

@@ -24,6 +24,7 @@
 
 #define CWB_SCAN_VECTOR 8      /* int32 lanes of a vector: 256 bits */
 #define CWB_SCAN_MAX_VECTORS 4 /* so many accumulators and maxima stay in 16 registers */
+#define CWB_SCAN_MAX_PAIRS 4   /* with 512 bits, two of these vectors at a time: in 32 registers */
 
 /* A part of a column, forward or backward, is walked in chunks. The trace of a column keeps, for
  * each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. Chunks are short
@@ -54,6 +55,7 @@ typedef void (*cwb_scan)(const int32_t *rows, const cwb_column *c, const int32_t
  * |x| and max through the plain form. */
 typedef int32_t cwb_scan_plain __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
+#define CWB_WIDTH_PLAIN CWB_SCAN_VECTOR
 #define CWB_PLAIN_LOAD(p) (*(const cwb_scan_plain *)(p))
 #define CWB_PLAIN_STORE(p, a) (*(cwb_scan_plain *)(p) = (a))
 #define CWB_PLAIN_ADD(a, b) ((a) + (b))
@@ -65,6 +67,7 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CWB_SCAN_HAS_AVX2 1
 #include <immintrin.h>
+#define CWB_WIDTH_AVX2 CWB_SCAN_VECTOR
 #define CWB_AVX2_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define CWB_AVX2_STORE(p, a) _mm256_storeu_si256((__m256i *)(p), a)
 #define CWB_AVX2_ADD(a, b) _mm256_add_epi32(a, b)
@@ -72,6 +75,14 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
 #define CWB_AVX2_MAX(a, b) _mm256_max_epi32(a, b)
 #define CWB_AVX2_AND(a, b) _mm256_and_si256(a, b)
 #define CWB_AVX2_SPREAD(byte) _mm256_set1_epi8((char)(byte))
+#define CWB_WIDTH_AVX512 (2 * CWB_SCAN_VECTOR)
+#define CWB_AVX512_LOAD(p) _mm512_loadu_si512(p)
+#define CWB_AVX512_STORE(p, a) _mm512_storeu_si512(p, a)
+#define CWB_AVX512_ADD(a, b) _mm512_add_epi32(a, b)
+#define CWB_AVX512_ABS(a) _mm512_abs_epi32(a)
+#define CWB_AVX512_MAX(a, b) _mm512_max_epi32(a, b)
+#define CWB_AVX512_AND(a, b) _mm512_and_si512(a, b)
+#define CWB_AVX512_SPREAD(byte) _mm512_set1_epi8((char)(byte))
 #endif
 
 /* Walk positions [from, to) of a column. The flag of a position is a mask over the maximum: the
@@ -81,29 +92,30 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
     while (from < to) {                                                                           \
         const int64_t chunk_end = to - from < chunk ? to : from + chunk;                          \
         for (int v = 0; v < NV; v++) {                                                            \
-            if (traced) CWB_##OPS##_STORE(trace + v * CWB_SCAN_VECTOR, sum[v]);                   \
+            if (traced) CWB_##OPS##_STORE(trace + v * CWB_WIDTH_##OPS, sum[v]);                   \
             top[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
         }                                                                                         \
         for (int64_t p = from; p < chunk_end; p++) {                                              \
-            const int32_t *row = rows + (int64_t)index[p] * (NV * CWB_SCAN_VECTOR);               \
+            const int32_t *row = rows + (int64_t)index[p] * (NV * CWB_WIDTH_##OPS);               \
             const CWB_VEC_##OPS end = CWB_##OPS##_SPREAD(c->last[p]);                             \
             __builtin_prefetch(rows +                                                             \
-                               (int64_t)index[p + CWB_READ_AHEAD] * (NV * CWB_SCAN_VECTOR));      \
+                               (int64_t)index[p + CWB_READ_AHEAD] * (NV * CWB_WIDTH_##OPS));      \
             for (int v = 0; v < NV; v++) {                                                        \
-                sum[v] = CWB_##OPS##_ADD(sum[v], CWB_##OPS##_LOAD(row + v * CWB_SCAN_VECTOR));    \
+                sum[v] = CWB_##OPS##_ADD(sum[v], CWB_##OPS##_LOAD(row + v * CWB_WIDTH_##OPS));    \
                 top[v] = CWB_##OPS##_MAX(CWB_##OPS##_AND(CWB_##OPS##_ABS(sum[v]), end), top[v]);  \
             }                                                                                     \
         }                                                                                         \
         for (int v = 0; v < NV; v++) {                                                            \
-            if (traced) CWB_##OPS##_STORE(trace + (NV + v) * CWB_SCAN_VECTOR, top[v]);            \
+            if (traced) CWB_##OPS##_STORE(trace + (NV + v) * CWB_WIDTH_##OPS, top[v]);            \
             all[v] = CWB_##OPS##_MAX(all[v], top[v]);                                             \
         }                                                                                         \
-        if (traced) trace += 2 * NV * CWB_SCAN_VECTOR;                                            \
+        if (traced) trace += 2 * NV * CWB_WIDTH_##OPS;                                            \
         from = chunk_end;                                                                         \
     }
 
 #define CWB_VEC_PLAIN cwb_scan_plain
 #define CWB_VEC_AVX2 __m256i
+#define CWB_VEC_AVX512 __m512i
 
 #define CWB_SCAN_COLUMN(NAME, OPS, TARGET, INDEX, NV)                                             \
     TARGET static void NAME(const int32_t *rows, const cwb_column *c, const int32_t *half,        \
@@ -112,14 +124,14 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
         const int traced = cwb_chunks(c) > 0;                                                     \
         const int64_t chunk = cwb_chunk(c);                                                       \
         const INDEX *index = (const INDEX *)c->index;                                             \
-        int32_t shifted[NV * CWB_SCAN_VECTOR], extra[NV * CWB_SCAN_VECTOR];                       \
+        int32_t shifted[NV * CWB_WIDTH_##OPS], extra[NV * CWB_WIDTH_##OPS];                       \
         CWB_VEC_##OPS start[NV], sum[NV], top[NV], all[NV];                                       \
         const int64_t n_visited = c->n_forward + c->n_backward;                                   \
         if (c->n_missing)                                                                         \
-            half = cwb_scan_missing(rows, NV * CWB_SCAN_VECTOR, c, sizeof(INDEX) == 4, half,      \
+            half = cwb_scan_missing(rows, NV * CWB_WIDTH_##OPS, c, sizeof(INDEX) == 4, half,      \
                                     shifted, extra, best);                                        \
         for (int v = 0; v < NV; v++) {                                                            \
-            start[v] = CWB_##OPS##_LOAD(half + v * CWB_SCAN_VECTOR);                              \
+            start[v] = CWB_##OPS##_LOAD(half + v * CWB_WIDTH_##OPS);                              \
             all[v] = CWB_##OPS##_AND(start[v], CWB_##OPS##_SPREAD(0));                            \
         }                                                                                         \
         int64_t from = 0, to = c->n_forward;                                                      \
@@ -127,11 +139,11 @@ typedef int8_t cwb_scan_bytes __attribute__((vector_size(32)));
         to = n_visited;                                                                           \
         CWB_SCAN_WALK(OPS, INDEX, NV)                                                             \
         if (!c->n_missing) {                                                                      \
-            for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(best + v * CWB_SCAN_VECTOR, all[v]);   \
+            for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(best + v * CWB_WIDTH_##OPS, all[v]);   \
             return;                                                                               \
         }                                                                                         \
-        for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(shifted + v * CWB_SCAN_VECTOR, all[v]);    \
-        cwb_scan_add_missing(NV * CWB_SCAN_VECTOR, shifted, extra, best);                         \
+        for (int v = 0; v < NV; v++) CWB_##OPS##_STORE(shifted + v * CWB_WIDTH_##OPS, all[v]);    \
+        cwb_scan_add_missing(NV * CWB_WIDTH_##OPS, shifted, extra, best);                         \
     }
 
 /* Missing values take the side that agrees with the sign of their sum M: they add |M| to any
@@ -185,17 +197,34 @@ static void cwb_scan_add_missing(int lanes, const int32_t *top, const int32_t *e
 CWB_SCAN_FAMILY(PLAIN, )
 #ifdef CWB_SCAN_HAS_AVX2
 CWB_SCAN_FAMILY(AVX2, __attribute__((target("avx2"))))
+CWB_SCAN_FAMILY(AVX512, __attribute__((target("avx512f,avx512bw"))))
 #endif
 
+/* Whether rows of so many vectors are walked two vectors at a time: not where half of one would go
+ * to waste and the rows be longer for it. */
+static inline int cwb_scan_in_pairs(int64_t n_vectors, int plain)
+{
+#ifdef CWB_SCAN_HAS_AVX2
+    return !plain && n_vectors != 1 && n_vectors != 3 && __builtin_cpu_supports("avx512bw");
+#else
+    (void)n_vectors;
+    (void)plain;
+    return 0;
+#endif
+}
+
 /* The scan for rows of so many vectors, in the widest version that the processor runs; `plain`
- * asks for the portable one. */
-static inline cwb_scan cwb_scan_pick(int wide, int vectors, int plain)
+ * asks for the portable one, `pairs` for what cwb_scan_in_pairs has found. */
+static inline cwb_scan cwb_scan_pick(int wide, int vectors, int pairs, int plain)
 {
     static const cwb_scan portable[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(PLAIN);
 #ifdef CWB_SCAN_HAS_AVX2
     static const cwb_scan avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(AVX2);
+    static const cwb_scan avx512[2][CWB_SCAN_MAX_PAIRS] = CWB_SCAN_TABLE(AVX512);
+    if (pairs) return avx512[wide != 0][vectors / 2 - 1];
     if (!plain && __builtin_cpu_supports("avx2")) return avx2[wide != 0][vectors - 1];
 #else
+    (void)pairs;
     (void)plain;
 #endif
     return portable[wide != 0][vectors - 1];
@@ -310,7 +339,7 @@ static void cwb_fill_rows(const double *weights, int64_t stride, const double *s
     for (int64_t i = from; i < to; i += 8) {
         const int64_t n = to - i < 8 ? to - i : 8;
         for (int first = 0; first < lanes; first += 8) {
-            const double *w = weights + first * stride + i;
+            const double *w = weights + (first < count ? first : 0) * stride + i;
             int32_t *out = rows + i * lanes + first;
 #ifdef CWB_SCAN_HAS_AVX2
             if (wide && n == 8) {

@@ -33,8 +33,8 @@ cdef class StumpSearch:
                              Found[::1] found, int n_threads, bint portable) except -1
     cdef int search_slice(self, const double *w, int64_t stride, const double[::1] scales,
                           const double[::1] totals, const int64_t[::1] features,
-                          Found[::1] found, int64_t first, int64_t vectors, int n_threads,
-                          bint portable) except -1
+                          Found[::1] found, int64_t first, int64_t vectors, bint pairs,
+                          int n_threads, bint portable) except -1
     cdef void settle_target(self, const double *r, double scale, double total,
                             const int64_t[::1] features, const int32_t *best,
                             const int32_t *trace, int64_t lanes, int64_t lane,

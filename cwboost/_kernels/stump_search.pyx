@@ -25,11 +25,13 @@ from cwboost._kernels.sorted_columns cimport SortedColumns, cwb_column
 cdef extern from "stump_scan.h" nogil:
     enum: CWB_SCAN_VECTOR
     enum: CWB_SCAN_MAX_VECTORS
+    enum: CWB_SCAN_MAX_PAIRS
     const double CWB_COARSE
     ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *,
                               int32_t *)
     int64_t cwb_chunks(const cwb_column *)
-    cwb_scan cwb_scan_pick(int, int, int)
+    int cwb_scan_in_pairs(int64_t, int)
+    cwb_scan cwb_scan_pick(int, int, int, int)
     double cwb_scale(double)
     double cwb_mass(const double *, int64_t)
     double cwb_total(const double *, double, int64_t)
@@ -128,22 +130,26 @@ cdef class StumpSearch:
                              Found[::1] found, int n_threads, bint portable) except -1:
         cdef int64_t n_targets = found.shape[0], first = 0, s, vectors, n_slices
         cdef int64_t n_vectors = (n_targets + CWB_SCAN_VECTOR - 1) // CWB_SCAN_VECTOR
-        cdef int64_t widest = CWB_SCAN_MAX_VECTORS
+        cdef bint pairs = cwb_scan_in_pairs(n_vectors, portable)
+        # What is walked at once: a vector or two of targets.
+        cdef int64_t unit = 2 if pairs else 1, n_units = (n_vectors + unit - 1) // unit
+        cdef int64_t widest = CWB_SCAN_MAX_PAIRS if pairs else CWB_SCAN_MAX_VECTORS
+        cdef int64_t nbytes = unit * CWB_SCAN_VECTOR * 4 * self.n_samples
         # Rows that stay in the second cache are worth a second pass over the positions.
-        if 2 * CWB_SCAN_VECTOR * 4 * self.n_samples <= CACHED_BYTES:
-            widest = min(widest, CACHED_BYTES // (CWB_SCAN_VECTOR * 4 * self.n_samples))
-        n_slices = (n_vectors + widest - 1) // widest
+        if 2 * nbytes <= CACHED_BYTES:
+            widest = min(widest, CACHED_BYTES // nbytes)
+        n_slices = (n_units + widest - 1) // widest
         for s in range(n_slices):
-            vectors = n_vectors * (s + 1) // n_slices - n_vectors * s // n_slices
+            vectors = unit * (n_units * (s + 1) // n_slices - n_units * s // n_slices)
             self.search_slice(w, stride, scales, totals, features, found, first, vectors,
-                              n_threads, portable)
+                              pairs, n_threads, portable)
             first += vectors * CWB_SCAN_VECTOR
         return 0
 
     cdef int search_slice(self, const double *w, int64_t stride, const double[::1] scales,
                           const double[::1] totals, const int64_t[::1] features,
-                          Found[::1] found, int64_t first, int64_t vectors, int n_threads,
-                          bint portable) except -1:
+                          Found[::1] found, int64_t first, int64_t vectors, bint pairs,
+                          int n_threads, bint portable) except -1:
         """Search for targets [first, first + 8 vectors), those that there are.
 
         The scan gives max |E| / 2 of every column and target, in units of 2^20 / scale, off by at
@@ -159,7 +165,7 @@ cdef class StumpSearch:
         cdef int32_t *best = self.aligned("best", lanes * n_columns)
         cdef int32_t *half = self.aligned("half", lanes)
         cdef const int64_t *chunk_starts = &self.chunk_starts[0]
-        cdef cwb_scan scan = cwb_scan_pick(self.wide, <int> vectors, portable)
+        cdef cwb_scan scan = cwb_scan_pick(self.wide, <int> vectors, pairs, portable)
         cdef cwb_column *columns = self.columns
         for t in range(lanes):
             half[t] = <int32_t> -rint(totals[first + t] * (0.5 * CWB_COARSE)) if t < count else 0
