@@ -19,6 +19,7 @@ CLASSIFIERS = [
     cwboost.AdaBoostMHClassifier,
     cwboost.AdaBoostMOClassifier,
 ]
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes there")
 NAMES = np.array([f"vowel {c}" for c in range(11)])
 
 
@@ -84,7 +85,7 @@ def test_frames_have_names_and_no_categories(vowel):
         clone(clf).fit(frame, y)
 
 
-WIDE = """
+HEAD = """
 import resource, sys
 import numpy as np
 from scipy import sparse
@@ -93,24 +94,43 @@ from cwboost import CWBoostClassifier
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MB
 
-n, d, a_row = 20_000, 50_000, 100
 rng = np.random.default_rng(0)
+clf = CWBoostClassifier(sys.argv[1], n_estimators=3, correction="stagewise", random_state=0)
+"""
+WIDE = """
+n, d, a_row = 20_000, 50_000, 100
 indices = rng.integers(0, d, n * a_row).astype(np.int32)
 X = sparse.csr_array((np.ones(n * a_row, np.float32), indices, np.arange(0, n * a_row + 1, a_row)),
                      shape=(n, d))
 X.sum_duplicates()
 before = peak()
-clf = CWBoostClassifier(sys.argv[1], n_estimators=3, correction="stagewise", random_state=0)
 clf.fit(X, rng.integers(0, 5, n)).predict(X)
+print(peak() - before)
+"""
+LONG = """
+X = rng.integers(0, 256, (60_000, 784), dtype=np.uint8)
+clf.fit(X[:500], rng.integers(0, 5, 500)).predict(X[:500])
+before = peak()
+clf.predict(X)
 print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes on Linux")
+def megabytes(program, weak_learner):
+    """What a program prints that runs in a process of its own, after `HEAD`."""
+    command = [sys.executable, "-c", HEAD + program, weak_learner]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@on_linux
 @pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
 def test_bags_of_words_take_memory_of_their_entries(weak_learner):
     """20,000 x 50,000 at 0.2%: 15 MB as CSR, 1 GB as dense bytes, 8 GB as dense doubles."""
-    done = subprocess.run(
-        [sys.executable, "-c", WIDE, weak_learner], capture_output=True, text=True, check=True
-    )
-    assert float(done.stdout) < 250
+    assert megabytes(WIDE, weak_learner) < 400
+
+
+@on_linux
+@pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
+def test_memory_of_prediction_stays_flat(weak_learner):
+    """60,000 images are 45 MB; as doubles they would be 376 MB."""
+    assert megabytes(LONG, weak_learner) < 30
