@@ -178,26 +178,26 @@ static void cwb_scan_add_missing(int lanes, const int32_t *top, const int32_t *e
     }
 }
 
-#define CWB_SCAN_FAMILY(OPS, TARGET)                                                              \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_1, OPS, TARGET, uint16_t, 1)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_2, OPS, TARGET, uint16_t, 2)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_3, OPS, TARGET, uint16_t, 3)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u16_4, OPS, TARGET, uint16_t, 4)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_1, OPS, TARGET, uint32_t, 1)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_2, OPS, TARGET, uint32_t, 2)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_3, OPS, TARGET, uint32_t, 3)                             \
-    CWB_SCAN_COLUMN(cwb_scan_##OPS##_u32_4, OPS, TARGET, uint32_t, 4)
+/* MAKE(name, OPS, TARGET, INDEX, NV) for both widths of an index and one to four vectors, and a table
+ * of the names. */
+#define CWB_ALL_WIDTHS(MAKE, PREFIX, OPS, TARGET)                                                 \
+    CWB_WIDTHS_OF(MAKE, PREFIX##_##OPS##_u16, OPS, TARGET, uint16_t)                              \
+    CWB_WIDTHS_OF(MAKE, PREFIX##_##OPS##_u32, OPS, TARGET, uint32_t)
+#define CWB_WIDTHS_OF(MAKE, NAME, OPS, TARGET, INDEX)                                             \
+    MAKE(NAME##_1, OPS, TARGET, INDEX, 1)                                                         \
+    MAKE(NAME##_2, OPS, TARGET, INDEX, 2)                                                         \
+    MAKE(NAME##_3, OPS, TARGET, INDEX, 3)                                                         \
+    MAKE(NAME##_4, OPS, TARGET, INDEX, 4)
+#define CWB_TABLE_OF(PREFIX, OPS)                                                                 \
+    {{PREFIX##_##OPS##_u16_1, PREFIX##_##OPS##_u16_2, PREFIX##_##OPS##_u16_3,                     \
+      PREFIX##_##OPS##_u16_4},                                                                    \
+     {PREFIX##_##OPS##_u32_1, PREFIX##_##OPS##_u32_2, PREFIX##_##OPS##_u32_3,                     \
+      PREFIX##_##OPS##_u32_4}}
 
-#define CWB_SCAN_TABLE(OPS)                                                                       \
-    {{cwb_scan_##OPS##_u16_1, cwb_scan_##OPS##_u16_2, cwb_scan_##OPS##_u16_3,                     \
-      cwb_scan_##OPS##_u16_4},                                                                    \
-     {cwb_scan_##OPS##_u32_1, cwb_scan_##OPS##_u32_2, cwb_scan_##OPS##_u32_3,                     \
-      cwb_scan_##OPS##_u32_4}}
-
-CWB_SCAN_FAMILY(PLAIN, )
+CWB_ALL_WIDTHS(CWB_SCAN_COLUMN, cwb_scan, PLAIN, )
 #ifdef CWB_SCAN_HAS_AVX2
-CWB_SCAN_FAMILY(AVX2, __attribute__((target("avx2"))))
-CWB_SCAN_FAMILY(AVX512, __attribute__((target("avx512f,avx512bw"))))
+CWB_ALL_WIDTHS(CWB_SCAN_COLUMN, cwb_scan, AVX2, __attribute__((target("avx2"))))
+CWB_ALL_WIDTHS(CWB_SCAN_COLUMN, cwb_scan, AVX512, __attribute__((target("avx512f,avx512bw"))))
 #endif
 
 /* Whether rows of so many vectors are walked two vectors at a time: not where half of one would go
@@ -217,10 +217,10 @@ static inline int cwb_scan_in_pairs(int64_t n_vectors, int plain)
  * asks for the portable one, `pairs` for what cwb_scan_in_pairs has found. */
 static inline cwb_scan cwb_scan_pick(int wide, int vectors, int pairs, int plain)
 {
-    static const cwb_scan portable[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(PLAIN);
+    static const cwb_scan portable[2][CWB_SCAN_MAX_VECTORS] = CWB_TABLE_OF(cwb_scan, PLAIN);
 #ifdef CWB_SCAN_HAS_AVX2
-    static const cwb_scan avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_SCAN_TABLE(AVX2);
-    static const cwb_scan avx512[2][CWB_SCAN_MAX_PAIRS] = CWB_SCAN_TABLE(AVX512);
+    static const cwb_scan avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_TABLE_OF(cwb_scan, AVX2);
+    static const cwb_scan avx512[2][CWB_SCAN_MAX_PAIRS] = CWB_TABLE_OF(cwb_scan, AVX512);
     if (pairs) return avx512[wide != 0][vectors / 2 - 1];
     if (!plain && __builtin_cpu_supports("avx2")) return avx2[wide != 0][vectors - 1];
 #else

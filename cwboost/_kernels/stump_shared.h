@@ -33,32 +33,16 @@ typedef void (*cwb_shared_walk)(const int32_t *rows, const cwb_column *c, int64_
         }                                                                                         \
     }
 
-#define CWB_SHARED_FAMILY(OPS, TARGET)                                                            \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u16_1, OPS, TARGET, uint16_t, 1)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u16_2, OPS, TARGET, uint16_t, 2)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u16_3, OPS, TARGET, uint16_t, 3)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u16_4, OPS, TARGET, uint16_t, 4)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u32_1, OPS, TARGET, uint32_t, 1)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u32_2, OPS, TARGET, uint32_t, 2)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u32_3, OPS, TARGET, uint32_t, 3)                           \
-    CWB_SHARED_WALK(cwb_shared_##OPS##_u32_4, OPS, TARGET, uint32_t, 4)
-
-#define CWB_SHARED_TABLE(OPS)                                                                     \
-    {{cwb_shared_##OPS##_u16_1, cwb_shared_##OPS##_u16_2, cwb_shared_##OPS##_u16_3,               \
-      cwb_shared_##OPS##_u16_4},                                                                  \
-     {cwb_shared_##OPS##_u32_1, cwb_shared_##OPS##_u32_2, cwb_shared_##OPS##_u32_3,               \
-      cwb_shared_##OPS##_u32_4}}
-
-CWB_SHARED_FAMILY(PLAIN, )
+CWB_ALL_WIDTHS(CWB_SHARED_WALK, cwb_shared, PLAIN, )
 #ifdef CWB_SCAN_HAS_AVX2
-CWB_SHARED_FAMILY(AVX2, __attribute__((target("avx2"))))
+CWB_ALL_WIDTHS(CWB_SHARED_WALK, cwb_shared, AVX2, __attribute__((target("avx2"))))
 #endif
 
 static cwb_shared_walk cwb_shared_pick(int wide, int vectors)
 {
-    static const cwb_shared_walk portable[2][CWB_SCAN_MAX_VECTORS] = CWB_SHARED_TABLE(PLAIN);
+    static const cwb_shared_walk portable[2][CWB_SCAN_MAX_VECTORS] = CWB_TABLE_OF(cwb_shared, PLAIN);
 #ifdef CWB_SCAN_HAS_AVX2
-    static const cwb_shared_walk avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_SHARED_TABLE(AVX2);
+    static const cwb_shared_walk avx2[2][CWB_SCAN_MAX_VECTORS] = CWB_TABLE_OF(cwb_shared, AVX2);
     if (__builtin_cpu_supports("avx2")) return avx2[wide != 0][vectors - 1];
 #endif
     return portable[wide != 0][vectors - 1];
