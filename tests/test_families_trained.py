@@ -1,4 +1,4 @@
-"""Every classifier with every family: training, searching hyper-parameters, saving, frames."""
+"""Every classifier with every family: training, searching hyper-parameters, saving, memory."""
 
 import subprocess
 import sys
@@ -69,20 +69,6 @@ def test_every_family_trains_on_pendigits(weak_learner, least):
         learning_rate=1.0 if weak_learner == "stump" else 0.2,
     ).fit(*train)
     assert clf.score(*test) > least
-
-
-def test_frames_have_names_and_no_categories(vowel):
-    pd = pytest.importorskip("pandas")
-    X, y = vowel
-    frame = pd.DataFrame(X, columns=[f"feature {f}" for f in range(10)])
-    clf = cwboost.CWBoostClassifier(n_estimators=3, random_state=0).fit(frame, y)
-    assert list(clf.feature_names_in_) == list(frame.columns)
-    np.testing.assert_array_equal(clf.predict(frame), clf.set_params(n_jobs=2).predict(frame))
-    with pytest.raises(ValueError, match="feature names should match"):
-        clf.predict(frame.rename(columns={"feature 0": "other"}))
-    frame["feature 4"] = pd.Categorical(np.where(X[:, 4] > 0, "high", "low"))
-    with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
-        clone(clf).fit(frame, y)
 
 
 HEAD = """

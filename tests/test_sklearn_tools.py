@@ -86,6 +86,15 @@ def test_names_are_checked_at_prediction(frame, vowel):
         clf.predict(X)
 
 
+def test_pandas_columns_of_categories_are_refused(vowel):
+    pd = pytest.importorskip("pandas")
+    X, y = vowel
+    frame = pandas_frame(X)
+    frame["feature 4"] = pd.Categorical(np.where(X[:, 4] > 0, "high", "low"))
+    with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
+        small().fit(frame, y)
+
+
 def test_polars_columns_of_categories_are_refused(vowel):
     pl = pytest.importorskip("polars")
     X, y = vowel
