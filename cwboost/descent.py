@@ -15,6 +15,9 @@ ORDERS = ("permutation", "random", "layers")
 """How the later passes of coordinate descent pick from the working set."""
 
 
+MOST_TURNS, COLUMNS_A_TURN = 4, 32
+"""A pass in the order "permutation" gives a class turns of at least so many columns on average."""
+
 IDLE_PASSES = 300
 """Passes without a smaller violation after which rounding is all that is left to solve."""
 
@@ -67,9 +70,9 @@ def fcd(
         violations.
     order : {"permutation", "random", "layers"}, default="permutation"
         How later passes walk through a working set of size s: "random" draws s times with
-        replacement, as printed; "permutation" takes each once, the classes in random order and the
-        columns of a class in random order, which reaches a lower objective for a fraction of the
-        time; "layers" takes one column of every class at a time and updates them together on
+        replacement, as printed; "permutation" takes each once, in a few turns of the classes, which
+        come in random order and so do the columns of a class: a lower objective for a fraction of
+        the time; "layers" takes one column of every class at a time and updates them together on
         their joint-sign tables, without randomness.
     rng : numpy.random.Generator
         Needed for "permutation" and "random".
@@ -155,8 +158,13 @@ def update_working_set(master, classes, rows, order, rng) -> None:
     if order == "random":
         picks = rng.integers(len(rows), size=len(rows))
     else:
-        # Class after class: the kernel keeps what one class needs at hand.
-        turn = rng.permutation(master.n_classes)[classes]
+        # Class after class, since the kernel keeps what one class needs at hand, but where columns
+        # are many in a few turns: a class solved for long while the others stand still is solved
+        # for weights that will have changed.
+        turn = rng.permutation(master.n_classes)
         picks = rng.permutation(len(rows))
-        picks = picks[np.argsort(turn[picks], kind="stable")]
+        n_turns = min(MOST_TURNS, max(1, len(rows) // (COLUMNS_A_TURN * master.n_classes)))
+        turns = np.arange(len(rows)) * n_turns // max(1, len(rows))
+        key = turns * master.n_classes + turn[classes[picks]]
+        picks = picks[np.argsort(key, kind="stable")]
     master.update_coordinates(classes[picks], rows[picks])
