@@ -205,7 +205,7 @@ def test_quick_reproduction_has_all_six_methods_in_table_and_figure(interrupted)
 
 @pytest.mark.slow
 def test_solver_study_on_vowel(tmp_path):
-    args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "12", "--quiet")
+    args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "40", "--quiet")
     result = subprocess.run(command(tmp_path, *args), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     rows = {
@@ -214,8 +214,9 @@ def test_solver_study_on_vowel(tmp_path):
         if len(cells) > 3 and cells[1].strip() == "VOWEL"
     }
     assert list(rows) == [*(f"FCD-{n}" for n in (1, 2, 3, 5, 10, 20)), "L-BFGS-B"]
-    # Twenty working sets a round come as far down as the general solver.
-    assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.05)
+    # Twenty working sets a round come as far down as the general solver. (In the first rounds
+    # each finds other columns, and either may be a tenth ahead.)
+    assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.02)
     assert float(rows["FCD-1"][3]) > float(rows["FCD-2"][3])
     assert (tmp_path / "solver.png").read_bytes().startswith(b"\x89PNG")
 
