@@ -1,7 +1,7 @@
 """Fits of whole models against LightGBM, and for information against XGBoost and CatBoost."""
 
 from data import NAMES, load
-from models import fit, fitting, lightgbm
+from models import LARGE_C, fit, fitting, lightgbm
 from report import Row, number, table
 from timing import alternate
 
@@ -19,7 +19,7 @@ def stumps(settings):
         rounds, threads = settings.rounds(200), settings.threads
         times = alternate(
             {
-                "stagewise": fitting(X, y, "cwboost_stumps", rounds, threads),
+                "stagewise": fitting(X, y, "cwboost_stumps", rounds, threads, C=LARGE_C),
                 "total": fitting(X, y, "cwboost_stumps", rounds, threads, "total"),
                 "lightgbm": fitting(X, y, "lightgbm", rounds, threads, limit=settings.limit),
             },
