@@ -4,8 +4,8 @@ import warnings
 from time import perf_counter
 
 LARGE_C = 1e40
-"""For training that is to take all its rounds: with 1e4 no column pays any more after 40 to 160 rounds of some data,
-with 1e8 after 83 rounds on MFEAT."""
+"""For training that is to take all its rounds: with 1e4 no column pays any more after 40 to 160
+rounds of some data, with 1e8 after 83 on MFEAT."""
 
 
 def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
