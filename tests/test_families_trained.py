@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from every_classifier import CLASSIFIERS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -12,13 +13,6 @@ import cwboost
 from cwboost import get_family, load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
-CLASSIFIERS = [
-    cwboost.CWBoostClassifier,
-    cwboost.MultiBoostClassifier,
-    cwboost.AdaBoostECCClassifier,
-    cwboost.AdaBoostMHClassifier,
-    cwboost.AdaBoostMOClassifier,
-]
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes there")
 NAMES = np.array([f"vowel {c}" for c in range(11)])
 

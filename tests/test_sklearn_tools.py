@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from every_classifier import CLASSIFIERS
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
@@ -11,19 +12,11 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import cwboost
 from cwboost import CWBoostClassifier, CWBoostClassifierCV
 from cwboost.datasets import load_vowel
 
 FEATURES = [f"feature {f}" for f in range(10)]
 NAMES = np.array([f"vowel {c}" for c in range(11)])
-CLASSIFIERS = [
-    cwboost.CWBoostClassifier,
-    cwboost.MultiBoostClassifier,
-    cwboost.AdaBoostECCClassifier,
-    cwboost.AdaBoostMHClassifier,
-    cwboost.AdaBoostMOClassifier,
-]
 
 
 @pytest.fixture(scope="module")

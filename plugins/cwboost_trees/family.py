@@ -110,7 +110,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         no_limit = np.iinfo(np.int64).max
         return {
             "criterion": TREE_CRITERIA[self.criterion],
-            "random_splits": {"auto": randomised}.get(self.splitter, self.splitter == "random"),
+            "random_splits": self.splitter == "random" or (self.splitter == "auto" and randomised),
             "trim": self._trimmed_fraction(0.05 if randomised else 0.0),
             "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
             "max_leaves": self.max_leaf_nodes or 0,
