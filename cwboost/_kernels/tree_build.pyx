@@ -39,6 +39,8 @@ cdef extern from "tree_outputs.h" nogil:
                               int64_t n_rows, void *reach, uint8_t *positive)
     double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
                               uint8_t *packed)
+
+cdef extern from "tree_trim.h" nogil:
     double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
 
 

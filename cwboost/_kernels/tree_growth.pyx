@@ -102,6 +102,7 @@ cdef class TreeGrower:
         self.X.listed = &listed[0]
         self.X.indptr = NULL
         self.X.fewest_entries = self.X.n_rows
+        self.X.n_listed = self.X.n_entries = 0
         if binned.indptr is None:
             return
         indptr = binned.indptr
@@ -115,6 +116,8 @@ cdef class TreeGrower:
         for f in range(indptr.shape[0] - 1):
             if listed[f]:
                 self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
+                self.X.n_listed += 1
+                self.X.n_entries += indptr[f + 1] - indptr[f]
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
 
@@ -139,6 +142,7 @@ cdef class TreeGrower:
             work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
+            work.bounds = <double *> self._scratch((n_features + 8) * sizeof(double))
             work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)

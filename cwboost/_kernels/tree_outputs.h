@@ -105,29 +105,6 @@ static void cwb_outputs_by_codes(const cwb_coded *nodes, int64_t n_inner, const 
     }
 }
 
-/* Largest bound b such that the |weights| below b sum to at most `fraction` of all: found to an
- * eighth of a power of two, from the masses by size relative to the largest weight. */
-static double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction) {
-    enum { SIZES = 512, STEPS = 8 };
-    double mass[SIZES] = {0}, total = 0.0, below = 0.0;
-    const double scale = 1.0 / largest;
-    for (int64_t i = 0; i < n; i++) {
-        const double ratio = fabs(weights[i]) * scale;
-        int64_t bits;
-        memcpy(&bits, &ratio, sizeof bits);
-        const int64_t size = (bits >> 49) - ((int64_t)1023 << 3) + SIZES - 1;
-        mass[size < 0 ? 0 : size >= SIZES ? SIZES - 1 : size] += ratio;
-    }
-    for (int64_t size = 0; size < SIZES; size++) total += mass[size];
-    int64_t size = 0;
-    while (size < SIZES - 1 && below + mass[size] <= fraction * total) below += mass[size++];
-    if (size == 0) return 0.0;
-    const int64_t bits = (size - SIZES + 1 + ((int64_t)1023 << 3)) << 49;
-    double bound;
-    memcpy(&bound, &bits, sizeof bound);
-    return bound * largest;
-}
-
 /* Edge of outputs given as bytes 0 or 1, in example order, and their bits. */
 static double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
                                  uint8_t *packed) {

@@ -13,6 +13,7 @@ from libc.string cimport memset
 from cwboost._kernels.tree_histogram cimport (
     ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.tree_random cimport draw_splits, random_below
+from cwboost._kernels.tree_screen cimport most_promising, screen_features
 from cwboost._kernels.tree_types cimport (
     CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_scan, cwb_split)
 
@@ -28,6 +29,10 @@ cdef extern from "tree_split.h" nogil:
 
 cdef extern from "threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
+
+cdef enum:
+    # Features with the largest bounds, searched first and together; twice as many in later turns.
+    FIRST_SEARCHED = 4
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
@@ -240,6 +245,45 @@ cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
             and node.mass - fabs(node.sum) > ROUNDING * node.mass)
 
 
+cdef bint find_by_bounds(
+    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t n_nodes
+) noexcept nogil:
+    """Best split of a node among all features, of which those are searched that may hold it.
+
+    False, with nothing done, where bounds are not worth their cost.
+    """
+    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
+    cdef int64_t i, n = FIRST_SEARCHED
+    if not screen_features(X, settings, work, node, n_nodes):
+        return False
+    for i in range(X.n_usable):
+        work.splits[i].gain = -INFINITY
+    while True:
+        n = most_promising(X, work, best - tolerance, n)
+        if n == 0:
+            break
+        search_codes(X, settings, work, node, X.usable, work.pending, n, work.splits)
+        for i in range(n):
+            best = max(best, work.splits[work.pending[i]].gain)
+        n = 2 * FIRST_SEARCHED
+    choose_split(X, settings, work, node, X.n_usable, work.splits)
+    return True
+
+
+cdef void find_among_drawn(
+    const Matrix *X, const Settings *settings, Work *work, Node *node
+) noexcept nogil:
+    """Best split of a node among features that are drawn until enough of them vary there."""
+    cdef int64_t drawn = 0, n_varying = 0, n_batch
+    while n_varying < settings.max_features and drawn < X.n_usable:
+        n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
+        if settings.max_features < X.n_usable:
+            draw_features(X, work, drawn, n_batch)
+        n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
+        drawn += n_batch
+    choose_split(X, settings, work, node, drawn, work.splits)
+
+
 cdef void find_splits(
     const Matrix *X, const Settings *settings, Work *work, Node *nodes, int64_t n_nodes
 ) noexcept nogil:
@@ -247,23 +291,19 @@ cdef void find_splits(
 
     Its gain is -inf where the node has to stay a leaf.
     """
-    cdef int64_t k, drawn, n_varying, n_batch
+    cdef int64_t k
+    cdef bint waiting[2]
+    cdef bint all_features = settings.max_features >= X.n_usable
     for k in range(n_nodes):
         nodes[k].split.gain = -INFINITY
-    if settings.max_features >= X.n_usable:
-        if n_nodes == 2 and may_split(settings, nodes) and may_split(settings, nodes + 1):
-            search_features(X, settings, work, nodes, 2, 0, X.n_usable)
-            choose_split(X, settings, work, nodes, X.n_usable, work.splits)
-            choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)
-            return
+        waiting[k] = may_split(settings, nodes + k)
+        if waiting[k] and all_features and not settings.random_splits:
+            waiting[k] = not find_by_bounds(X, settings, work, nodes + k, n_nodes)
+    if all_features and n_nodes == 2 and waiting[0] and waiting[1]:
+        search_features(X, settings, work, nodes, 2, 0, X.n_usable)
+        choose_split(X, settings, work, nodes, X.n_usable, work.splits)
+        choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)
+        return
     for k in range(n_nodes):
-        if not may_split(settings, nodes + k):
-            continue
-        drawn = n_varying = 0
-        while n_varying < settings.max_features and drawn < X.n_usable:
-            n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
-            if settings.max_features < X.n_usable:
-                draw_features(X, work, drawn, n_batch)
-            n_varying += search_features(X, settings, work, nodes + k, 1, drawn, n_batch)
-            drawn += n_batch
-        choose_split(X, settings, work, nodes + k, drawn, work.splits)
+        if waiting[k]:
+            find_among_drawn(X, settings, work, nodes + k)

@@ -22,6 +22,7 @@ cdef struct Matrix:
     # feature that is `listed` also has its entries indptr[feature]:indptr[feature + 1], the rows
     # whose code is not default_code[feature]; of a sparse matrix all are, and codes is NULL.
     int64_t n_rows, n_usable, fewest_entries
+    int64_t n_listed, n_entries  # listed usable features, and their entries in all
     const uint8_t *codes
     const uint8_t *listed
     const int64_t *indptr
@@ -65,6 +66,7 @@ cdef struct Work:
     int32_t *features    # permutation of the usable features; the drawn ones come first
     int32_t *pending     # features of a batch that are searched by their codes
     cwb_split *splits    # best split of each drawn feature, for two nodes
+    double *bounds       # of the gain of each usable feature, see tree_screen.h
     void *reach          # sets of rows while a tree is evaluated
     cwb_scan scan
     Node *frontier       # nodes that may be split: a stack, or a heap by gain

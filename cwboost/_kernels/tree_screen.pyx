@@ -1,0 +1,114 @@
+"""Upper bounds of the gain of every feature in a node, so that few are searched: tree_screen.h."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from cwboost._kernels.tree_histogram cimport ROUNDING
+from cwboost._kernels.tree_types cimport CWB_ENTROPY, Matrix, Node, Settings, Work
+
+cdef extern from "tree_screen.h" nogil:
+    const int CWB_SCREENED
+    const double CWB_SCREEN_UNITS
+    int64_t cwb_screen_rows(const int32_t *rows, const double *weights, int64_t n, double bound,
+                            double scale, int32_t *kept, uint64_t *packed, uint64_t *total)
+    void cwb_screen_histograms(const uint8_t *const *codes, const int32_t *rows,
+                               const uint64_t *packed, int64_t n, uint64_t *hist)
+    void cwb_screen_gains(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
+                          double *gains)
+
+cdef extern from "tree_criteria.h" nogil:
+    double cwb_side(int criterion, double sum, double mass)
+
+cdef extern from "tree_trim.h" nogil:
+    double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
+
+cdef enum:
+    # Smaller nodes, or fewer features, are searched as they are.
+    FEWEST_ROWS = 256
+    FEWEST_FEATURES = 8
+    # Cost of an entry of a list, in codes.
+    ENTRY_COST = 3
+
+# Mass of the examples that are left out, at most: with less there are more examples to add, with
+# more there are more features to search.
+cdef double LEFT_OUT = 0.005
+# Below this the scale of the integers may not be a number.
+cdef double SMALLEST_MASS = 1e-200
+
+
+cdef bint is_cheaper(
+    const Matrix *X, int64_t n_kept, int64_t n_rows, int64_t n_nodes
+) noexcept nogil:
+    """Whether bounds from n_kept rows cost less than histograms of all n_rows rows of a node.
+
+    The lists of entries serve n_nodes nodes at once.
+    """
+    cdef int64_t by_codes = (X.n_usable - X.n_listed) * n_rows
+    cdef int64_t by_list = ENTRY_COST * X.n_entries // n_nodes
+    return n_kept * X.n_usable < by_codes + min(by_list, X.n_listed * n_rows)
+
+
+cdef bint screen_features(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t n_nodes
+) noexcept nogil:
+    """Bounds of the gains of all usable features in a node into work.bounds.
+
+    False, with no bounds, where searching every feature is as cheap. The node's search would be
+    one of `n_nodes` at once.
+    """
+    cdef const double *weights = work.weights + node.start
+    cdef int64_t n = node.end - node.start, n_kept, group, i, k, feature
+    cdef int32_t *kept = work.scratch_rows
+    cdef uint64_t *packed = <uint64_t *> work.scratch_weights
+    cdef uint64_t total = 0
+    cdef const uint8_t *codes[8]
+    cdef int32_t n_bins[8]
+    cdef double unit, mass, sum, rest
+    if (X.codes == NULL or settings.criterion == CWB_ENTROPY or n < FEWEST_ROWS
+            or X.n_usable < FEWEST_FEATURES or node.mass < SMALLEST_MASS):
+        return False
+    n_kept = cwb_screen_rows(
+        work.rows + node.start, weights, n, cwb_trim_bound(weights, n, 1.0, LEFT_OUT),
+        CWB_SCREEN_UNITS / node.mass, kept, packed, &total)
+    if not is_cheaper(X, n_kept, n, n_nodes):
+        return False
+    unit = node.mass / CWB_SCREEN_UNITS
+    mass = <double> (total >> 32)
+    sum = 2.0 * <double> (total & <uint64_t> 0xFFFFFFFF) - mass
+    # What the integers leave out, and what the node's own criterion takes off a gain.
+    rest = node.mass - unit * mass + ROUNDING * node.mass
+    rest += unit * cwb_side(settings.criterion, sum, mass)
+    rest -= cwb_side(settings.criterion, node.sum, node.mass)
+    for group in range((X.n_usable + CWB_SCREENED - 1) // CWB_SCREENED):
+        i = group * CWB_SCREENED
+        for k in range(CWB_SCREENED):
+            feature = X.usable[min(i + k, X.n_usable - 1)]
+            codes[k] = X.codes + feature * X.n_rows
+            n_bins[k] = X.n_bins[feature]
+        cwb_screen_histograms(codes, kept, packed, n_kept, <uint64_t *> work.hist)
+        cwb_screen_gains(settings.criterion, <uint64_t *> work.hist, n_bins, total,
+                         work.bounds + i)
+    for i in range(X.n_usable):
+        work.bounds[i] = unit * work.bounds[i] + rest
+    return True
+
+
+cdef int64_t most_promising(
+    const Matrix *X, Work *work, double least, int64_t most
+) noexcept nogil:
+    """Places of the features of largest bound, if that is at least `least`, into work.pending.
+
+    Up to `most` of them, which are then taken: their bounds become -inf. Returns how many.
+    """
+    cdef int64_t n = 0, i, best
+    while n < most:
+        best = -1
+        for i in range(X.n_usable):
+            if work.bounds[i] >= least and (best < 0 or work.bounds[i] > work.bounds[best]):
+                best = i
+        if best < 0 or work.bounds[best] == -INFINITY:
+            break
+        work.bounds[best] = -INFINITY
+        work.pending[n] = <int32_t> best
+        n += 1
+    return n

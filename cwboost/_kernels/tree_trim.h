@@ -1,0 +1,32 @@
+/* The smallest weights of a node, up to a share of its mass. */
+#ifndef CWBOOST_TREE_TRIM_H
+#define CWBOOST_TREE_TRIM_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Largest bound b such that the |weights| below b sum to at most `fraction` of all: found to an
+ * eighth of a power of two, from the masses by size relative to the largest weight. */
+static double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction) {
+    enum { SIZES = 512, STEPS = 8 };
+    double mass[SIZES] = {0}, total = 0.0, below = 0.0;
+    const double scale = 1.0 / largest;
+    for (int64_t i = 0; i < n; i++) {
+        const double ratio = fabs(weights[i]) * scale;
+        int64_t bits;
+        memcpy(&bits, &ratio, sizeof bits);
+        const int64_t size = (bits >> 49) - ((int64_t)1023 << 3) + SIZES - 1;
+        mass[size < 0 ? 0 : size >= SIZES ? SIZES - 1 : size] += ratio;
+    }
+    for (int64_t size = 0; size < SIZES; size++) total += mass[size];
+    int64_t size = 0;
+    while (size < SIZES - 1 && below + mass[size] <= fraction * total) below += mass[size++];
+    if (size == 0) return 0.0;
+    const int64_t bits = (size - SIZES + 1 + ((int64_t)1023 << 3)) << 49;
+    double bound;
+    memcpy(&bound, &bits, sizeof bound);
+    return bound * largest;
+}
+
+#endif
