@@ -342,3 +342,13 @@ def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
             limits = {"max_depth": 3, "min_samples_leaf": min_samples_leaf}
             expected = grow(X, weights[t], criterion="entropy", **limits)
             assert nested(dense.learners, t) == expected
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 255, 256, 257, 300, 800])
+@pytest.mark.parametrize("max_depth", [1, 4, 12])
+def test_outputs_of_blocks_of_rows_that_are_not_full(n, max_depth):
+    """Up to depth 8 outputs are found for 256 rows at a time, deeper from the rows of leaves."""
+    rng = np.random.default_rng(16)
+    X, weights = rng.normal(size=(n, 5)), signed_weights(rng, n, 3)
+    priced = price(X, weights, max_depth=max_depth)
+    assert np.array_equal(unpack_outputs(priced.outputs, n), priced.learners.outputs(X))

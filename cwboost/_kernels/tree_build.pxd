@@ -2,7 +2,7 @@ from libc.stdint cimport uint8_t, uint64_t
 
 from cwboost._kernels.tree_types cimport Matrix, Settings, Tree, Work
 
-# Up to so many inner nodes, outputs are found for 32 rows at a time from the codes.
+# Up to so many inner nodes, outputs are found for 256 rows at a time from the codes.
 cdef enum:
     MAX_INNER_BY_CODES = 255
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.

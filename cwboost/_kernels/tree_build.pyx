@@ -29,6 +29,10 @@ cdef extern from "tree_outputs.h" nogil:
     ctypedef struct cwb_coded:
         int32_t feature, left, right
         uint8_t first, width
+    void cwb_largest_and_sum(const double *weights, int64_t n, double *largest, double *sum)
+    int64_t cwb_take_rows(const double *weights, int64_t n, double least, double scale,
+                          int32_t *rows, double *taken)
+    int64_t cwb_leave_rows(const double *weights, int64_t n, double least, int32_t *rows)
     void cwb_node_sums(const double *weights, int64_t n, double *sum, double *mass)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
                           double *weights, int64_t n, int32_t *scratch_rows,
@@ -42,6 +46,8 @@ cdef extern from "tree_outputs.h" nogil:
 
 cdef extern from "tree_trim.h" nogil:
     double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
+
+cdef double SMALLEST = 5e-324  # of all weights that are not zero
 
 
 cdef bint push(Work *work, const Node *node, bint best_first) noexcept nogil:
@@ -198,27 +204,17 @@ cdef double load_weights(
     """Rows that take part in the search into work.rows, the others into work.idle_rows.
 
     Weights are scaled by a power of two so that the largest lies in [1/2, 1): no rounding, and
-    neither overflow nor underflow of their squares. Returns the sum of all weights.
+    neither overflow nor underflow of their squares. Returns the sum of all weights, to rounding.
     """
-    cdef double largest = 0, total = 0, bound = 0, scale
+    cdef double largest, total, least = SMALLEST
     cdef int exponent = 0
-    cdef int64_t i, n = 0, n_idle = 0
-    for i in range(X.n_rows):
-        largest = max(largest, fabs(weights[i]))
-        total += weights[i]
+    cdef int64_t i, n
+    cwb_largest_and_sum(weights, X.n_rows, &largest, &total)
     if settings.trim > 0 and largest > 0:
-        bound = cwb_trim_bound(weights, X.n_rows, largest, settings.trim)
+        least = max(least, cwb_trim_bound(weights, X.n_rows, largest, settings.trim))
     frexp(largest, &exponent)
-    scale = ldexp(1.0, -max(exponent, -1020))
-    for i in range(X.n_rows):
-        # Both are written, one of them is kept: no branch to mispredict.
-        work.rows[n] = <int32_t> i
-        work.weights[n] = scale * weights[i]
-        work.idle_rows[n_idle] = <int32_t> i
-        if weights[i] != 0 and fabs(weights[i]) >= bound:
-            n += 1
-        else:
-            n_idle += 1
+    n = cwb_take_rows(weights, X.n_rows, least, ldexp(1.0, -max(exponent, -1020)), work.rows,
+                      work.weights)
     if X.indptr != NULL:
         for i in range(X.n_rows):
             work.slot_of[i] = 2
@@ -226,7 +222,9 @@ cdef double load_weights(
             work.weight_of[work.rows[i]] = work.weights[i]
     root.start = root.idle_start = root.depth = 0
     root.end = n
-    root.idle_end = 0 if by_codes else n_idle
+    root.idle_end = 0
+    if not by_codes:
+        root.idle_end = cwb_leave_rows(weights, X.n_rows, least, work.idle_rows)
     root.index = 0
     cwb_node_sums(work.weights, n, &root.sum, &root.mass)
     return total

@@ -97,11 +97,11 @@ static int64_t cwb_count_below(const uint8_t *codes, int64_t n, int32_t bound) {
 static int32_t cwb_draw_bin(const double *lowest, const double *highest, int32_t low,
                             int32_t high, double u) {
     const double threshold = (1.0 - u) * highest[low] + u * lowest[high];
-    int32_t last = high - 1;
-    while (low < last) {
-        const int32_t middle = (low + last + 1) / 2;
-        if (highest[middle] <= threshold) low = middle;
-        else last = middle - 1;
+    /* Among the bins low to high - 1; without a branch, which would be mispredicted. */
+    for (int32_t n = high - low; n > 1;) {
+        const int32_t half = n / 2;
+        low = highest[low + half] <= threshold ? low + half : low;
+        n -= half;
     }
     return low;
 }

@@ -10,16 +10,20 @@
  * eighth of a power of two, from the masses by size relative to the largest weight. */
 static double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction) {
     enum { SIZES = 512, STEPS = 8 };
-    double mass[SIZES] = {0}, total = 0.0, below = 0.0;
+    /* Of even and of odd places: neighbours, two zeros say, do not wait for each other's sum. */
+    double parts[2][SIZES] = {{0}}, mass[SIZES], total = 0.0, below = 0.0;
     const double scale = 1.0 / largest;
     for (int64_t i = 0; i < n; i++) {
         const double ratio = fabs(weights[i]) * scale;
         int64_t bits;
         memcpy(&bits, &ratio, sizeof bits);
         const int64_t size = (bits >> 49) - ((int64_t)1023 << 3) + SIZES - 1;
-        mass[size < 0 ? 0 : size >= SIZES ? SIZES - 1 : size] += ratio;
+        parts[i & 1][size < 0 ? 0 : size >= SIZES ? SIZES - 1 : size] += ratio;
     }
-    for (int64_t size = 0; size < SIZES; size++) total += mass[size];
+    for (int64_t size = 0; size < SIZES; size++) {
+        mass[size] = parts[0][size] + parts[1][size];
+        total += mass[size];
+    }
     int64_t size = 0;
     while (size < SIZES - 1 && below + mass[size] <= fraction * total) below += mass[size++];
     if (size == 0) return 0.0;
