@@ -63,7 +63,8 @@ class SortedFeatures:
     n_visited : int
         Entries that a search visits, of the ``n_samples * n_features`` there are.
     nbytes : int
-        Memory of the sorted features.
+        Memory of the sorted features. Where the weights of a search take more than 16 MB, entries
+        are kept in blocks of examples too, at two bytes more each.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 from cwboost._kernels.sorted_columns cimport SortedColumns, cwb_column
+from cwboost._kernels.stump_bins cimport BinnedColumns, Slice
 
 cdef extern from "stump_settle.h" nogil:
     ctypedef struct cwb_stump:
@@ -25,6 +26,9 @@ cdef class StumpSearch:
     cdef int64_t n_samples
     cdef object scratch
     cdef int64_t[::1] chunk_starts
+    cdef public int use_bins
+    cdef int without_bins
+    cdef BinnedColumns bins
 
     cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets, double *scales,
                       double *totals, int n_threads) except -1
@@ -35,11 +39,12 @@ cdef class StumpSearch:
                           const double[::1] totals, const int64_t[::1] features,
                           Found[::1] found, int64_t first, int64_t vectors, bint pairs,
                           int n_threads, bint portable) except -1
+    cdef int scan(self, const Slice *part, const int64_t[::1] features,
+                  const double[::1] totals, int n_threads) except -1
     cdef void settle_target(self, const double *r, double scale, double total,
                             const int64_t[::1] features, const int32_t *best,
                             const int32_t *trace, int64_t lanes, int64_t lane,
                             Found *found) noexcept nogil
-    cdef double bound(self, const cwb_column *column) noexcept nogil
     cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
                       const Found[::1] found, object values, int n_threads)
     cdef int32_t *aligned(self, str name, int64_t size) except NULL

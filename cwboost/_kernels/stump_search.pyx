@@ -5,7 +5,8 @@ where h is -1 or +1 on either side of a threshold on one feature, or constant. T
 every feature are sorted once (sorted_columns.pyx); `StumpSearch.search` then
 
 1. turns the weights into fixed-point numbers, so that sums do not depend on their order;
-2. scans every column with int32 sums, 8 targets a vector (stump_scan.h);
+2. scans every column with int32 sums, 8 targets a vector (stump_scan.h), or, where the weights
+   do not fit the caches, those parts of columns that may hold a winner (stump_bins.h);
 3. settles, for each target, the columns which the scan's error bound cannot tell from the best
    (stump_settle.h), in the order of features;
 4. writes the outputs of the winners from the sorted order, without reading the features again.
@@ -21,17 +22,21 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 import numpy as np
 
 from cwboost._kernels.sorted_columns cimport SortedColumns, cwb_column
+from cwboost._kernels.stump_bins cimport BinnedColumns, Slice
 
 cdef extern from "stump_scan.h" nogil:
     enum: CWB_SCAN_VECTOR
     enum: CWB_SCAN_MAX_VECTORS
     enum: CWB_SCAN_MAX_PAIRS
-    const double CWB_COARSE
     ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *,
                               int32_t *)
     int64_t cwb_chunks(const cwb_column *)
+    double cwb_scan_bound(const cwb_column *)
     int cwb_scan_in_pairs(int64_t, int)
     cwb_scan cwb_scan_pick(int, int, int, int)
+
+cdef extern from "stump_weights.h" nogil:
+    const double CWB_COARSE
     double cwb_scale(double)
     double cwb_mass(const double *, int64_t)
     double cwb_total(const double *, double, int64_t)
@@ -53,6 +58,10 @@ cdef extern from "stump_settle.h" nogil:
 
 cdef int64_t ROWS_OF_A_TASK = 1024
 cdef int64_t CACHED_BYTES = 3 << 18
+# Rows of more than this are looked up in bins first: they are in no cache but the last, if that.
+cdef int64_t BINNED_BYTES = 1 << 24
+# Where bins left out less than half of the positions, so many searches go without them.
+cdef int SEARCHES_WITHOUT_BINS = 15
 
 
 cdef class StumpSearch:
@@ -63,10 +72,18 @@ cdef class StumpSearch:
     Parameters
     ----------
     columns : SortedColumns
+
+    Attributes
+    ----------
+    use_bins : int
+        Whether to leave out bins that hold no winner: 1 wherever there can be some, 0 nowhere,
+        -1, the default, where it pays. The results are the same bits.
     """
 
     def __init__(self, SortedColumns columns not None):
         cdef int64_t f
+        self.use_bins = -1
+        self.without_bins = 0
         self.sorted = columns
         self.columns = columns.columns
         self.n_samples = columns.n_samples
@@ -153,34 +170,55 @@ cdef class StumpSearch:
         """Search for targets [first, first + 8 vectors), those that there are.
 
         The scan gives max |E| / 2 of every column and target, in units of 2^20 / scale, off by at
-        most `bound` of the column.
+        most cwb_scan_bound of the column.
         """
-        cdef int64_t n = self.n_samples, n_columns = features.shape[0], task, f, t
+        cdef int64_t n = self.n_samples, n_columns = features.shape[0], task, t
         cdef int64_t lanes = vectors * CWB_SCAN_VECTOR
         cdef int64_t count = min(lanes, found.shape[0] - first)
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
-        cdef int32_t *rows = self.aligned("rows", n * lanes)
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
-        cdef int32_t *trace = self.aligned("trace", 2 * lanes * n_chunks)
-        cdef int32_t *best = self.aligned("best", lanes * n_columns)
+        cdef int32_t *rows = self.aligned("rows", n * lanes)
         cdef int32_t *half = self.aligned("half", lanes)
-        cdef const int64_t *chunk_starts = &self.chunk_starts[0]
-        cdef cwb_scan scan = cwb_scan_pick(self.wide, <int> vectors, pairs, portable)
-        cdef cwb_column *columns = self.columns
+        cdef Slice part
+        part.lanes, part.vectors, part.pairs, part.portable = lanes, <int> vectors, pairs, portable
+        part.rows, part.half, part.chunk_starts = rows, half, &self.chunk_starts[0]
+        part.best = self.aligned("best", lanes * n_columns)
+        part.trace = self.aligned("trace", 2 * lanes * n_chunks)
         for t in range(lanes):
             half[t] = <int32_t> -rint(totals[first + t] * (0.5 * CWB_COARSE)) if t < count else 0
         for task in prange(n_tasks, nogil=True, schedule="static",
                            num_threads=threads(n * lanes, n_threads)):
             cwb_fill_rows(w + first * stride, stride, &scales[first], <int> count, <int> lanes,
                           task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
-        for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
-                        num_threads=threads(n * lanes * n_columns // 4, n_threads)):
-            scan(rows, &columns[features[f]], half, best + f * lanes,
-                 trace + 2 * lanes * chunk_starts[features[f]])
+        self.scan(&part, features, totals[first:first + count], n_threads)
         for t in prange(count, nogil=True, schedule="dynamic",
                         num_threads=threads(n * count, n_threads)):
             self.settle_target(w + (first + t) * stride, scales[first + t], totals[first + t],
-                               features, best, trace, lanes, t, &found[first + t])
+                               features, part.best, part.trace, lanes, t, &found[first + t])
+        return 0
+
+    cdef int scan(self, const Slice *part, const int64_t[::1] features,
+                  const double[::1] totals, int n_threads) except -1:
+        """Best |E| / 2 and trace of every column, in bins first where that pays."""
+        cdef int64_t n_columns = features.shape[0], n = self.n_samples, f, t
+        cdef bint pays = 4 * n * part.lanes > BINNED_BYTES and self.without_bins == 0
+        cdef double[::1] sure
+        cdef cwb_scan scan
+        if self.wide and (self.use_bins == 1 or (self.use_bins == -1 and pays)):
+            if self.bins is None:
+                self.bins = BinnedColumns(self.sorted, n_threads)
+            sure = np.full(part.lanes, np.inf)
+            for t in range(totals.shape[0]):
+                sure[t] = 0.5 * CWB_COARSE * fabs(totals[t])
+            if self.bins.scan(part, features, sure, n_threads) > 0.5:
+                self.without_bins = SEARCHES_WITHOUT_BINS
+            return 0
+        self.without_bins -= self.without_bins > 0
+        scan = cwb_scan_pick(self.wide, part.vectors, part.pairs, part.portable)
+        for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
+                        num_threads=threads(n * part.lanes * n_columns // 4, n_threads)):
+            scan(part.rows, &self.columns[features[f]], part.half, part.best + f * part.lanes,
+                 part.trace + 2 * part.lanes * part.chunk_starts[features[f]])
         return 0
 
     cdef int32_t *aligned(self, str name, int64_t size) except NULL:
@@ -190,11 +228,6 @@ cdef class StumpSearch:
             self.scratch[name] = np.empty(size + 16, dtype=np.int32)
         memory = self.scratch[name]
         return <int32_t *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
-
-    cdef double bound(self, const cwb_column *column) noexcept nogil:
-        # m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M.
-        cdef int64_t m = column.n_forward + column.n_backward + column.n_missing
-        return 0.500001 * m + 2.0
 
     cdef void settle_target(self, const double *r, double scale, double total,
                             const int64_t[::1] features, const int32_t *best,
@@ -213,20 +246,20 @@ cdef class StumpSearch:
         found.stump.missing = total
         found.stump.position = -1
         for f in range(n_columns):
-            sure = max(sure, best[f * lanes + lane] - self.bound(&self.columns[features[f]]))
+            sure = max(sure, best[f * lanes + lane] - cwb_scan_bound(&self.columns[features[f]]))
         for f in range(n_columns):
-            n_left += best[f * lanes + lane] + self.bound(&self.columns[features[f]]) >= sure
+            n_left += best[f * lanes + lane] + cwb_scan_bound(&self.columns[features[f]]) >= sure
         alone = n_left == 1 and constant + 1 < sure
         traced.lanes = lanes
         traced.lane = lane
         for f in range(n_columns):
             column = &self.columns[features[f]]
-            if best[f * lanes + lane] + self.bound(column) < sure:
+            if best[f * lanes + lane] + cwb_scan_bound(column) < sure:
                 continue
             traced.trace = trace + 2 * lanes * self.chunk_starts[features[f]]
-            traced.least = sure - self.bound(column)
+            traced.least = sure - cwb_scan_bound(column)
             stump = cwb_settle(r, scale, total, column, self.wide, &traced, alone,
-                               4 / CWB_COARSE * self.bound(column))
+                               4 / CWB_COARSE * cwb_scan_bound(column))
             if alone or stump.edge > found.stump.edge:
                 found.column = features[f]
                 found.stump = stump

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "stump_scan.h"
+#include "stump_weights.h"
 
 typedef struct {
     double edge;      /* |E|, in units of 1/scale; -1 where the column has no split */

@@ -1,0 +1,112 @@
+"""Leaving out bins that hold no winner changes no bit of what a stump search finds."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cwboost.kernels import SortedFeatures
+
+N_SAMPLES = 70_001  # more than 65,536, and no whole number of blocks
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def matrix(rng, case):
+    """Four columns that are sorted into bins in different ways."""
+    X = rng.normal(size=(N_SAMPLES, 4)).astype(np.float32)
+    if case == "ties":
+        X = np.round(2 * X)
+    elif case == "mostly zero":
+        X[rng.random(X.shape) < 0.6] = 0.0
+    elif case == "missing, constant, few":
+        X[rng.random(N_SAMPLES) < 0.1, 0] = np.nan
+        X[:, 1] = 3.0
+        X[500:, 2] = -1.0
+    elif case == "duplicates":
+        X[:, 2] = X[:, 1]
+    return X
+
+
+def weights_of(rng, X, n_targets, kind):
+    """Signed weights as boosting makes them, or others that make bounds tight, loose or void."""
+    if kind == "noise":
+        return rng.normal(size=(n_targets, N_SAMPLES))
+    if kind == "integers":
+        return rng.integers(-2, 3, (n_targets, N_SAMPLES)).astype(np.float64)
+    weights = rng.exponential(size=(n_targets, N_SAMPLES))
+    if kind == "one outweighs all":
+        weights[:, 12_345] = 1e9
+    cut = rng.normal(size=(n_targets, 1))
+    column = np.nan_to_num(X[:, rng.integers(0, 4)])
+    return np.where((column > cut) ^ (rng.random(weights.shape) < 0.3), weights, -weights)
+
+
+def assert_same(one, other):
+    for name, values in vars(one).items():
+        np.testing.assert_array_equal(values, getattr(other, name), name)
+
+
+def searched(features, weights, use_bins, columns=None):
+    features._search.use_bins = use_bins
+    return features.search(weights, columns)
+
+
+@pytest.mark.parametrize("kind", ["classes", "noise", "integers", "one outweighs all"])
+@pytest.mark.parametrize(
+    "case", ["distinct", "ties", "mostly zero", "missing, constant, few", "duplicates"]
+)
+def test_bins_change_nothing(rng, case, kind):
+    X = matrix(rng, case)
+    features = SortedFeatures(X)
+    weights = weights_of(rng, X, 10, kind)
+    assert_same(searched(features, weights, 0), searched(features, weights, 1))
+
+
+@pytest.mark.parametrize("n_targets", [1, 3, 17, 26, 70])
+def test_every_number_of_targets(rng, n_targets):
+    X = matrix(rng, "distinct")
+    weights = weights_of(rng, X, n_targets, "classes")
+    features, two = SortedFeatures(X), SortedFeatures(X, 2)
+    reference = searched(features, weights, 0)
+    assert_same(reference, searched(two, weights, 1))
+    features._search.use_bins = 1
+    plain = features._search.search(weights, features._all, features._values, 1, True)
+    for values, portable in zip(vars(reference).values(), plain):
+        np.testing.assert_array_equal(values, portable)
+
+
+def test_subset_of_features_and_zero_weights(rng):
+    X = matrix(rng, "ties")
+    weights = weights_of(rng, X, 5, "classes")
+    weights[2] = 0.0
+    features = SortedFeatures(X)
+    for columns in ([3], [0, 2], []):
+        columns = np.array(columns, dtype=np.int64)
+        reference = searched(features, weights, 0, columns)
+        assert_same(reference, searched(features, weights, 1, columns))
+
+
+def test_sparse(rng):
+    X = matrix(rng, "mostly zero")
+    features = SortedFeatures(sparse.csc_array(X))
+    weights = weights_of(rng, X, 10, "classes")
+    assert_same(searched(features, weights, 1), SortedFeatures(X).search(weights))
+
+
+def test_where_bins_do_not_pay_searches_go_without(rng):
+    """300,000 rows of weights are above the limit; on noise no bin can be left out."""
+    X = rng.normal(size=(300_000, 2)).astype(np.float32)
+    features = SortedFeatures(X)
+    for _ in range(3):
+        weights = rng.normal(size=(10, len(X)))
+        assert_same(searched(features, weights, -1), searched(features, weights, 0))
+
+
+def test_few_samples_have_no_bins(rng):
+    X = rng.normal(size=(500, 3))
+    weights = rng.normal(size=(4, 500))
+    features = SortedFeatures(X)
+    assert_same(searched(features, weights, 1), searched(features, weights, 0))
