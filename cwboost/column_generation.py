@@ -23,8 +23,8 @@ __all__ = ["HISTORY_NAMES", "ColumnGeneration", "Settings"]
 PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 
-POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 10
-"""Where no new column pays, epsilon falls by tenths to this, with so many passes at least."""
+POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
+"""Where no new column pays, epsilon falls by tenths to this, with so many passes more each time."""
 
 HISTORY_NAMES = (
     "objective",
@@ -116,7 +116,7 @@ class ColumnGeneration:
         self._path = PathBuilder()
         self._first_of_problem = 0
         self._n_learners = 0
-        self._precision, self._polished = self.settings.epsilon, False
+        self._loosen()
         # Learner behind each column of the master, and its coefficient as last recorded.
         self._ids = np.zeros((self.master.n_classes, 16), dtype=np.int64)
         self._recorded = np.zeros((self.master.n_classes, 16))
@@ -169,7 +169,7 @@ class ColumnGeneration:
         fresh = classes[new]
         if len(fresh):
             self._keep(priced.learners, fresh, rows[fresh], edges[fresh])
-            self._precision, self._polished = self.settings.epsilon, False
+            self._loosen()
         return rows, len(fresh)
 
     def _keep(self, learners, classes, rows, edges) -> None:
@@ -209,15 +209,22 @@ class ColumnGeneration:
         self.master.note_solve()
         return report
 
+    def _loosen(self) -> None:
+        """Solve as settings say again, since there are new columns or another problem."""
+        self._precision, self._n_tighter, self._polished = self.settings.epsilon, 0, False
+
     def _finish(self, layer) -> bool:
         """No new column pays: solve the master more precisely, in steps; at the last, the end."""
         if self.n_rounds and not (self.settings.stagewise or self._polished):
             start, before = perf_counter(), self.master.objective
-            self._precision = max(self._precision / 10.0, POLISH_EPSILON)
-            passes = max(self.settings.max_working_sets, POLISH_WORKING_SETS)
+            if self._precision > POLISH_EPSILON:
+                self._precision = max(self._precision / 10.0, POLISH_EPSILON)
+                self._n_tighter += 1
+            # Few at first: often a new column pays as soon as the master is solved a little better.
+            passes = max(self.settings.max_working_sets, 1 + POLISH_WORKING_SETS * self._n_tighter)
             report = self._solve([layer], epsilon=self._precision, max_working_sets=passes)
             change = before - self.master.objective
-            self._polished = self._precision == POLISH_EPSILON and change <= 1e-9 * before
+            self._polished = self._precision <= POLISH_EPSILON and change <= 1e-9 * before
             self._record(report, 0.0, perf_counter() - start)
             return True
         if self.n_rounds:
@@ -274,7 +281,7 @@ class ColumnGeneration:
         self.master.change_C(C)
         self.stop_reason, self.best_bound = None, np.nan
         self._first_of_problem = self.n_rounds
-        self._precision, self._polished = self.settings.epsilon, False
+        self._loosen()
 
     def ensemble(self) -> Ensemble:
         """The model of the rounds done so far."""
@@ -294,6 +301,7 @@ class ColumnGeneration:
             "solves_since_rebuild": self.master.solves_since_rebuild,
             "best_bound": self.best_bound,
             "q": self.master.q,
+            "precision": [self._precision, self._n_tighter, bool(self._polished)],
             "generator": self.rng.bit_generator.state,
         }
 
@@ -322,6 +330,7 @@ class ColumnGeneration:
         self.master.solves_since_rebuild = state["solves_since_rebuild"]
         if state["q"] == self.master.q:
             self.best_bound = state["best_bound"]
+            self._precision, self._n_tighter, self._polished = state["precision"]
         else:
             # Another C is another problem: the bound and the last objective say nothing of it.
             self._first_of_problem = self.n_rounds

@@ -7,7 +7,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from cwboost.heaviest import LIGHT, HeaviestExamples
 from cwboost.master import RestrictedMaster
+from cwboost.subspace import SubspaceSteps
 
 __all__ = ["ORDERS", "SolverReport", "fcd"]
 
@@ -85,8 +87,23 @@ def fcd(
         n_updates += int(np.count_nonzero(np.asarray(rows) >= 0))
     if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
-    n_working_sets = 1
-    extrapolation = Extrapolation()
+    report = later_passes(master, epsilon, max_working_sets - 1, order, rng)
+    return SolverReport(
+        report.max_violation,
+        report.converged,
+        1 + report.n_working_sets,
+        n_updates + report.n_updates,
+    )
+
+
+def later_passes(master, epsilon, most, order, rng, whole=True) -> SolverReport:
+    """At most so many passes over working sets of violated columns.
+
+    Where few examples hold nearly all weight (and the master is the `whole` one), they alone take
+    part in the passes until these have solved their part; see `cwboost.heaviest`.
+    """
+    n_working_sets, n_updates = 0, 0
+    steps = SubspaceSteps(master) if most > 1 else None
     least, idle = np.inf, 0
     while True:
         worst, *working_set = master.violated(epsilon)
@@ -94,58 +111,24 @@ def fcd(
         least = min(least, worst)
         if worst <= epsilon or idle == IDLE_PASSES:
             return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
-        update_working_set(master, *working_set, order, rng)
-        n_updates += len(working_set[0])
-        n_working_sets += 1
-        if n_working_sets >= max_working_sets:
+        left = most - n_working_sets
+        part = HeaviestExamples.of(master, *working_set, epsilon, left) if whole else None
+        if part is not None:
+            # Slightly below epsilon, since the examples left out have a little weight as well.
+            found = later_passes(part, (1.0 - 2.0 * LIGHT) * epsilon, left, order, rng, False)
+            n_working_sets += found.n_working_sets
+            n_updates += found.n_updates
+            whole = part.put_into(master) and found.converged
+            steps = SubspaceSteps(master)
+        else:
+            update_working_set(master, *working_set, order, rng)
+            n_updates += len(working_set[0])
+            n_working_sets += 1
+            if steps is not None:
+                steps.after_pass(master)
+        if n_working_sets >= most:
             # Nothing is decided by the violations now: whoever wants them can ask the master.
             return SolverReport(worst, False, n_working_sets, n_updates)
-        extrapolation.after_pass(master)
-
-
-class Extrapolation:
-    """Anderson acceleration of coordinate descent, kept only where the objective falls.
-
-    Coordinate descent is close to a linear fixed-point iteration once its support is settled;
-    the affine combination of the last iterates whose combined step is smallest then lands far
-    ahead of them. Tried every `DEPTH` passes, so it never enters the few passes of boosting.
-
-    References
-    ----------
-    Bertrand and Massias, "Anderson acceleration of coordinate descent", AISTATS 2021.
-    """
-
-    DEPTH = 5
-
-    def __init__(self):
-        self.iterates: list[np.ndarray] = []
-
-    def after_pass(self, master: RestrictedMaster) -> None:
-        """Note the iterate; every `DEPTH` passes jump ahead if that lowers the objective."""
-        self.iterates.append(np.concatenate(master.coef))
-        if len(self.iterates) <= self.DEPTH:
-            return
-        steps = np.diff(self.iterates, axis=0)
-        gram = steps @ steps.T
-        size = np.trace(gram)
-        if not size > 0.0:
-            self.iterates.clear()
-            return
-        gram = gram / size + 1e-12 * np.eye(self.DEPTH)
-        combination = np.linalg.solve(gram, np.ones(self.DEPTH))
-        combination /= combination.sum()
-        ahead = np.maximum(combination @ np.asarray(self.iterates[1:]), 0.0)
-        objective = master.objective
-        bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
-        if np.isfinite(ahead).all():
-            present = np.split(self.iterates[-1], bounds)
-            try:
-                master.set_coef(np.split(ahead, bounds))
-            except OverflowError:
-                master.set_coef(present)
-            if master.objective > objective:
-                master.set_coef(present)
-        self.iterates.clear()
 
 
 def update_working_set(master, classes, rows, order, rng) -> None:

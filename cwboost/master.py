@@ -24,9 +24,9 @@ REBUILD_EVERY = 64
 """Solves after which the pair weights are formed anew from the columns, to end rounding drift."""
 
 
-def largest(values_by_class) -> float:
+def largest(valuesby_class) -> float:
     """The largest number in a list of arrays, zero where there is none."""
-    return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
+    return max((float(values.max()) for values in valuesby_class if values.size), default=0.0)
 
 
 class RestrictedMaster:
@@ -92,9 +92,9 @@ class RestrictedMaster:
     @property
     def coef(self) -> list[np.ndarray]:
         """Coefficients of each class; views that solvers change in place."""
-        return self._by_class(self.coef_matrix)
+        return self.by_class(self.coef_matrix)
 
-    def _by_class(self, matrix) -> list[np.ndarray]:
+    def by_class(self, matrix) -> list[np.ndarray]:
         """The entries that belong to columns, of a matrix with a row a class."""
         return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
@@ -135,7 +135,7 @@ class RestrictedMaster:
 
     def edges(self) -> list[np.ndarray]:
         """sum_i r_c(i) h(i) / q of every column: one minus the derivative of the objective."""
-        return self._by_class(self._edge_matrix())
+        return self.by_class(self._edge_matrix())
 
     def _edge_matrix(self) -> np.ndarray:
         """Edges, a row a class, zero behind the columns of the class."""
@@ -147,7 +147,7 @@ class RestrictedMaster:
 
     def violations(self) -> list[np.ndarray]:
         """How far each coefficient is from its optimality condition (eq. vio), in units of 1."""
-        return self._by_class(self._violation_matrix())
+        return self.by_class(self._violation_matrix())
 
     def _violation_matrix(self) -> np.ndarray:
         excess = self._edge_matrix() - 1.0
@@ -216,6 +216,18 @@ class RestrictedMaster:
             self.coef_matrix[:] = previous
             self.rebuild()
             raise
+
+    def set_coef_if_better(self, coef_matrix) -> bool:
+        """Set all coefficients where the objective does not rise, and say whether that was so."""
+        previous, objective = self.coef_matrix.copy(), self.objective
+        try:
+            self.set_coef(self.by_class(coef_matrix))
+        except OverflowError:
+            return False
+        if self.objective > objective:
+            self.set_coef(self.by_class(previous))
+            return False
+        return True
 
     def rebuild(self) -> None:
         """Form the pair weights anew from columns and coefficients."""

@@ -117,16 +117,25 @@ class Until:
 def fit(model, X, y, limit=None):
     """Fit, and hold that a cwboost model really ran the rounds it was asked for.
 
+    Total correction may end before them, where no column pays any more: say so with `ended`.
     `limit` is for LightGBM: seconds after which the fit ends with the rounds it has.
     """
     options = {} if limit is None else {"callbacks": [Until(limit)]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y, **options)
-    rounds = getattr(model, "n_iter_", None)
-    if type(model).__module__.startswith("cwboost") and rounds != model.n_estimators:
-        raise RuntimeError(f"stopped after {rounds} of {model.n_estimators} rounds")
+    if type(model).__module__.startswith("cwboost") and model.n_iter_ != model.n_estimators:
+        at_end = model.correction == "total" and model.stop_reason_ in ("optimal", "no column")
+        if not at_end:
+            raise RuntimeError(f"stopped after {model.n_iter_} of {model.n_estimators} rounds")
     return model
+
+
+def ended(model):
+    """Words for a row, where training was over before its last round."""
+    if model.n_iter_ == model.n_estimators:
+        return ""
+    return f" (after {model.n_iter_} rounds no column pays)"
 
 
 def fitting(X, y, maker, *arguments, limit=None, **options):

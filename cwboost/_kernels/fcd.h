@@ -13,16 +13,7 @@
 
 #include "fcd_coordinate.h"
 #include "fcd_edges.h"
+#include "fcd_exp.h"
 #include "fcd_layer.h"
-
-/* mu_(i,c) = w_i exp(F_c(i) - F_{y_i}(i)) of class c, stored with the sign of R. */
-static void cwb_pair_weights(double *R, const double *scores, int64_t stride, int64_t c,
-                             int64_t n_samples, const double *example_weight,
-                             const int32_t *label) {
-    const double *F = scores + c * stride;
-    double *r = R + c * stride;
-    for (int64_t i = 0; i < n_samples; i++)
-        if (label[i] != c) r[i] = -example_weight[i] * exp(F[i] - scores[label[i] * stride + i]);
-}
 
 #endif

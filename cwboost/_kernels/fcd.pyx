@@ -26,6 +26,8 @@ from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.column_store cimport ColumnStore
 
+from cwboost._kernels.subspace import derivatives
+
 cdef extern from "fcd.h" nogil:
     const int CWB_TILE
     ctypedef struct cwb_tile_sums:
@@ -56,7 +58,8 @@ cdef extern from "fcd.h" nogil:
         const uint8_t**, const double*, const double*, const double*, const double*,
         const int32_t*, cwb_tile_sums*) noexcept
     void cwb_pair_weights(
-        double*, const double*, int64_t, int64_t, int64_t, const double*, const int32_t*) noexcept
+        double*, const double*, int64_t, int64_t, const int64_t*, int64_t,
+        const double*) noexcept
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
@@ -187,13 +190,13 @@ cdef class PairWeights:
         cdef double* R = &self.R[0, 0]
         cdef double* F = &self.scores[0, 0]
         cdef const double* weight = &self.weight[0]
-        cdef const int32_t* label = &self.label[0]
+        cdef const int64_t* starts = &self.starts[0]
         cdef int n_threads = self.threads()
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
             cwb_add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
                             moves + first[c], first[c + 1] - first[c])
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
-            cwb_pair_weights(R, F, self.stride, c, self.n_samples, weight, label)
+            cwb_pair_weights(R, F, self.stride, c, starts, n_classes, weight)
 
     cdef int threads(self) noexcept nogil:
         return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
@@ -203,9 +206,22 @@ cdef class PairWeights:
         """The matrix R: a float64 view of shape (n_classes, n_samples)."""
         return np.asarray(self.R)[:, : self.n_samples]
 
+    def own_sums(self):
+        """The sum of the pair weights of each example, an array of shape (n_samples,)."""
+        at = np.arange(self.n_samples)
+        return np.asarray(self.R)[np.asarray(self.label)[at], at]
+
     def state(self):
         """Arrays that, with the columns, continue training bit for bit."""
         return {"weights": np.array(self.R), "scores": np.array(self.scores)}
+
+    def scores_now(self):
+        """A copy of the scores, as `derivatives` takes it."""
+        return np.array(self.scores)
+
+    def derivatives(self, scores):
+        """Slopes and curvatures (see `subspace`) along the moves between points, the last first."""
+        return derivatives(self.R, [self.scores, *scores], self.starts, self.threads())
 
     def restore(self, state):
         """Continue from what `state` returned for the same examples."""

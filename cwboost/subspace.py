@@ -1,0 +1,66 @@
+"""Steps in the space of the last moves, between passes of coordinate descent."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from cwboost._kernels.subspace import MOST_DIRECTIONS
+
+__all__ = ["SubspaceSteps"]
+
+
+class SubspaceSteps:
+    """Sequential subspace optimisation: Newton's step in the span of the last few moves.
+
+    Coordinate descent alone zigzags along valleys that lead through many coordinates. The move of
+    a pass and the two moves before it span a space that knows the valley's direction; Newton's
+    step there costs a few passes over the pair weights, whatever the number of columns. As with
+    conjugate gradients, which do the same where the objective is quadratic, the number of passes
+    grows with the root of the condition in place of the condition. A step is kept only where the
+    objective falls. Needs two passes at least, so it never enters the single later pass of a
+    round of boosting.
+
+    Parameters
+    ----------
+    master : RestrictedMaster
+        At the point before the first pass.
+
+    References
+    ----------
+    Narkiss and Zibulevsky, "Sequential subspace optimization method for large-scale unconstrained
+    problems", 2005.
+    """
+
+    def __init__(self, master):
+        self.points = [self._point(master)]
+
+    @staticmethod
+    def _point(master):
+        return master.coef_matrix.copy(), master.pairs.scores_now()
+
+    def after_pass(self, master) -> None:
+        """Step from where the pass ended, and remember where that leads to."""
+        coef = [master.coef_matrix, *(point[0] for point in self.points)]
+        moves = np.array([newer - older for newer, older in pairwise(coef)])
+        slope, curvature = master.pairs.derivatives([point[1] for point in self.points])
+        slope = moves.sum(axis=(1, 2)) + slope / master.q
+        step = newton_step(slope, curvature / master.q)
+        if step.any():
+            ahead = np.maximum(master.coef_matrix + np.tensordot(step, moves, 1), 0.0)
+            master.set_coef_if_better(ahead)
+        self.points = [self._point(master), *self.points[: MOST_DIRECTIONS - 1]]
+
+
+def newton_step(slope, curvature) -> np.ndarray:
+    """Minimiser of the quadratic model with these derivatives; zero along empty directions."""
+    step = np.zeros(len(slope))
+    used = np.flatnonzero(np.diag(curvature) > 0.0)
+    if len(used):
+        scale = np.sqrt(np.diag(curvature)[used])
+        scaled = curvature[np.ix_(used, used)] / np.outer(scale, scale)
+        # Moves may be nearly parallel: enough on the diagonal for rounding not to decide.
+        scaled += 1e-10 * np.eye(len(used))
+        step[used] = -np.linalg.solve(scaled, slope[used] / scale) / scale
+    return step if np.isfinite(step).all() else np.zeros(len(slope))
