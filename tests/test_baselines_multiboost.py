@@ -121,8 +121,8 @@ def test_newton_step_solves_a_smooth_problem():
 
 def test_a_gap_below_rounding_is_a_warning(small):
     X, y = small
-    with pytest.warns(ConvergenceWarning, match="of 3 rounds .* gap_tol=1e-300"):
-        MultiBoostClassifier("stump", 3, C=50.0, solver="lbfgsb", gap_tol=1e-300).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="of 5 rounds .* gap_tol=1e-300"):
+        MultiBoostClassifier("stump", 5, C=1e4, solver="lbfgsb", gap_tol=1e-300).fit(X, y)
 
 
 @pytest.mark.parametrize(
