@@ -47,7 +47,8 @@ cdef extern from "fcd.h" nogil:
     void cwb_add_columns(
         double*, int64_t, const uint8_t* const*, const double*, int64_t) noexcept
     void cwb_layer_table(
-        const double*, int64_t, const int64_t*, int64_t, const uint8_t**, double*) noexcept
+        const double*, int64_t, int64_t, const int64_t*, int64_t, const uint8_t**,
+        double*) noexcept
     double cwb_layer_solve(
         double*, int64_t, double, double, int64_t, const uint8_t*, const double*,
         double*) noexcept
@@ -287,7 +288,7 @@ cdef class PairWeights:
                 start[c], active[c] = coef[c, rows[c]], 1
         with nogil:
             for c in prange(K, num_threads=n_threads, schedule="static"):
-                cwb_layer_table(R + c * self.stride, c, starts, K, bits, tables + 4 * K * c)
+                cwb_layer_table(R, self.stride, c, starts, K, bits, tables)
             cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], start, d)
             for c in range(K):
                 self.up[c] = exp(d[c])

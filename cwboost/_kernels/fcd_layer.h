@@ -10,22 +10,25 @@
 #define CWB_FLUSH 1e-280
 #define CWB_TILE 64 /* bytes of bits a tile: 512 examples, a row of them fits the first cache */
 
-/* Joint-sign table of class c against every class b of one layer (one column a class):
- * table[b][s][t] = sum of mu_(i,c) over the examples of class b with h_b = s and h_c = t
- * (index 1 is +1). Costs n. */
+/* Joint-sign tables of the examples of class b against every class c of one layer (one column a
+ * class): tables[c][b][s][t] = sum of mu_(i,c) over these examples with h_b = s and h_c = t
+ * (index 1 is +1). Costs n_classes times their number. By examples, not by c, since cwb_tile goes
+ * by examples too: with threads, each then finds what it has written itself. */
 CWBOOST_CLONES
-static void cwb_layer_table(const double *r, int64_t c, const int64_t *starts, int64_t n_classes,
-                            const uint8_t *const *layer, double *table) {
-    const uint8_t *hc = layer[c];
-    for (int64_t k = 0; k < n_classes; k++, table += 4) {
-        const int64_t start = starts[k], end = starts[k + 1];
-        const uint8_t *hk = layer[k];
+static void cwb_layer_table(const double *R, int64_t stride, int64_t b, const int64_t *starts,
+                            int64_t n_classes, const uint8_t *const *layer, double *tables) {
+    const int64_t start = starts[b], end = starts[b + 1];
+    const uint8_t *hb = layer[b];
+    for (int64_t c = 0; c < n_classes; c++) {
+        const double *r = R + c * stride;
+        double *table = tables + 4 * (c * n_classes + b);
+        const uint8_t *hc = layer[c];
         cwb_f64x8 s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0};
-        if (k != c) {
-            for (int64_t b = start >> 3; 8 * b < end; b++) {
-                const unsigned valid = cwb_valid(b, start, end);
-                const cwb_f64x8 x = cwb_where(cwb_lanes(valid), cwb_load(r + 8 * b));
-                const cwb_i64x8 s = cwb_lanes(hk[b]), t = cwb_lanes(hc[b]);
+        if (b != c) {
+            for (int64_t k = start >> 3; 8 * k < end; k++) {
+                const unsigned valid = cwb_valid(k, start, end);
+                const cwb_f64x8 x = cwb_where(cwb_lanes(valid), cwb_load(r + 8 * k));
+                const cwb_i64x8 s = cwb_lanes(hb[k]), t = cwb_lanes(hc[k]);
                 const cwb_f64x8 x1 = cwb_where(s, x), x0 = cwb_where(~s, x);
                 s00 -= cwb_where(~t, x0);
                 s01 -= cwb_where(t, x0);

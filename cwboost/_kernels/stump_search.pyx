@@ -127,19 +127,32 @@ cdef class StumpSearch:
 
     cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets,
                       double *scales, double *totals, int n_threads) except -1:
-        # Scales are powers of two: integer weights stay integers, and equal sums stay equal.
-        cdef int64_t n = self.n_samples, t
+        # By examples, not by targets: with threads, each then finds what it has in its cache, since
+        # the solver wrote the weights by examples. Scales are powers of two: integer weights stay
+        # integers, and equal sums stay equal.
+        cdef int64_t n = self.n_samples, n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        cdef int64_t task, t, first
+        cdef int n_used = threads(n * n_targets, n_threads)
+        cdef double[:, ::1] sums = np.empty((n_tasks, n_targets))
         cdef bint small = False
-        for t in prange(n_targets, nogil=True, schedule="static",
-                        num_threads=threads(n * n_targets, n_threads)):
-            scales[t] = cwb_scale(cwb_mass(w + t * stride, n))
-            totals[t] = cwb_total(w + t * stride, scales[t], n)
+        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
+            for t in range(n_targets):
+                first = t * stride + task * ROWS_OF_A_TASK
+                sums[task, t] = cwb_mass(w + first, min(ROWS_OF_A_TASK, n - task * ROWS_OF_A_TASK))
         for t in range(n_targets):
+            scales[t] = cwb_scale(sum_of(sums, t))
             if scales[t] == 0.0:
                 raise ValueError(
                     f"weights must be finite and sum to a finite number, row {t} does not"
                 )
             small = small or not isfinite(scales[t])
+        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
+            for t in range(n_targets):
+                first = t * stride + task * ROWS_OF_A_TASK
+                sums[task, t] = cwb_total(w + first, scales[t],
+                                          min(ROWS_OF_A_TASK, n - task * ROWS_OF_A_TASK))
+        for t in range(n_targets):
+            totals[t] = sum_of(sums, t)
         return small
 
     cdef int scan_and_settle(self, const double *w, int64_t stride, const double[::1] scales,
@@ -336,6 +349,14 @@ cdef class StumpSearch:
                               polarity[0], missing[0], self.n_samples, bits)
 
 
+cdef double sum_of(const double[:, ::1] sums, int64_t column) noexcept nogil:
+    cdef double sum = 0.0
+    cdef int64_t row
+    for row in range(sums.shape[0]):
+        sum += sums[row, column]
+    return sum
+
+
 FOUND = np.dtype(
     [
         ("column", np.int64),
@@ -354,4 +375,4 @@ FOUND = np.dtype(
 
 cdef int threads(int64_t work, int n_threads) noexcept nogil:
     # Starting threads takes microseconds: less work than this (operations) is done sooner alone.
-    return n_threads if work > 1 << 17 else 1
+    return n_threads if work > 1 << 15 else 1
