@@ -52,12 +52,10 @@ cdef extern from "fcd.h" nogil:
     double cwb_layer_solve(
         double*, int64_t, double, double, int64_t, const uint8_t*, const double*,
         double*) noexcept
-    void cwb_row_factors(
-        const int64_t*, int64_t, const uint8_t**, const double*, const double*, double*) noexcept
     void cwb_tile(
-        double*, double*, int64_t, const int64_t*, int64_t, int64_t, int64_t, const double*,
-        const uint8_t**, const double*, const double*, const double*, const double*,
-        const int32_t*, cwb_tile_sums*) noexcept
+        double*, double*, int64_t, const int64_t*, int64_t, int64_t, int64_t, const uint8_t**,
+        const double*, const double*, const double*, const double*, const int32_t*,
+        cwb_tile_sums*) noexcept
     void cwb_pair_weights(
         double*, const double*, int64_t, int64_t, const int64_t*, int64_t,
         const double*) noexcept
@@ -97,7 +95,7 @@ cdef class PairWeights:
     cdef readonly int64_t n_errors
     cdef int n_threads
     cdef double[:, ::1] R, scores
-    cdef double[::1] scale, weight, tables, up, down, run_weight
+    cdef double[::1] weight, tables, up, down, run_weight, run_factor
     cdef int64_t[::1] starts
     cdef int32_t[::1] label
     cdef uint8_t[::1] no_bits
@@ -120,8 +118,7 @@ cdef class PairWeights:
         np.asarray(self.weight)[: self.n_samples] = example_weight
         self.R = aligned_zeros((self.n_classes, self.stride))
         self.scores = aligned_zeros((self.n_classes, self.stride))
-        self.scale = aligned_zeros(self.stride)
-        np.asarray(self.scale)[:] = 1.0
+        self.run_factor = aligned_zeros(self.stride)
         self.run_weight = aligned_zeros(self.stride)
         self.tables = np.zeros(4 * self.n_classes * self.n_classes)
         self.up = np.ones(self.n_classes)
@@ -336,7 +333,7 @@ cdef class PairWeights:
         cdef double v_plus, v_minus, d, log_scale = 0.0
         cdef double* value
         cdef cwb_run run
-        run.u, run.factor = &self.run_weight[0], &self.scale[0]
+        run.u, run.factor = &self.run_weight[0], &self.run_factor[0]
         run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
         cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
         # A move by nothing takes the sums of the first.
@@ -355,8 +352,6 @@ cdef class PairWeights:
                          &v_plus, &v_minus)
         cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
         cwb_add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
-        for k in range(8 * (run.start >> 3), min(8 * self.n_bytes, run.end + 8)):
-            self.scale[k] = 1.0
 
     cpdef fold(self):
         """Renew the own sums, and the loss, margins and errors counted with them."""
@@ -365,25 +360,22 @@ cdef class PairWeights:
     cdef void apply(self, const uint8_t** layer, const double* moved) noexcept nogil:
         """Tiles in parallel, their sums added in order: the same bits at any thread count."""
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
-        cdef int64_t t, first, last, i, errors = 0
+        cdef int64_t t, first, last, errors = 0
         cdef double loss = 0.0, margins = 0.0
         cdef int n_threads = self.threads()
         cdef cwb_tile_sums* sums = self.tile_sums
         cdef double* R = &self.R[0, 0]
         cdef double* F = &self.scores[0, 0]
         cdef const int64_t* starts = &self.starts[0]
-        cdef double* row = &self.scale[0]
         cdef double* up = &self.up[0]
         cdef double* down = &self.down[0]
         cdef const double* weight = &self.weight[0]
         cdef const int32_t* label = &self.label[0]
-        if layer != NULL:
-            cwb_row_factors(starts, self.n_classes, layer, up, down, row)
         for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
             first = t * CWB_TILE
             last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            cwb_tile(R, F, self.stride, starts, self.n_classes, first, last, row, layer, moved,
-                     up, down, weight, label, &sums[t])
+            cwb_tile(R, F, self.stride, starts, self.n_classes, first, last, layer, moved, up,
+                     down, weight, label, &sums[t])
         for t in range(n_tiles):
             loss = loss + sums[t].loss
             margins = margins + sums[t].margins
@@ -391,5 +383,3 @@ cdef class PairWeights:
         self.loss = loss
         self.margins = margins
         self.n_errors = errors
-        for i in range(self.stride):
-            self.scale[i] = 1.0

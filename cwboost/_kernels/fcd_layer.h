@@ -77,17 +77,20 @@ static double cwb_layer_solve(double *tables, int64_t K, double q, double step, 
     return largest;
 }
 
-/* row_i = exp(-d_b h_b(i)) for the examples of class b: what a layer does to their pairs. */
-CWBOOST_CLONES
-static void cwb_row_factors(const int64_t *starts, int64_t n_classes, const uint8_t *const *layer,
-                            const double *up, const double *down, double *row) {
+/* row_i = exp(-d_b h_b(i)) for the examples of class b in one tile: what a layer does to all of
+ * their pairs. */
+CWBOOST_INLINE void cwb_row_factors(const int64_t *starts, int64_t n_classes, int64_t first_byte,
+                                    int64_t last_byte, const uint8_t *const *layer,
+                                    const double *up, const double *down, cwb_f64x8 *row) {
+    for (int64_t b = first_byte; b < last_byte; b++) row[b - first_byte] = cwb_splat(1.0);
     for (int64_t k = 0; k < n_classes; k++) {
         const int64_t start = starts[k], end = starts[k + 1];
+        const int64_t from = start >> 3 > first_byte ? start >> 3 : first_byte;
         const cwb_f64x8 vup = cwb_splat(up[k]), vdown = cwb_splat(down[k]);
-        for (int64_t b = start >> 3; 8 * b < end; b++) {
+        for (int64_t b = from; b < last_byte && 8 * b < end; b++) {
             const cwb_f64x8 factor = cwb_select(cwb_lanes(layer[k][b]), vdown, vup);
             const cwb_i64x8 valid = cwb_lanes(cwb_valid(b, start, end));
-            cwb_store(row + 8 * b, cwb_select(valid, factor, cwb_load(row + 8 * b)));
+            row[b - first_byte] = cwb_select(valid, factor, row[b - first_byte]);
         }
     }
 }
@@ -99,20 +102,22 @@ typedef struct {
     int64_t errors;   /* examples with a pair of margin < 0, or = 0 against a lower class */
 } cwb_tile_sums;
 
-/* One tile of a layer: multiply mu_(i,c) by row[i] exp(d_c h_c(i)), renew the own sums, keep the
- * scores (F_c += d_c h_c), and count errors. Without a layer (null) only the rows are scaled.
+/* One tile of a layer: multiply mu_(i,c) by row_i exp(d_c h_c(i)), renew the own sums, keep the
+ * scores (F_c += d_c h_c), and count errors. Without a layer (null) nothing moves.
  * Costs 2 n_classes loads and stores an example. */
 CWBOOST_CLONES
 static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *starts,
                      int64_t n_classes, int64_t first_byte, int64_t last_byte,
-                     const double *row, const uint8_t *const *layer, const double *d,
-                     const double *up, const double *down, const double *example_weight,
-                     const int32_t *label, cwb_tile_sums *out) {
-    cwb_f64x8 sums[CWB_TILE], margins[CWB_TILE];
+                     const uint8_t *const *layer, const double *d, const double *up,
+                     const double *down, const double *example_weight, const int32_t *label,
+                     cwb_tile_sums *out) {
+    cwb_f64x8 sums[CWB_TILE], margins[CWB_TILE], row[CWB_TILE];
     cwb_i64x8 wrong[CWB_TILE];
     const cwb_f64x8 zero = {0}, tiny = cwb_splat(CWB_FLUSH), smallest = cwb_splat(DBL_MIN);
     const int64_t n = last_byte - first_byte;
+    if (layer) cwb_row_factors(starts, n_classes, first_byte, last_byte, layer, up, down, row);
     for (int64_t b = 0; b < n; b++) {
+        if (!layer) row[b] = cwb_splat(1.0);
         sums[b] = zero;
         margins[b] = zero;
         wrong[b] = (cwb_i64x8)zero;
@@ -130,7 +135,7 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
             cwb_i64x8 other = ~(cwb_i64x8)zero;
             if (8 * b < end && 8 * b + 8 > start) other = ~cwb_lanes(cwb_valid(b, start, end));
             const cwb_f64x8 old = cwb_load(r + 8 * b);
-            cwb_f64x8 x = old * cwb_load(row + 8 * (first_byte + b));
+            cwb_f64x8 x = old * row[b];
             x = x * cwb_select(bit, vup, vdown);
             x = cwb_where(other & ~cwb_smaller(x, tiny), x);
             cwb_store(r + 8 * b, cwb_select(other, x, old));
