@@ -205,7 +205,7 @@ cdef class StumpSearch:
                           task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
         self.scan(&part, features, totals[first:first + count], n_threads)
         for t in prange(count, nogil=True, schedule="dynamic",
-                        num_threads=threads(n * count, n_threads)):
+                        num_threads=threads((n + n_columns) * count, n_threads)):
             self.settle_target(w + (first + t) * stride, scales[first + t], totals[first + t],
                                features, part.best, part.trace, lanes, t, &found[first + t])
         return 0
@@ -287,10 +287,19 @@ cdef class StumpSearch:
         cdef double[::1] edges_ = edges
         cdef int8_t[::1] polarity_ = polarity, missing_ = missing
         cdef uint8_t[:, ::1] outputs_ = outputs
+        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK, task, first
+        cdef double[:, ::1] sums = np.empty((n_tasks, n_targets))
         for t in prange(n_targets, nogil=True, schedule="static",
                         num_threads=threads(n * n_targets, n_threads)):
             self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0])
-            edges_[t] = cwb_edge(w + t * stride, &outputs_[t, 0], n)
+        for task in prange(n_tasks, nogil=True, schedule="static",
+                           num_threads=threads(n * n_targets, n_threads)):
+            first = task * ROWS_OF_A_TASK
+            for t in range(n_targets):
+                sums[task, t] = cwb_edge(w + t * stride + first, &outputs_[t, first >> 3],
+                                         min(ROWS_OF_A_TASK, n - first))
+        for t in range(n_targets):
+            edges_[t] = sum_of(sums, t)
         feature, threshold = self.locate(found, values)
         return feature, threshold, polarity, missing, edges, outputs
 
@@ -375,4 +384,4 @@ FOUND = np.dtype(
 
 cdef int threads(int64_t work, int n_threads) noexcept nogil:
     # Starting threads takes microseconds: less work than this (operations) is done sooner alone.
-    return n_threads if work > 1 << 15 else 1
+    return n_threads if work > 1 << 14 else 1
