@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from cwboost._kernels.working_set import in_turns
 from cwboost.heaviest import LIGHT, HeaviestExamples
 from cwboost.master import RestrictedMaster
 from cwboost.subspace import SubspaceSteps
@@ -140,14 +141,11 @@ def update_working_set(master, classes, rows, order, rng) -> None:
         return
     if order == "random":
         picks = rng.integers(len(rows), size=len(rows))
-    else:
-        # Class after class, since the kernel keeps what one class needs at hand, but where columns
-        # are many in a few turns: a class solved for long while the others stand still is solved
-        # for weights that will have changed.
-        turn = rng.permutation(master.n_classes)
-        picks = rng.permutation(len(rows))
-        n_turns = min(MOST_TURNS, max(1, len(rows) // (COLUMNS_A_TURN * master.n_classes)))
-        turns = np.arange(len(rows)) * n_turns // max(1, len(rows))
-        key = turns * master.n_classes + turn[classes[picks]]
-        picks = picks[np.argsort(key, kind="stable")]
-    master.update_coordinates(classes[picks], rows[picks])
+        master.update_coordinates(classes[picks], rows[picks])
+        return
+    # Class after class, since the kernel keeps what one class needs at hand, but where columns
+    # are many in a few turns: a class solved for long while the others stand still is solved
+    # for weights that will have changed.
+    turn, picks = rng.permutation(master.n_classes), rng.permutation(len(rows))
+    n_turns = min(MOST_TURNS, max(1, len(rows) // (COLUMNS_A_TURN * master.n_classes)))
+    master.update_coordinates(*in_turns(classes, rows, picks, turn, n_turns))

@@ -17,6 +17,7 @@ import numpy as np
 
 from cwboost._kernels.column_store import ColumnStore
 from cwboost._kernels.fcd import PairWeights
+from cwboost._kernels.working_set import violated
 
 __all__ = ["RestrictedMaster", "largest"]
 
@@ -147,18 +148,14 @@ class RestrictedMaster:
 
     def violations(self) -> list[np.ndarray]:
         """How far each coefficient is from its optimality condition (eq. vio), in units of 1."""
-        return self.by_class(self._violation_matrix())
-
-    def _violation_matrix(self) -> np.ndarray:
         excess = self._edge_matrix() - 1.0
         # A coefficient at zero may have an edge below one.
         excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
-        return np.abs(excess, out=excess)
+        return self.by_class(np.abs(excess, out=excess))
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
         """The largest violation, and the classes and rows of those above `epsilon`, in order."""
-        violations = self._violation_matrix()
-        return float(violations.max()), *np.nonzero(violations > epsilon)
+        return violated(self._edge_matrix(), self.coef_matrix, epsilon)
 
     def dual_bound(self, best_edge: float) -> float:
         """A lower bound on the optimum over every column whose edge is at most `best_edge`.

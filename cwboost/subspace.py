@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cwboost._kernels.subspace import MOST_DIRECTIONS
+from cwboost._kernels.subspace import MOST_DIRECTIONS, newton_step
 
 __all__ = ["SubspaceSteps"]
 
@@ -43,24 +43,13 @@ class SubspaceSteps:
     def after_pass(self, master) -> None:
         """Step from where the pass ended, and remember where that leads to."""
         coef = [master.coef_matrix, *(point[0] for point in self.points)]
-        moves = np.array([newer - older for newer, older in pairwise(coef)])
+        moves = [newer - older for newer, older in pairwise(coef)]
         slope, curvature = master.pairs.derivatives([point[1] for point in self.points])
-        slope = moves.sum(axis=(1, 2)) + slope / master.q
-        step = newton_step(slope, curvature / master.q)
+        slope = [float(move.sum()) + s / master.q for move, s in zip(moves, slope)]
+        step = newton_step(np.array(slope), curvature / master.q)
         if step.any():
-            ahead = np.maximum(master.coef_matrix + np.tensordot(step, moves, 1), 0.0)
-            master.set_coef_if_better(ahead)
+            ahead = master.coef_matrix.copy()
+            for length, move in zip(step, moves):
+                ahead += length * move
+            master.set_coef_if_better(np.maximum(ahead, 0.0, out=ahead))
         self.points = [self._point(master), *self.points[: MOST_DIRECTIONS - 1]]
-
-
-def newton_step(slope, curvature) -> np.ndarray:
-    """Minimiser of the quadratic model with these derivatives; zero along empty directions."""
-    step = np.zeros(len(slope))
-    used = np.flatnonzero(np.diag(curvature) > 0.0)
-    if len(used):
-        scale = np.sqrt(np.diag(curvature)[used])
-        scaled = curvature[np.ix_(used, used)] / np.outer(scale, scale)
-        # Moves may be nearly parallel: enough on the diagonal for rounding not to decide.
-        scaled += 1e-10 * np.eye(len(used))
-        step[used] = -np.linalg.solve(scaled, slope[used] / scale) / scale
-    return step if np.isfinite(step).all() else np.zeros(len(slope))

@@ -7,12 +7,14 @@ import pytest
 import slow_master
 from cwboost._kernels.column_store import ColumnStore
 from cwboost._kernels.column_subset import take_columns
+from cwboost._kernels.subspace import newton_step
+from cwboost._kernels.working_set import in_turns, violated
 
 from cwboost import CWBoostClassifier, descent, heaviest, pack_outputs, solve_master, unpack_outputs
 from cwboost.datasets import load_vowel
 from cwboost.heaviest import HeaviestExamples
 from cwboost.master import RestrictedMaster
-from cwboost.subspace import SubspaceSteps, newton_step
+from cwboost.subspace import SubspaceSteps
 
 
 def sorted_problem(rng, n_classes, n_samples, n_columns):
@@ -84,6 +86,32 @@ def test_steps_save_passes_and_never_raise_the_objective(monkeypatch):
     assert found.converged and plain.converged
     assert found.objective == pytest.approx(plain.objective, rel=1e-8)
     assert 2 * found.n_working_sets < plain.n_working_sets
+
+
+def test_violated_as_the_paper_defines_it():
+    edges = np.array([[1.5, 0.5, 0.5, 0.0], [1.05, 0.95, 1.0, 0.8]])
+    coef = np.array([[0.0, 0.0, 2.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
+    worst, classes, rows = violated(edges, coef, 0.1)
+    assert worst == 0.5
+    assert (classes.tolist(), rows.tolist()) == ([0, 0], [0, 2])
+    worst, classes, rows = violated(edges, coef, 0.01)
+    assert (classes.tolist(), rows.tolist()) == ([0, 0, 1, 1], [0, 2, 0, 1])
+    edges[1, 3] = np.nan
+    worst, classes, rows = violated(edges, coef, 0.1)
+    assert np.isnan(worst) or (classes[-1], rows[-1]) == (1, 3)
+
+
+def test_order_of_a_pass():
+    rng = np.random.default_rng(7)
+    classes = np.repeat(np.arange(4), [50, 3, 20, 37])
+    rows = np.arange(110)
+    picks, turn = rng.permutation(110), rng.permutation(4)
+    for n_turns in (1, 3, 4):
+        to_classes, to_rows = in_turns(classes, rows, picks, turn, n_turns)
+        turns = np.arange(110) * n_turns // 110
+        order = picks[np.argsort(turns * 4 + turn[classes[picks]], kind="stable")]
+        np.testing.assert_array_equal(to_rows, order)
+        np.testing.assert_array_equal(to_classes, classes[order])
 
 
 def test_columns_on_some_examples():

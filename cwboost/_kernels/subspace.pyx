@@ -3,15 +3,22 @@
 import numpy as np
 
 from cython.parallel cimport prange
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
 cdef extern from "fcd_subspace.h" nogil:
-    const int CWB_MOST_DIRECTIONS, CWB_DIRECTION_SUMS
+    enum:
+        CWB_MOST_DIRECTIONS
     void cwb_direction_sums(
         const double*, const double* const*, int, int64_t, int64_t, const int64_t*, int64_t,
         double*) noexcept
 
+__all__ = ["MOST_DIRECTIONS", "derivatives", "newton_step"]
+
 MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
+
+# Added to the diagonal of a curvature scaled to ones there.
+cdef double RIDGE = 1e-10
 
 
 def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
@@ -30,14 +37,14 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
 
     Returns
     -------
-    gradient : ndarray of shape (n_directions,)
-    hessian : ndarray of shape (n_directions, n_directions)
+    slope : ndarray of shape (n_directions,)
+    curvature : ndarray of shape (n_directions, n_directions)
     """
     cdef int n = <int> len(scores) - 1
-    cdef int64_t c, K = R.shape[0], stride = R.shape[1]
+    cdef int64_t c, k, other, at_sum, K = R.shape[0], stride = R.shape[1]
     cdef double[:, ::1] sums = np.zeros((K, 16))
     cdef const double[:, ::1] view
-    cdef const double* at[4]
+    cdef const double* at[CWB_MOST_DIRECTIONS + 1]
     cdef const double* weights = &R[0, 0]
     cdef const int64_t* start = &starts[0]
     cdef double* out = &sums[0, 0]
@@ -50,10 +57,59 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
         at[k] = &view[0, 0]
     for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
         cwb_direction_sums(weights, at, n, stride, c, start, K, out + 16 * c)
-    total = np.zeros(CWB_DIRECTION_SUMS)
+    slope, curvature = np.zeros(n), np.zeros((n, n))
+    cdef double[::1] first = slope
+    cdef double[:, ::1] second = curvature
     for c in range(K):
-        total += sums[c, :CWB_DIRECTION_SUMS]
-    hessian = np.zeros((n, n))
-    upper = np.triu_indices(n)
-    hessian[upper] = hessian.T[upper] = total[n : n + len(upper[0])]
-    return total[:n], hessian
+        at_sum = n
+        for k in range(n):
+            first[k] += sums[c, k]
+            for other in range(k, n):
+                second[k, other] += sums[c, at_sum]
+                at_sum += 1
+    for k in range(n):
+        for other in range(k):
+            second[k, other] = second[other, k]
+    return slope, curvature
+
+
+def newton_step(const double[::1] slope, const double[:, ::1] curvature):
+    """Minimiser of the quadratic model with these derivatives.
+
+    Zero along directions without curvature; along all, where it is not finite. Moves may be
+    nearly parallel, so the diagonal grows by enough for rounding not to decide.
+    """
+    cdef int64_t i, j, k, n = slope.shape[0]
+    cdef double scale[CWB_MOST_DIRECTIONS]
+    cdef double a[CWB_MOST_DIRECTIONS][CWB_MOST_DIRECTIONS]
+    cdef double x[CWB_MOST_DIRECTIONS]
+    if not 1 <= n <= CWB_MOST_DIRECTIONS or curvature.shape[0] != n or curvature.shape[1] != n:
+        raise ValueError(f"expected 1 to {CWB_MOST_DIRECTIONS} directions")
+    for i in range(n):
+        scale[i] = 1.0 / sqrt(curvature[i, i]) if curvature[i, i] > 0.0 else 0.0
+        x[i] = -slope[i] * scale[i]
+        for j in range(i + 1):
+            a[i][j] = curvature[i, j] * scale[i] * scale[j]
+        a[i][i] = 1.0 + RIDGE
+    # Cholesky's decomposition in place, then both triangles solved.
+    for j in range(n):
+        for k in range(j):
+            a[j][j] -= a[j][k] * a[j][k]
+        a[j][j] = sqrt(a[j][j])
+        for i in range(j + 1, n):
+            for k in range(j):
+                a[i][j] -= a[i][k] * a[j][k]
+            a[i][j] /= a[j][j]
+        for k in range(j):
+            x[j] -= a[j][k] * x[k]
+        x[j] /= a[j][j]
+    for j in range(n - 1, -1, -1):
+        for k in range(j + 1, n):
+            x[j] -= a[k][j] * x[k]
+        x[j] /= a[j][j]
+    step = np.zeros(n)
+    for i in range(n):
+        if not isfinite(x[i] * scale[i]):
+            return np.zeros(n)
+        step[i] = x[i] * scale[i]
+    return step

@@ -1,0 +1,79 @@
+"""Working sets of coordinate descent: which columns are violated, and the order of a pass."""
+
+import numpy as np
+
+from libc.math cimport fabs
+from libc.stdint cimport int64_t
+
+__all__ = ["in_turns", "violated"]
+
+
+def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsilon):
+    """Largest violation (eq. vio), and which are above epsilon.
+
+    Parameters
+    ----------
+    edges, coef : ndarrays of shape (n_classes, capacity), dtype float64
+        Zero where there is no column.
+    epsilon : float
+
+    Returns
+    -------
+    worst : float
+    classes, rows : ndarrays of shape (n_violated,), dtype int64
+        Class after class.
+    """
+    cdef int64_t c, j, n = 0, K = edges.shape[0], capacity = edges.shape[1]
+    cdef double theta, worst = 0.0
+    if coef.shape[0] != K or coef.shape[1] != capacity:
+        raise ValueError("edges and coefficients must have one shape")
+    found = np.empty((2, K * capacity), dtype=np.int64)
+    cdef int64_t[:, ::1] at = found
+    for c in range(K):
+        for j in range(capacity):
+            theta = edges[c, j] - 1.0
+            # A coefficient at zero may have an edge below one.
+            theta = 0.0 if theta < 0.0 and coef[c, j] <= 0.0 else fabs(theta)
+            # Written so that a NaN, too, is noticed.
+            if not theta <= worst:
+                worst = theta
+            if not theta <= epsilon:
+                at[0, n], at[1, n] = c, j
+                n += 1
+    return worst, found[0, :n].copy(), found[1, :n].copy()
+
+
+def in_turns(const int64_t[::1] classes, const int64_t[::1] rows, const int64_t[::1] picks,
+             const int64_t[::1] turn, int64_t n_turns):
+    """Order of a pass: picks one after the other, but class after class within a turn.
+
+    Parameters
+    ----------
+    classes, rows : ndarrays of shape (n,), dtype int64
+        A working set.
+    picks : ndarray of shape (n,), dtype int64
+        Indices into it; of turn t those from t n / n_turns on.
+    turn : ndarray of shape (n_classes,), dtype int64
+        Place of each class within a turn.
+    n_turns : int
+
+    Returns
+    -------
+    classes, rows : ndarrays of shape (n,), dtype int64
+    """
+    cdef int64_t i, k, key, n = classes.shape[0], K = turn.shape[0]
+    cdef int64_t[::1] place = np.zeros(n_turns * K + 1, dtype=np.int64)
+    out = np.empty((2, n), dtype=np.int64)
+    cdef int64_t[:, ::1] to = out
+    if rows.shape[0] != n or picks.shape[0] != n:
+        raise ValueError("classes, rows and picks must have one length")
+    for i in range(n):
+        place[i * n_turns // n * K + turn[classes[picks[i]]] + 1] += 1
+    for k in range(n_turns * K):
+        place[k + 1] += place[k]
+    for i in range(n):
+        k = picks[i]
+        key = i * n_turns // n * K + turn[classes[k]]
+        to[0, place[key]], to[1, place[key]] = classes[k], rows[k]
+        place[key] += 1
+    return out[0], out[1]
