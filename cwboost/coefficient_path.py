@@ -17,6 +17,7 @@ PATH_DTYPES = {
     "score_index": np.dtype(np.int32),
     "value": np.dtype(np.float64),
 }
+PART_NAMES = ("column", "score_index", "value")
 LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
 
@@ -212,19 +213,19 @@ class PathBuilder:
     """
 
     def __init__(self, path: CoefficientPath | None = None):
-        self._entries = {name: np.empty(64, PATH_DTYPES[name]) for name in PATH_DTYPES}
-        self._sizes = dict.fromkeys(PATH_DTYPES, 0)
-        if path is None:
-            self._extend("round_offsets", [0])
-            self._extend("learners_offsets", [0])
-        else:
+        if path is not None:
             path._require_stages()
-            for name, array in path.arrays().items():
-                self._extend(name, array)
+        arrays = {} if path is None else path.arrays()
+        # What each round named, joined when it is asked for; offsets are kept as lists.
+        self._parts = {name: [arrays[name]] if arrays else [] for name in PART_NAMES}
+        self._offsets = {
+            name: arrays[name].tolist() if arrays else [0]
+            for name in ("round_offsets", "learners_offsets")
+        }
 
     @property
     def n_rounds(self) -> int:
-        return self._sizes["round_offsets"] - 1
+        return len(self._offsets["round_offsets"]) - 1
 
     def append(self, columns, score_index, values, n_learners: int) -> None:
         """Record a round.
@@ -245,7 +246,7 @@ class PathBuilder:
                 "columns, score_index and values must have the same length, got "
                 f"{len(columns)}, {len(score_index)} and {len(values)}"
             )
-        known = int(self._entries["learners_offsets"][self.n_rounds])
+        known = self._offsets["learners_offsets"][-1]
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
         if not _increases(columns):
@@ -259,23 +260,19 @@ class PathBuilder:
             columns, score_index, values = columns[order], score_index[order], values[order]
         if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
             raise ValueError(f"columns must lie in 0..{n_learners - 1}")
-        self._extend("column", columns)
-        self._extend("score_index", score_index)
-        self._extend("value", values)
-        self._extend("round_offsets", [self._sizes["column"]])
-        self._extend("learners_offsets", [n_learners])
-
-    def _extend(self, name: str, values) -> None:
-        size, new_size = self._sizes[name], self._sizes[name] + len(values)
-        if new_size > len(self._entries[name]):
-            grown = np.empty(max(new_size, 2 * size), PATH_DTYPES[name])
-            grown[:size] = self._entries[name][:size]
-            self._entries[name] = grown
-        self._entries[name][size:new_size] = values
-        self._sizes[name] = new_size
+        for name, entries in zip(PART_NAMES, (columns, score_index, values)):
+            self._parts[name].append(entries.astype(PATH_DTYPES[name]))
+        round_offsets = self._offsets["round_offsets"]
+        round_offsets.append(round_offsets[-1] + len(columns))
+        self._offsets["learners_offsets"].append(int(n_learners))
 
     def path(self) -> CoefficientPath:
         """The rounds so far, as arrays of their own."""
+        for name, parts in self._parts.items():
+            self._parts[name] = [np.concatenate([np.empty(0, PATH_DTYPES[name]), *parts])]
+        offsets = {
+            name: np.array(values, PATH_DTYPES[name]) for name, values in self._offsets.items()
+        }
         return CoefficientPath(
-            **{name: self._entries[name][: self._sizes[name]].copy() for name in PATH_DTYPES}
+            **offsets, **{name: parts[0].copy() for name, parts in self._parts.items()}
         )

@@ -23,6 +23,10 @@ __all__ = ["HISTORY_NAMES", "ColumnGeneration", "Settings"]
 PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 
+MOST_DRAWS = 10
+"""Where pricing does not cover the whole family on all examples, training ends only when so many
+turns in a row bring no column that pays."""
+
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
 """Where no new column pays, epsilon falls by tenths to this, with so many passes more each time."""
 
@@ -92,7 +96,8 @@ class ColumnGeneration:
     ----------
     stop_reason : {None, "optimal", "no column", "tol"}
         Why the last round said to stop. "optimal": exact pricing found no violated column that is
-        not there already, and the restricted master is solved; "no column": pricing found none,
+        not there already, and the restricted master is solved; "no column": pricing found none (in
+        `MOST_DRAWS` turns, where it is not exact or sees only some of the examples),
         which proves nothing of a family without exact pricing or of stage-wise coefficients.
     resumed : dict or None
         The state from which training went on bit for bit.
@@ -129,9 +134,8 @@ class ColumnGeneration:
     def round(self) -> bool:
         """One round of Algorithm 1; False when training is over (see `stop_reason`)."""
         start = perf_counter()
-        priced = self.pricer.price(self._pricing_weights())
+        priced, edges = self._price()
         priced_at = perf_counter()
-        edges = priced.edges / self.master.q
         self._bound(edges)
         layer, n_new = self._add_columns(priced, edges)
         if not (layer >= 0).any() or (n_new == 0 and not self.settings.stagewise):
@@ -140,6 +144,16 @@ class ColumnGeneration:
         report = self._solve([layer])
         self._record(report, priced_at - start, perf_counter() - priced_at)
         return self._goes_on()
+
+    def _price(self):
+        """The round's learners and their edges; where chance has a part, more than one try."""
+        whole = self.pricer.exact and self.settings.subsample == 1.0
+        for _ in range(1 if whole else MOST_DRAWS):
+            priced = self.pricer.price(self._pricing_weights())
+            edges = priced.edges / self.master.q
+            if edges.max() > PAYS:
+                break
+        return priced, edges
 
     def _pricing_weights(self) -> np.ndarray:
         """R, with the examples that this round leaves out at weight zero."""

@@ -110,11 +110,12 @@ def _no_snapshot(estimator):
 
 def _run(estimator, training, callbacks, tell) -> str:
     with ProgressBar(estimator.n_estimators, estimator.verbose) as bar:
+        listeners = [bar, *callbacks] if estimator.verbose else callbacks
         while training.n_rounds < estimator.n_estimators:
             done = training.n_rounds
             goes_on = training.round()
-            if training.n_rounds > done:
-                stopped_by = tell([bar, *callbacks])
+            if listeners and training.n_rounds > done:
+                stopped_by = tell(listeners)
                 if goes_on and stopped_by is not None:
                     return getattr(stopped_by, "stop_reason", "callback")
             if not goes_on:

@@ -173,3 +173,12 @@ def test_no_column_at_all_is_a_warning(vowel):
     assert clf.n_iter_ == 0
     assert not clf.decision_function(X).any()
     np.testing.assert_array_equal(clf.predict(X[:3]), clf.classes_[[0, 0, 0]])
+
+
+def test_a_bad_draw_does_not_end_training():
+    """Twelve examples: one draw of random thresholds in twenty brings trees that split nothing."""
+    X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])
+    y = np.array([1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2])
+    for seed in range(60):
+        clf = CWBoostClassifier(n_estimators=10, weak_learner="tree", random_state=seed).fit(X, y)
+        assert clf.score(X, y) == 1.0

@@ -272,15 +272,18 @@ def test_scores_take_dense_and_sparse_coef(rng):
     )
 
 
-def test_path_is_cheap_to_append():
+def test_rounds_are_joined_once():
+    """However often the path is asked for, as callbacks do, each round is joined one time."""
     builder = PathBuilder()
     for r in range(2000):
         builder.append([r], [0], [1.0], r + 1)
     path = builder.path()
     assert isinstance(path, CoefficientPath)
-    assert sum(len(a) for a in builder._entries.values()) <= 2 * sum(
-        len(a) for a in path.arrays().values()
-    )
+    assert [len(parts) for parts in builder._parts.values()] == [1, 1, 1]
+    builder.append([2000], [0], [1.0], 2001)
+    assert [len(parts) for parts in builder._parts.values()] == [2, 2, 2]
+    np.testing.assert_array_equal(builder.path().column, np.arange(2001))
+    assert path.n_rounds == len(path.column) == 2000
 
 
 # Offsets: what rounds add to the scores of every example.
