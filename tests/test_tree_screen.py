@@ -55,11 +55,11 @@ def test_screened_features_equal_reference(criterion, min_samples_leaf, missing)
 
 
 @pytest.mark.parametrize(("criterion", "min_samples_leaf"), SCREENED)
-@pytest.mark.parametrize("max_bins", [9, 256])
-def test_screening_changes_nothing(criterion, min_samples_leaf, max_bins):
+@pytest.mark.parametrize(("n_features", "max_bins"), [(13, 9), (13, 256), (8, 100), (70, 40)])
+def test_screening_changes_nothing(criterion, min_samples_leaf, n_features, max_bins):
     """Against the sparse matrix, which is not screened, on up to all 256 bins."""
     rng = np.random.default_rng(14)
-    X = rng.normal(size=(3000, 13))
+    X = rng.normal(size=(3000, n_features))
     X[:, 2] = np.repeat(np.arange(1, 251), 12)
     X[:, 6] = np.where(rng.random(3000) < 0.1, np.nan, X[:, 6])
     X += (X[:, [0]] > 0) * 1.5

@@ -45,7 +45,8 @@ cdef extern from "tree_outputs.h" nogil:
                               uint8_t *packed)
 
 cdef extern from "tree_trim.h" nogil:
-    double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
+    double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
+                          double fraction)
 
 cdef double SMALLEST = 5e-324  # of all weights that are not zero
 
@@ -211,7 +212,7 @@ cdef double load_weights(
     cdef int64_t i, n
     cwb_largest_and_sum(weights, X.n_rows, &largest, &total)
     if settings.trim > 0 and largest > 0:
-        least = max(least, cwb_trim_bound(weights, X.n_rows, largest, settings.trim))
+        least = max(least, cwb_trim_bound(weights, X.n_rows, 1, largest, settings.trim))
     frexp(largest, &exponent)
     n = cwb_take_rows(weights, X.n_rows, least, ldexp(1.0, -max(exponent, -1020)), work.rows,
                       work.weights)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cwboost._kernels.openmp cimport omp_get_thread_num
 from cwboost._kernels.tree_build cimport LEAF_PLACES, MAX_INNER_BY_CODES, grow_tree
+from cwboost._kernels.tree_screen cimport CWB_SCREENED, may_screen
 from cwboost._kernels.tree_types cimport (
     CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Settings, Tree, TreeNode, Work,
     cwb_pair, cwb_split)
@@ -57,7 +58,7 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned
+    cdef object binned, by_row
     cdef list blocks
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
@@ -75,6 +76,7 @@ cdef class TreeGrower:
         self.settings.min_samples_leaf = min_samples_leaf
         self.settings.max_features = max_features
         self._read(binned)
+        self._read_by_row(binned)
         self._allocate()
 
     cdef _read(self, binned):
@@ -120,6 +122,26 @@ cdef class TreeGrower:
                 self.X.n_entries += indptr[f + 1] - indptr[f]
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
+
+    cdef _read_by_row(self, binned):
+        """Have the codes by row as well where features are screened: an array as large again.
+
+        Features are ordered by their bins, so that those screened together have as many.
+        """
+        cdef const int32_t[::1] places
+        cdef const uint8_t[:, :, ::1] codes
+        cdef int64_t n_together
+        self.X.by_row = NULL
+        if not may_screen(&self.X, &self.settings):
+            return
+        n_together = min(8, (self.X.n_usable + CWB_SCREENED - 1) // CWB_SCREENED) * CWB_SCREENED
+        order = np.argsort(binned.n_bins[binned.usable], kind="stable").astype(np.int32)
+        places = order
+        codes = binned.codes_by_row(binned.usable[order], n_together)
+        self.by_row = (places, codes)
+        self.X.by_row = &codes[0, 0, 0]
+        self.X.n_together = n_together
+        self.X.by_row_places = &places[0]
 
     cdef _allocate(self):
         cdef int t

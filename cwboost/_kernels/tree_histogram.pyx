@@ -16,7 +16,7 @@ cdef extern from "tree_histogram.h" nogil:
                          const double *weights, int64_t n, cwb_pair *hist)
     void cwb_join4(cwb_pair *hist, int32_t n_bins)
     void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
-                         int64_t n, cwb_pair *hist)
+                         int64_t n, int32_t n_bins, cwb_pair *hist)
     void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                              const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
                              int64_t *counts, int64_t *n_seen)
@@ -96,7 +96,7 @@ cdef void scan_codes(
     if counts == NULL and 2 * n < X.n_bins[feature]:
         cwb_collect_small(codes, rows, weights, n, X.n_bins[feature], work.hist, &work.scan)
         return
-    cwb_accumulate1(codes, rows, weights, n, work.hist)
+    cwb_accumulate1(codes, rows, weights, n, X.n_bins[feature], work.hist)
     if counts != NULL:
         cwb_count(codes, rows, n, counts)
     scan_histogram(X, settings, work, 0, feature)

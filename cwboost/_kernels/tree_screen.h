@@ -12,6 +12,8 @@
  * A positive and a total sum share one 64-bit integer, of 31 bits each: one addition an example
  * and feature, exact, in whatever order. Histograms of eight features lie side by side, bin by
  * bin, so that a vector holds one bin of eight features and the scan over bins needs no shuffle.
+ * Codes are read row by row: where few rows are kept, a column has each of them on another line
+ * of the cache.
  */
 #ifndef CWBOOST_TREE_SCREEN_H
 #define CWBOOST_TREE_SCREEN_H
@@ -23,7 +25,7 @@
 #include "simd.h"
 #include "tree_types.h"
 
-#define CWB_SCREENED 8 /* features at a time */
+#define CWB_AHEAD 16
 #define CWB_SCREEN_UNITS 2147480000.0 /* of a node's mass; below 2^31 with room for rounding */
 
 /* The node's rows with |weight| >= bound and their integers, (q << 32) + (r > 0 ? q : 0). Returns
@@ -33,36 +35,37 @@ static int64_t cwb_screen_rows(const int32_t *rows, const double *weights, int64
                                uint64_t *total) {
     int64_t n_kept = 0;
     uint64_t sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double size = fabs(weights[i]);
-        const uint64_t q = (uint64_t)(int64_t)(size * scale);
-        const uint64_t pair = (q << 32) + (weights[i] > 0.0 ? q : 0);
-        const int keep = size >= bound;
-        kept[n_kept] = rows[i];
-        packed[n_kept] = pair;
-        sum += keep ? pair : 0;
-        n_kept += keep;
+    for (int64_t i = 0; i < n; i++) { /* no branch to mispredict */
+        kept[n_kept] = (int32_t)i;
+        n_kept += fabs(weights[i]) >= bound;
+    }
+    for (int64_t i = 0; i < n_kept; i++) {
+        const double weight = weights[kept[i]];
+        const uint64_t q = (uint64_t)(int64_t)(fabs(weight) * scale);
+        packed[i] = (q << 32) + (weight > 0.0 ? q : 0);
+        sum += packed[i];
+        kept[i] = rows[kept[i]];
     }
     *total = sum;
     return n_kept;
 }
 
-/* Histograms of eight features, hist[8 * code + feature]. */
-static void cwb_screen_histograms(const uint8_t *const *codes, const int32_t *rows,
+/* Histograms of eight features, hist[8 * code + feature], whose codes of a row lie side by side,
+ * `stride` bytes before those of the next row. Reads CWB_AHEAD rows behind the last. */
+static void cwb_screen_histograms(const uint8_t *codes, int64_t stride, const int32_t *rows,
                                   const uint64_t *packed, int64_t n, uint64_t *hist) {
-    const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
-    const uint8_t *e = codes[4], *f = codes[5], *g = codes[6], *h = codes[7];
     for (int64_t i = 0; i < n; i++) {
-        const int64_t row = rows[i];
         const uint64_t pair = packed[i];
-        hist[8 * (int64_t)a[row]] += pair;
-        hist[8 * (int64_t)b[row] + 1] += pair;
-        hist[8 * (int64_t)c[row] + 2] += pair;
-        hist[8 * (int64_t)d[row] + 3] += pair;
-        hist[8 * (int64_t)e[row] + 4] += pair;
-        hist[8 * (int64_t)f[row] + 5] += pair;
-        hist[8 * (int64_t)g[row] + 6] += pair;
-        hist[8 * (int64_t)h[row] + 7] += pair;
+        const uint8_t *code = codes + rows[i] * stride;
+        __builtin_prefetch(codes + rows[i + CWB_AHEAD] * stride);
+        hist[8 * (int64_t)code[0]] += pair;
+        hist[8 * (int64_t)code[1] + 1] += pair;
+        hist[8 * (int64_t)code[2] + 2] += pair;
+        hist[8 * (int64_t)code[3] + 3] += pair;
+        hist[8 * (int64_t)code[4] + 4] += pair;
+        hist[8 * (int64_t)code[5] + 5] += pair;
+        hist[8 * (int64_t)code[6] + 6] += pair;
+        hist[8 * (int64_t)code[7] + 7] += pair;
     }
 }
 
@@ -76,38 +79,50 @@ CWBOOST_INLINE cwb_f64x8 cwb_where(cwb_i64x8 which, cwb_f64x8 a, cwb_f64x8 b) {
     return (cwb_f64x8)(((cwb_i64x8)a & which) | ((cwb_i64x8)b & ~which));
 }
 
+/* Take the gains n_here / d_here where they are larger. */
+CWBOOST_INLINE void cwb_raise(cwb_f64x8 n_here, cwb_f64x8 d_here, cwb_f64x8 *num,
+                              cwb_f64x8 *den) {
+    const cwb_i64x8 larger = n_here * *den > *num * d_here;
+    *num = cwb_where(larger, n_here, *num);
+    *den = cwb_where(larger, d_here, *den);
+}
+
 /* Raise the largest gains, best_num / best_den, by those of all prefixes of n bins beyond
  * `start`. With the sums l, a of the left side and S, A of both the gain of gini is
- * l^2 / a + (S - l)^2 / (A - a) - S^2 / A = (l A - a S)^2 / (A a (A - a)). */
-CWBOOST_INLINE void cwb_screen_gini(const uint64_t *hist, int32_t n, cwb_i64x8 start,
-                                    double sum, double mass, cwb_f64x8 *best_num,
+ * l^2 / a + (S - l)^2 / (A - a) - S^2 / A = (l A - a S)^2 / (A a (A - a)), and with the positive
+ * part p of a, l = 2 p - a. Even and odd bins have a largest each, which do not wait for each
+ * other. Clears the bins where `clear` is set. */
+CWBOOST_INLINE void cwb_screen_gini(uint64_t *hist, int32_t n, cwb_i64x8 start, double sum,
+                                    double mass, int clear, cwb_f64x8 *best_num,
                                     cwb_f64x8 *best_den) {
+    const cwb_i64x8 zero = {0};
+    const double twice = 2.0 * mass, both = mass + sum;
     cwb_i64x8 total = start, here;
-    cwb_f64x8 num = *best_num, den = *best_den;
-    for (int32_t bin = 0; bin < n; bin++) {
-        memcpy(&here, hist + 8 * bin, sizeof here);
-        total += here;
-        const cwb_f64x8 left_mass = cwb_doubles(total >> 32);
-        const cwb_f64x8 positive = cwb_doubles(total & INT64_C(0xFFFFFFFF));
-        const cwb_f64x8 left = positive + positive - left_mass;
-        const cwb_f64x8 x = left * mass - left_mass * sum;
-        const cwb_f64x8 n_here = x * x, d_here = left_mass * (mass - left_mass);
-        const cwb_i64x8 larger = n_here * den > num * d_here;
-        num = cwb_where(larger, n_here, num);
-        den = cwb_where(larger, d_here, den);
-    }
-    *best_num = num;
-    *best_den = den;
+    cwb_f64x8 num[2] = {*best_num, *best_num}, den[2] = {*best_den, *best_den};
+    for (int32_t bin = 0; bin < n; bin += 2)
+        for (int odd = 0; odd < 2; odd++) {
+            memcpy(&here, hist + 8 * (bin + odd), sizeof here);
+            if (clear) memcpy(hist + 8 * (bin + odd), &zero, sizeof zero);
+            total += here;
+            const cwb_f64x8 left_mass = cwb_doubles(total >> 32);
+            const cwb_f64x8 positive = cwb_doubles(total & INT64_C(0xFFFFFFFF));
+            const cwb_f64x8 x = positive * twice - left_mass * both;
+            cwb_raise(x * x, left_mass * (mass - left_mass), num + odd, den + odd);
+        }
+    cwb_raise(num[1], den[1], num, den);
+    *best_num = num[0];
+    *best_den = den[0];
 }
 
 /* The same of the criterion edge, |l| + |S - l| - |S|. */
-CWBOOST_INLINE void cwb_screen_edge(const uint64_t *hist, int32_t n, cwb_i64x8 start, double sum,
-                                    cwb_f64x8 *best) {
-    const cwb_i64x8 no_sign = (cwb_i64x8){0} + INT64_MAX;
+CWBOOST_INLINE void cwb_screen_edge(uint64_t *hist, int32_t n, cwb_i64x8 start, double sum,
+                                    int clear, cwb_f64x8 *best) {
+    const cwb_i64x8 no_sign = (cwb_i64x8){0} + INT64_MAX, zero = {0};
     cwb_i64x8 total = start, here;
     cwb_f64x8 most = *best;
     for (int32_t bin = 0; bin < n; bin++) {
         memcpy(&here, hist + 8 * bin, sizeof here);
+        if (clear) memcpy(hist + 8 * bin, &zero, sizeof zero);
         total += here;
         const cwb_f64x8 positive = cwb_doubles(total & INT64_C(0xFFFFFFFF));
         const cwb_f64x8 left = positive + positive - cwb_doubles(total >> 32);
@@ -119,6 +134,16 @@ CWBOOST_INLINE void cwb_screen_edge(const uint64_t *hist, int32_t n, cwb_i64x8 s
     *best = most;
 }
 
+CWBOOST_INLINE void cwb_screen_pass(int criterion, uint64_t *hist, int32_t n, cwb_i64x8 start,
+                                    double sum, double mass, int clear, cwb_f64x8 *best,
+                                    cwb_f64x8 *den) {
+    if (criterion == CWB_GINI) {
+        cwb_screen_gini(hist, n, start, sum, mass, clear, best, den);
+    } else {
+        cwb_screen_edge(hist, n, start, sum, clear, best);
+    }
+}
+
 /* Largest gain of each of eight features, in units, into `gains`; clears the histograms. n_bins
  * are their bins of values; the code behind these is "missing". `total` is the sum of all. */
 CWBOOST_CLONES
@@ -126,32 +151,26 @@ static void cwb_screen_gains(int criterion, uint64_t *hist, const int32_t *n_bin
                              double *gains) {
     const double mass = (double)(total >> 32);
     const double sum = 2.0 * (double)(total & UINT64_C(0xFFFFFFFF)) - mass;
-    const cwb_i64x8 zero = {0};
-    cwb_i64x8 missing = zero;
+    cwb_i64x8 missing = {0};
     cwb_f64x8 best = {0}, den = (cwb_f64x8){0} + 1.0;
-    int64_t any = 0;
+    uint64_t any = 0;
     int32_t n = 0;
-    for (int k = 0; k < CWB_SCREENED; k++) n = n_bins[k] > n ? n_bins[k] : n;
-    const int32_t n_codes = n < CWB_BINS ? n + 1 : CWB_BINS;
+    for (int k = 0; k < CWB_SCREENED; k++) {
+        n = n_bins[k] > n ? n_bins[k] : n;
+        if (n_bins[k] == CWB_BINS) continue; /* no code is left for missing values */
+        missing[k] = (int64_t)hist[8 * n_bins[k] + k];
+        any |= hist[8 * n_bins[k] + k];
+    }
+    const int32_t n_codes = n < CWB_BINS ? n + 1 : CWB_BINS; /* one more, empty, where odd */
     /* Missing values are the last code: on the right of every prefix, and "values against
      * missing" is one of them. */
-    for (int pass = 0; pass < 2; pass++) {
-        if (criterion == CWB_GINI) {
-            cwb_screen_gini(hist, n_codes, missing, sum, mass, &best, &den);
-        } else {
-            cwb_screen_edge(hist, n_codes, missing, sum, &best);
-        }
-        if (pass) break;
-        for (int k = 0; k < CWB_SCREENED; k++) {
-            if (n_bins[k] == CWB_BINS) continue; /* no code is left for missing values */
-            uint64_t *there = hist + 8 * n_bins[k] + k;
-            missing[k] = (int64_t)*there;
-            any |= (int64_t)*there;
-            *there = 0;
-        }
-        if (!any) break;
+    const cwb_i64x8 none = {0};
+    if (any) {
+        cwb_screen_pass(criterion, hist, n_codes, none, sum, mass, 0, &best, &den);
+        for (int k = 0; k < CWB_SCREENED; k++)
+            if (n_bins[k] < CWB_BINS) hist[8 * n_bins[k] + k] = 0;
     }
-    memset(hist, 0, 8 * (size_t)n_codes * sizeof *hist);
+    cwb_screen_pass(criterion, hist, n_codes, missing, sum, mass, 1, &best, &den);
     if (criterion == CWB_GINI && mass > 0.0) best = best / (den * mass);
     memcpy(gains, &best, sizeof best);
 }

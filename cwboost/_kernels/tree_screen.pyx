@@ -7,11 +7,10 @@ from cwboost._kernels.tree_histogram cimport ROUNDING
 from cwboost._kernels.tree_types cimport CWB_ENTROPY, Matrix, Node, Settings, Work
 
 cdef extern from "tree_screen.h" nogil:
-    const int CWB_SCREENED
     const double CWB_SCREEN_UNITS
     int64_t cwb_screen_rows(const int32_t *rows, const double *weights, int64_t n, double bound,
                             double scale, int32_t *kept, uint64_t *packed, uint64_t *total)
-    void cwb_screen_histograms(const uint8_t *const *codes, const int32_t *rows,
+    void cwb_screen_histograms(const uint8_t *codes, int64_t stride, const int32_t *rows,
                                const uint64_t *packed, int64_t n, uint64_t *hist)
     void cwb_screen_gains(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
                           double *gains)
@@ -20,20 +19,31 @@ cdef extern from "tree_criteria.h" nogil:
     double cwb_side(int criterion, double sum, double mass)
 
 cdef extern from "tree_trim.h" nogil:
-    double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
+    double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
+                          double fraction)
 
 cdef enum:
     # Smaller nodes, or fewer features, are searched as they are.
     FEWEST_ROWS = 256
     FEWEST_FEATURES = 8
-    # Cost of an entry of a list, in codes.
+    # In codes: cost of an entry of a list, and of the search that a feature is spared.
     ENTRY_COST = 3
+    FEATURE_COST = 1000
+    # One weight of so many is looked at to guess which ones to leave out.
+    SAMPLED = 4
 
 # Mass of the examples that are left out, at most: with less there are more examples to add, with
 # more there are more features to search.
-cdef double LEFT_OUT = 0.005
+cdef double LEFT_OUT = 0.003
 # Below this the scale of the integers may not be a number.
 cdef double SMALLEST_MASS = 1e-200
+
+
+cdef bint may_screen(const Matrix *X, const Settings *settings) noexcept nogil:
+    """Whether features of some nodes would be screened if the matrix had its codes by row."""
+    return (X.codes != NULL and not settings.random_splits and settings.criterion != CWB_ENTROPY
+            and settings.max_features >= X.n_usable and X.n_usable >= FEWEST_FEATURES
+            and X.n_rows >= FEWEST_ROWS)
 
 
 cdef bint is_cheaper(
@@ -45,7 +55,8 @@ cdef bint is_cheaper(
     """
     cdef int64_t by_codes = (X.n_usable - X.n_listed) * n_rows
     cdef int64_t by_list = ENTRY_COST * X.n_entries // n_nodes
-    return n_kept * X.n_usable < by_codes + min(by_list, X.n_listed * n_rows)
+    return n_kept * X.n_usable < (
+        by_codes + min(by_list, X.n_listed * n_rows) + FEATURE_COST * X.n_usable)
 
 
 cdef bint screen_features(
@@ -57,18 +68,17 @@ cdef bint screen_features(
     one of `n_nodes` at once.
     """
     cdef const double *weights = work.weights + node.start
-    cdef int64_t n = node.end - node.start, n_kept, group, i, k, feature
+    cdef int64_t n = node.end - node.start, n_kept, group, i, k
     cdef int32_t *kept = work.scratch_rows
     cdef uint64_t *packed = <uint64_t *> work.scratch_weights
     cdef uint64_t total = 0
-    cdef const uint8_t *codes[8]
+    cdef const uint8_t *codes
     cdef int32_t n_bins[8]
     cdef double unit, mass, sum, rest
-    if (X.codes == NULL or settings.criterion == CWB_ENTROPY or n < FEWEST_ROWS
-            or X.n_usable < FEWEST_FEATURES or node.mass < SMALLEST_MASS):
+    if X.by_row == NULL or n < FEWEST_ROWS or node.mass < SMALLEST_MASS:
         return False
     n_kept = cwb_screen_rows(
-        work.rows + node.start, weights, n, cwb_trim_bound(weights, n, 1.0, LEFT_OUT),
+        work.rows + node.start, weights, n, cwb_trim_bound(weights, n, SAMPLED, 1.0, LEFT_OUT),
         CWB_SCREEN_UNITS / node.mass, kept, packed, &total)
     if not is_cheaper(X, n_kept, n, n_nodes):
         return False
@@ -82,10 +92,9 @@ cdef bint screen_features(
     for group in range((X.n_usable + CWB_SCREENED - 1) // CWB_SCREENED):
         i = group * CWB_SCREENED
         for k in range(CWB_SCREENED):
-            feature = X.usable[min(i + k, X.n_usable - 1)]
-            codes[k] = X.codes + feature * X.n_rows
-            n_bins[k] = X.n_bins[feature]
-        cwb_screen_histograms(codes, kept, packed, n_kept, <uint64_t *> work.hist)
+            n_bins[k] = X.n_bins[X.usable[X.by_row_places[min(i + k, X.n_usable - 1)]]]
+        codes = X.by_row + i // X.n_together * X.n_together * X.n_rows + i % X.n_together
+        cwb_screen_histograms(codes, X.n_together, kept, packed, n_kept, <uint64_t *> work.hist)
         cwb_screen_gains(settings.criterion, <uint64_t *> work.hist, n_bins, total,
                          work.bounds + i)
     for i in range(X.n_usable):
@@ -109,6 +118,6 @@ cdef int64_t most_promising(
         if best < 0 or work.bounds[best] == -INFINITY:
             break
         work.bounds[best] = -INFINITY
-        work.pending[n] = <int32_t> best
+        work.pending[n] = X.by_row_places[best]
         n += 1
     return n

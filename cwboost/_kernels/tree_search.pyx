@@ -31,8 +31,9 @@ cdef extern from "threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
 cdef enum:
-    # Features with the largest bounds, searched first and together; twice as many in later turns.
-    FIRST_SEARCHED = 4
+    # So many features, those of the largest bounds, are searched one by one, others in groups.
+    SEARCHED_ALONE = 4
+    GROUP = 8
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
@@ -253,19 +254,19 @@ cdef bint find_by_bounds(
     False, with nothing done, where bounds are not worth their cost.
     """
     cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
-    cdef int64_t i, n = FIRST_SEARCHED
+    cdef int64_t i, n, n_searched = 0
     if not screen_features(X, settings, work, node, n_nodes):
         return False
     for i in range(X.n_usable):
         work.splits[i].gain = -INFINITY
     while True:
-        n = most_promising(X, work, best - tolerance, n)
+        n = most_promising(X, work, best - tolerance, 1 if n_searched < SEARCHED_ALONE else GROUP)
         if n == 0:
             break
         search_codes(X, settings, work, node, X.usable, work.pending, n, work.splits)
         for i in range(n):
             best = max(best, work.splits[work.pending[i]].gain)
-        n = 2 * FIRST_SEARCHED
+        n_searched += n
     choose_split(X, settings, work, node, X.n_usable, work.splits)
     return True
 

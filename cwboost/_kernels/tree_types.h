@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define CWB_BINS 256
+#define CWB_SCREENED 8 /* features that are screened at a time, see tree_screen.h */
 
 typedef double cwb_pair __attribute__((vector_size(16)));
 
