@@ -37,7 +37,7 @@ cdef extern from "fcd.h" nogil:
     double cwb_step(double, double, double, double, double) noexcept
     void cwb_edges(const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept
     ctypedef struct cwb_run:
-        double* u
+        double* r
         double* factor
         int64_t n_bytes, start, end
     void cwb_run_enter(const double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
@@ -95,7 +95,7 @@ cdef class PairWeights:
     cdef readonly int64_t n_errors
     cdef int n_threads
     cdef double[:, ::1] R, scores
-    cdef double[::1] weight, tables, up, down, run_weight, run_factor
+    cdef double[::1] weight, tables, up, down, run_factor
     cdef int64_t[::1] starts
     cdef int32_t[::1] label
     cdef uint8_t[::1] no_bits
@@ -119,7 +119,6 @@ cdef class PairWeights:
         self.R = aligned_zeros((self.n_classes, self.stride))
         self.scores = aligned_zeros((self.n_classes, self.stride))
         self.run_factor = aligned_zeros(self.stride)
-        self.run_weight = aligned_zeros(self.stride)
         self.tables = np.zeros(4 * self.n_classes * self.n_classes)
         self.up = np.ones(self.n_classes)
         self.down = np.ones(self.n_classes)
@@ -301,7 +300,7 @@ cdef class PairWeights:
         """Exact updates of single coordinates, one after the other.
 
         Neighbours of one class make a run, whose updates cost one pass over the examples each;
-        between runs come two passes more.
+        between runs come two passes over the pairs of the examples of that class.
 
         Parameters
         ----------
@@ -333,7 +332,7 @@ cdef class PairWeights:
         cdef double v_plus, v_minus, d, log_scale = 0.0
         cdef double* value
         cdef cwb_run run
-        run.u, run.factor = &self.run_weight[0], &self.run_factor[0]
+        run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
         run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
         cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
         # A move by nothing takes the sums of the first.

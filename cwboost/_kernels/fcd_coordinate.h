@@ -2,11 +2,11 @@
  * notation see fcd.h.
  *
  * All that coordinates of class c look at is one weight an example: what the pairs of example i
- * that have to do with class c weigh together, u(i) = |r_c(i)|. Column j pulls them the right way
+ * that have to do with class c weigh together, |r_c(i)|. Column j pulls them the right way
  * where its output agrees with the example: h = +1 for the examples of class c, h = -1 for all
- * others; u(i) falls by exp(-d) there and grows by exp(d) elsewhere. So a run keeps u in a vector
- * of its own, and a coordinate costs one pass over it, in which the sums of the next coordinate
- * are taken as well. Entering and leaving a run costs a pass over R each. */
+ * others; the weight falls by exp(-d) there and grows by exp(d) elsewhere. So a run works on row c
+ * of R alone, and a coordinate costs one pass over it, in which the sums of the next coordinate
+ * are taken as well. Entering and leaving a run costs a pass over the examples of class c each. */
 #ifndef CWBOOST_FCD_COORDINATE_H
 #define CWBOOST_FCD_COORDINATE_H
 
@@ -24,70 +24,66 @@ CWBOOST_INLINE double cwb_step(double v_plus, double v_minus, double q, double w
 
 /* A run of coordinates of class c. */
 typedef struct {
-    double *u;       /* weights of the examples, as above; padded with zeros */
+    double *r;       /* row c of R */
     double *factor;  /* what the run has multiplied the pairs of class c's examples by */
     int64_t n_bytes, start, end; /* examples [start, end) are of class c */
 } cwb_run;
 
-/* Costs 2n: |r_c| of the others, and the sums over the rows of R for the examples of class c. */
+/* Renews the sums over the pairs of class c's examples. Costs n_classes numbers for each of them. */
 CWBOOST_CLONES
 static void cwb_run_enter(const double *R, int64_t stride, int64_t c, int64_t n_classes,
                           const cwb_run *run) {
-    const double *r = R + c * stride;
-    for (int64_t b = 0; b < run->n_bytes; b++)
-        cwb_store(run->u + 8 * b, (cwb_f64x8)((cwb_i64x8)cwb_load(r + 8 * b) & INT64_MAX));
     for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
         const cwb_i64x8 own = cwb_lanes(cwb_valid(b, run->start, run->end));
         cwb_f64x8 sum = {0};
         for (int64_t k = 0; k < n_classes; k++)
             if (k != c) sum -= cwb_load(R + k * stride + 8 * b);
-        cwb_store(run->u + 8 * b, cwb_select(own, sum, cwb_load(run->u + 8 * b)));
+        cwb_store(run->r + 8 * b, cwb_select(own, sum, cwb_load(run->r + 8 * b)));
         cwb_store(run->factor + 8 * b, cwb_splat(1.0));
     }
 }
 
-/* Costs 2n. Own entries of R are left to be renewed (cwb_tile, or the next run that needs them). */
+/* Multiplies the pairs of class c's examples. Costs twice that. */
 CWBOOST_CLONES
 static void cwb_run_leave(double *R, int64_t stride, int64_t c, int64_t n_classes,
                           const cwb_run *run) {
-    double *r = R + c * stride;
-    for (int64_t b = 0; b < run->n_bytes; b++) cwb_store(r + 8 * b, -cwb_load(run->u + 8 * b));
     for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
         const cwb_i64x8 own = cwb_lanes(cwb_valid(b, run->start, run->end));
         const cwb_f64x8 factor = cwb_select(own, cwb_load(run->factor + 8 * b), cwb_splat(1.0));
         for (int64_t k = 0; k < n_classes; k++)
-            cwb_store(R + k * stride + 8 * b, cwb_load(R + k * stride + 8 * b) * factor);
-        cwb_store(r + 8 * b, cwb_select(own, cwb_load(run->u + 8 * b), -cwb_load(run->u + 8 * b)));
+            if (k != c)
+                cwb_store(R + k * stride + 8 * b, cwb_load(R + k * stride + 8 * b) * factor);
     }
 }
 
 /* Bytes [from, to) of a run, all of class c or none: move the coordinate of `bits`, with the factor
- * SET where a bit is set and CLEAR elsewhere, and add to the sums of the coordinate of `next`: ON
- * where a bit is set, OFF elsewhere. Two vectors a sum hide the latency of its additions. */
-#define CWB_RUN_STEP(OPS, at, was, is, SET, CLEAR, ON, OFF)                                      \
+ * SET where a bit is set and CLEAR elsewhere, and ADD the weights, or take them from, the sums of
+ * the coordinate of `next`: ON where a bit is set, OFF elsewhere. Weights of the others have a
+ * minus in R. Two vectors a sum hide the latency of its additions. */
+#define CWB_RUN_STEP(OPS, ADD, at, was, is, SET, CLEAR, ON, OFF)                                 \
     {                                                                                            \
         const cwb_##OPS##_byte moving = was, adding = is;                                        \
-        const cwb_f64x8 x = cwb_load(u + 8 * (at)) * CWB_##OPS##_PICK(moving, SET, CLEAR);       \
-        cwb_store(u + 8 * (at), x);                                                              \
-        ON = CWB_##OPS##_ADD(ON, adding, x);                                                     \
-        OFF = CWB_##OPS##_ADD(OFF, CWB_##OPS##_NOT(adding), x);                                  \
+        const cwb_f64x8 x = cwb_load(r + 8 * (at)) * CWB_##OPS##_PICK(moving, SET, CLEAR);       \
+        cwb_store(r + 8 * (at), x);                                                              \
+        ON = CWB_##OPS##_##ADD(ON, adding, x);                                                   \
+        OFF = CWB_##OPS##_##ADD(OFF, CWB_##OPS##_NOT(adding), x);                                \
     }
 
-#define CWB_RUN_LOOK(OPS, at, SET, CLEAR, ON, OFF)                                               \
-    CWB_RUN_STEP(OPS, at, CWB_##OPS##_LOOK(bits + (at)), CWB_##OPS##_LOOK(next + (at)), SET,     \
-                 CLEAR, ON, OFF)
+#define CWB_RUN_LOOK(OPS, ADD, at, SET, CLEAR, ON, OFF)                                          \
+    CWB_RUN_STEP(OPS, ADD, at, CWB_##OPS##_LOOK(bits + (at)), CWB_##OPS##_LOOK(next + (at)),     \
+                 SET, CLEAR, ON, OFF)
 
-#define CWB_RUN_SPAN(OPS, from, to, SET, CLEAR, ON, OFF)                                         \
+#define CWB_RUN_SPAN(OPS, ADD, from, to, SET, CLEAR, ON, OFF)                                    \
     for (b = from; b + 2 <= (to); b += 2) {                                                      \
-        CWB_RUN_LOOK(OPS, b, SET, CLEAR, ON[0], OFF[0])                                          \
-        CWB_RUN_LOOK(OPS, b + 1, SET, CLEAR, ON[1], OFF[1])                                      \
+        CWB_RUN_LOOK(OPS, ADD, b, SET, CLEAR, ON[0], OFF[0])                                     \
+        CWB_RUN_LOOK(OPS, ADD, b + 1, SET, CLEAR, ON[1], OFF[1])                                 \
     }                                                                                            \
-    for (; b < (to); b++) CWB_RUN_LOOK(OPS, b, SET, CLEAR, ON[0], OFF[0])
+    for (; b < (to); b++) CWB_RUN_LOOK(OPS, ADD, b, SET, CLEAR, ON[0], OFF[0])
 
 #define CWB_RUN_MOVE(NAME, OPS, TARGET)                                                          \
     TARGET static void NAME(const cwb_run *run, const uint8_t *bits, double up, double down,     \
                             const uint8_t *next, double *v_plus, double *v_minus) {              \
-        double *u = run->u;                                                                      \
+        double *r = run->r;                                                                      \
         cwb_f64x8 plus[2] = {{0}, {0}}, minus[2] = {{0}, {0}};                                   \
         const cwb_f64x8 grow = cwb_splat(up), fall = cwb_splat(down);                            \
         const int64_t first = run->start >> 3, last = run->end >> 3;                             \
@@ -95,20 +91,28 @@ static void cwb_run_leave(double *R, int64_t stride, int64_t c, int64_t n_classe
         const int64_t from = first + ((run->start & 7) != 0);                                    \
         const int64_t beyond = last + ((run->end & 7) != 0);                                     \
         int64_t b;                                                                               \
-        CWB_RUN_SPAN(OPS, 0, first, grow, fall, minus, plus)                                     \
+        CWB_RUN_SPAN(OPS, LESS, 0, first, grow, fall, minus, plus)                               \
         for (b = first; b < beyond; b = b == first && last > first ? last : b + 1) {             \
-            const unsigned flip = ~cwb_valid(b, run->start, run->end) & 0xffu;                   \
+            const unsigned own = cwb_valid(b, run->start, run->end), flip = ~own & 0xffu;        \
             if (b >= from && b < last) continue;                                                 \
-            CWB_RUN_STEP(OPS, b, bits[b] ^ flip, next[b] ^ flip, fall, grow, plus[0], minus[0])  \
+            cwb_store(r + 8 * b, cwb_signed(own, cwb_load(r + 8 * b)));                          \
+            CWB_RUN_STEP(OPS, ADD, b, bits[b] ^ flip, next[b] ^ flip, fall, grow, plus[0],       \
+                         minus[0])                                                               \
+            cwb_store(r + 8 * b, cwb_signed(own, cwb_load(r + 8 * b)));                          \
         }                                                                                        \
-        CWB_RUN_SPAN(OPS, from, last, fall, grow, plus, minus)                                   \
-        CWB_RUN_SPAN(OPS, beyond, run->n_bytes, grow, fall, minus, plus)                         \
+        CWB_RUN_SPAN(OPS, ADD, from, last, fall, grow, plus, minus)                              \
+        CWB_RUN_SPAN(OPS, LESS, beyond, run->n_bytes, grow, fall, minus, plus)                   \
         for (b = first; b < beyond; b++)                                                         \
             cwb_store(run->factor + 8 * b, cwb_load(run->factor + 8 * b) *                       \
                                                CWB_##OPS##_PICK(bits[b], fall, grow));           \
         *v_plus = cwb_sum(plus[0] + plus[1]);                                                    \
         *v_minus = cwb_sum(minus[0] + minus[1]);                                                 \
     }
+
+/* The sign changes where a bit is not set: from R to weights and back. */
+CWBOOST_INLINE cwb_f64x8 cwb_signed(unsigned own, cwb_f64x8 x) {
+    return cwb_select(cwb_lanes(own), x, -x);
+}
 
 /* F(i) += sum_j moves[j] h_j(i): 2 moves[j] where a bit is set, less the sum of the moves. Eight
  * vectors of examples stay in registers while the columns go by. Costs n a column. */

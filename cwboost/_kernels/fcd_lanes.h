@@ -55,13 +55,15 @@ CWBOOST_INLINE cwb_f64x8 cwb_add_lanes(cwb_f64x8 sum, unsigned byte, cwb_f64x8 x
 }
 
 /* Two sets of operations on eight examples and a byte of bits, for bodies that are written once:
- * cwb_x_byte is the type of bits, CWB_x_LOOK(p) reads the byte at p, _NOT(byte) flips it, _ADD(sum, byte, x) adds the lanes of x
- * whose bits are set, _PICK(byte, x, y) has the lanes of x where bits are set and those of y
- * elsewhere, _ALL(x) has x in every lane. First with plain vectors. */
+ * cwb_x_byte is the type of bits, CWB_x_LOOK(p) reads the byte at p, _NOT(byte) flips it,
+ * _ADD(sum, byte, x) adds the lanes of x whose bits are set, _LESS takes them away,
+ * _PICK(byte, x, y) has the lanes of x where bits are set and those of y elsewhere, _ALL(x) has x
+ * in every lane. First with plain vectors. */
 typedef unsigned cwb_lanes_byte;
 #define CWB_lanes_LOOK(p) (*(p))
 #define CWB_lanes_NOT(byte) (~(byte) & 0xffu)
 #define CWB_lanes_ADD(sum, byte, x) cwb_add_lanes(sum, byte, x)
+#define CWB_lanes_LESS(sum, byte, x) cwb_add_lanes(sum, byte, -(x))
 #define CWB_lanes_PICK(byte, x, y) cwb_select(cwb_lanes(byte), x, y)
 #define CWB_lanes_ALL(x) cwb_splat(x)
 
@@ -70,7 +72,7 @@ typedef unsigned cwb_lanes_byte;
  * Loaded from memory, as compilers will not: by way of a general register it takes longer. */
 #define CWBOOST_AVX512 __attribute__((target("avx512f,avx512dq")))
 typedef __mmask8 cwb_masked_byte;
-__attribute__((target("avx512f,avx512dq"))) CWBOOST_INLINE cwb_masked_byte CWB_masked_LOOK(const uint8_t *p) {
+CWBOOST_AVX512 CWBOOST_INLINE cwb_masked_byte CWB_masked_LOOK(const uint8_t *p) {
     cwb_masked_byte bits;
     __asm__("kmovb %1, %0" : "=k"(bits) : "m"(*p));
     return bits;
@@ -78,6 +80,8 @@ __attribute__((target("avx512f,avx512dq"))) CWBOOST_INLINE cwb_masked_byte CWB_m
 #define CWB_masked_NOT(byte) _knot_mask8(byte)
 #define CWB_masked_ADD(sum, byte, x)                                                             \
     (cwb_f64x8) _mm512_mask_add_pd((__m512d)(sum), (__mmask8)(byte), (__m512d)(sum), (__m512d)(x))
+#define CWB_masked_LESS(sum, byte, x)                                                            \
+    (cwb_f64x8) _mm512_mask_sub_pd((__m512d)(sum), (__mmask8)(byte), (__m512d)(sum), (__m512d)(x))
 #define CWB_masked_PICK(byte, x, y)                                                              \
     (cwb_f64x8) _mm512_mask_blend_pd((__mmask8)(byte), (__m512d)(y), (__m512d)(x))
 /* Compilers build cwb_splat lane by lane: too slow for a loop. */

@@ -146,7 +146,7 @@ static void cwb_tile(double *R, double *scores, int64_t stride, const int64_t *s
             if (8 * b + 8 > end) behind = cwb_lanes(cwb_valid(b, end, INT64_MAX - 8));
             wrong[b] |= cwb_negative(x + w - cwb_where(behind, smallest));
             const cwb_f64x8 score = cwb_load(f + 8 * b) + cwb_select(bit, vd, -vd);
-            cwb_store(f + 8 * b, score);
+            if (layer) cwb_store(f + 8 * b, score);
             margins[b] += x * score;
         }
     }
