@@ -15,5 +15,6 @@
 #include "fcd_edges.h"
 #include "fcd_exp.h"
 #include "fcd_layer.h"
+#include "fcd_tile.h"
 
 #endif

@@ -56,16 +56,19 @@ CWBOOST_INLINE cwb_f64x8 cwb_add_lanes(cwb_f64x8 sum, unsigned byte, cwb_f64x8 x
 
 /* Two sets of operations on eight examples and a byte of bits, for bodies that are written once:
  * cwb_x_byte is the type of bits, CWB_x_LOOK(p) reads the byte at p, _NOT(byte) flips it,
- * _ADD(sum, byte, x) adds the lanes of x whose bits are set, _LESS takes them away,
- * _PICK(byte, x, y) has the lanes of x where bits are set and those of y elsewhere, _ALL(x) has x
- * in every lane. First with plain vectors. */
+ * _AND(a, b) has the bits of both, _ADD(sum, byte, x) adds the lanes of x whose bits are set,
+ * _LESS takes them away, _PICK(byte, x, y) has the lanes of x where bits are set and those of y
+ * elsewhere, _ALL(x) has x in every lane, _FLUSH(x, tiny) puts zero where 0 >= x > -tiny. First
+ * with plain vectors. */
 typedef unsigned cwb_lanes_byte;
 #define CWB_lanes_LOOK(p) (*(p))
 #define CWB_lanes_NOT(byte) (~(byte) & 0xffu)
+#define CWB_lanes_AND(a, b) ((a) & (b))
 #define CWB_lanes_ADD(sum, byte, x) cwb_add_lanes(sum, byte, x)
 #define CWB_lanes_LESS(sum, byte, x) cwb_add_lanes(sum, byte, -(x))
 #define CWB_lanes_PICK(byte, x, y) cwb_select(cwb_lanes(byte), x, y)
 #define CWB_lanes_ALL(x) cwb_splat(x)
+#define CWB_lanes_FLUSH(x, tiny) cwb_where(~cwb_smaller(x, tiny), x)
 
 #ifdef CWBOOST_X86_INTRINSICS
 /* Then with mask registers: a byte of bits is one, and one masked addition takes eight examples.
@@ -78,6 +81,7 @@ CWBOOST_AVX512 CWBOOST_INLINE cwb_masked_byte CWB_masked_LOOK(const uint8_t *p) 
     return bits;
 }
 #define CWB_masked_NOT(byte) _knot_mask8(byte)
+#define CWB_masked_AND(a, b) _kand_mask8(a, b)
 #define CWB_masked_ADD(sum, byte, x)                                                             \
     (cwb_f64x8) _mm512_mask_add_pd((__m512d)(sum), (__mmask8)(byte), (__m512d)(sum), (__m512d)(x))
 #define CWB_masked_LESS(sum, byte, x)                                                            \
@@ -86,6 +90,9 @@ CWBOOST_AVX512 CWBOOST_INLINE cwb_masked_byte CWB_masked_LOOK(const uint8_t *p) 
     (cwb_f64x8) _mm512_mask_blend_pd((__mmask8)(byte), (__m512d)(y), (__m512d)(x))
 /* Compilers build cwb_splat lane by lane: too slow for a loop. */
 #define CWB_masked_ALL(x) (cwb_f64x8) _mm512_set1_pd(x)
+#define CWB_masked_FLUSH(x, tiny)                                                                \
+    (cwb_f64x8) _mm512_maskz_mov_pd(                                                             \
+        _mm512_cmp_pd_mask((__m512d)(x), (__m512d)(-(tiny)), _CMP_LE_OQ), (__m512d)(x))
 #endif
 
 /* Bits of the byte at `byte` whose examples lie in [start, end). */
