@@ -31,10 +31,12 @@ cdef enum:
     FEATURE_COST = 1000
     # One weight of so many is looked at to guess which ones to leave out.
     SAMPLED = 4
+    MANY = 4
 
 # Mass of the examples that are left out, at most: with less there are more examples to add, with
-# more there are more features to search.
+# more there are more features to search. The second where else more than 1 / MANY would be kept.
 cdef double LEFT_OUT = 0.003
+cdef double LEFT_OUT_OF_MANY = 0.01
 # Below this the scale of the integers may not be a number.
 cdef double SMALLEST_MASS = 1e-200
 
@@ -59,6 +61,20 @@ cdef bint is_cheaper(
         by_codes + min(by_list, X.n_listed * n_rows) + FEATURE_COST * X.n_usable)
 
 
+cdef int64_t keep_heavy(
+    Work *work, const Node *node, double left_out, uint64_t *total
+) noexcept nogil:
+    """Rows of a node but the lightest into work.scratch_rows, integers into work.scratch_weights.
+
+    Returns how many, and in `total` the sum of the integers.
+    """
+    cdef const double *weights = work.weights + node.start
+    cdef int64_t n = node.end - node.start
+    cdef double bound = cwb_trim_bound(weights, n, SAMPLED, 1.0, left_out)
+    return cwb_screen_rows(work.rows + node.start, weights, n, bound, CWB_SCREEN_UNITS / node.mass,
+                           work.scratch_rows, <uint64_t *> work.scratch_weights, total)
+
+
 cdef bint screen_features(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t n_nodes
 ) noexcept nogil:
@@ -67,19 +83,16 @@ cdef bint screen_features(
     False, with no bounds, where searching every feature is as cheap. The node's search would be
     one of `n_nodes` at once.
     """
-    cdef const double *weights = work.weights + node.start
     cdef int64_t n = node.end - node.start, n_kept, group, i, k
-    cdef int32_t *kept = work.scratch_rows
-    cdef uint64_t *packed = <uint64_t *> work.scratch_weights
     cdef uint64_t total = 0
     cdef const uint8_t *codes
     cdef int32_t n_bins[8]
     cdef double unit, mass, sum, rest
     if X.by_row == NULL or n < FEWEST_ROWS or node.mass < SMALLEST_MASS:
         return False
-    n_kept = cwb_screen_rows(
-        work.rows + node.start, weights, n, cwb_trim_bound(weights, n, SAMPLED, 1.0, LEFT_OUT),
-        CWB_SCREEN_UNITS / node.mass, kept, packed, &total)
+    n_kept = keep_heavy(work, node, LEFT_OUT, &total)
+    if MANY * n_kept > n:
+        n_kept = keep_heavy(work, node, LEFT_OUT_OF_MANY, &total)
     if not is_cheaper(X, n_kept, n, n_nodes):
         return False
     unit = node.mass / CWB_SCREEN_UNITS
@@ -94,7 +107,9 @@ cdef bint screen_features(
         for k in range(CWB_SCREENED):
             n_bins[k] = X.n_bins[X.usable[X.by_row_places[min(i + k, X.n_usable - 1)]]]
         codes = X.by_row + i // X.n_together * X.n_together * X.n_rows + i % X.n_together
-        cwb_screen_histograms(codes, X.n_together, kept, packed, n_kept, <uint64_t *> work.hist)
+        cwb_screen_histograms(codes, X.n_together, work.scratch_rows,
+                              <const uint64_t *> work.scratch_weights, n_kept,
+                              <uint64_t *> work.hist)
         cwb_screen_gains(settings.criterion, <uint64_t *> work.hist, n_bins, total,
                          work.bounds + i)
     for i in range(X.n_usable):
