@@ -205,7 +205,7 @@ cdef class StumpSearch:
                           task * ROWS_OF_A_TASK, min(n, (task + 1) * ROWS_OF_A_TASK), rows)
         self.scan(&part, features, totals[first:first + count], n_threads)
         for t in prange(count, nogil=True, schedule="dynamic",
-                        num_threads=threads((n + n_columns) * count, n_threads)):
+                        num_threads=threads(2 * (n + n_columns) * count, n_threads)):
             self.settle_target(w + (first + t) * stride, scales[first + t], totals[first + t],
                                features, part.best, part.trace, lanes, t, &found[first + t])
         return 0
@@ -384,4 +384,4 @@ FOUND = np.dtype(
 
 cdef int threads(int64_t work, int n_threads) noexcept nogil:
     # Starting threads takes microseconds: less work than this (operations) is done sooner alone.
-    return n_threads if work > 1 << 14 else 1
+    return n_threads if work > 1 << 15 else 1
