@@ -21,6 +21,9 @@ ORDERS = ("permutation", "random", "layers")
 MOST_TURNS, COLUMNS_A_TURN = 4, 32
 """A pass in the order "permutation" gives a class turns of at least so many columns on average."""
 
+LAYERS, FIRST_TURNS = 2, 8
+"""The first pass goes layer by layer where there are no more than these; else in so many turns."""
+
 IDLE_PASSES = 300
 """Passes without a smaller violation after which rounding is all that is left to solve."""
 
@@ -64,8 +67,8 @@ def fcd(
     master : RestrictedMaster
         Changed in place.
     new_rows : list of arrays of shape (n_classes,), int
-        The first working set, a layer an array: the new column of each class, -1 for none. They
-        are updated in order.
+        The first working set, a layer an array: the new column of each class, -1 for none. Where
+        they are many, those of a class are updated together; see `first_pass`.
     epsilon : float, default=0.1
         A column belongs to a later working set when its violation is above epsilon.
     max_working_sets : int, default=2
@@ -82,10 +85,7 @@ def fcd(
     step : float, default=1.0
         Shrinkage of the first pass.
     """
-    n_updates = 0
-    for rows in new_rows:
-        master.update_layer(rows, step=step)
-        n_updates += int(np.count_nonzero(np.asarray(rows) >= 0))
+    n_updates = first_pass(master, new_rows, step)
     if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
     report = later_passes(master, epsilon, max_working_sets - 1, order, rng)
@@ -95,6 +95,25 @@ def fcd(
         1 + report.n_working_sets,
         n_updates + report.n_updates,
     )
+
+
+def first_pass(master, new_rows, step) -> int:
+    """The pass over the new columns, in order; returns how many there are.
+
+    A single layer, as in training, is updated on its joint-sign tables. Of many, the columns of
+    a class are taken together, in a few turns of the classes.
+    """
+    new = np.asarray(new_rows, dtype=np.int64).reshape(-1, master.n_classes)
+    layers, classes = np.nonzero(new >= 0)
+    if step != 1.0 or len(new) <= LAYERS:
+        for rows in new:
+            master.update_layer(rows, step=step)
+    elif len(classes):
+        rows, in_order = new[layers, classes], np.arange(len(classes))
+        turn = np.arange(master.n_classes)
+        columns = in_turns(classes.copy(), rows, in_order, turn, FIRST_TURNS)
+        master.update_coordinates(*columns)
+    return len(classes)
 
 
 def later_passes(master, epsilon, most, order, rng, whole=True) -> SolverReport:

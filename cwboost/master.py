@@ -217,14 +217,52 @@ class RestrictedMaster:
     def set_coef_if_better(self, coef_matrix) -> bool:
         """Set all coefficients where the objective does not rise, and say whether that was so."""
         previous, objective = self.coef_matrix.copy(), self.objective
+        self.coef_matrix[:] = coef_matrix
+        return self._keep_if_better(previous, objective, self.rebuild)
+
+    def step_along(self, points, steps) -> bool:
+        """Step along the moves that led here from other points, where the objective does not rise.
+
+        Parameters
+        ----------
+        points : list of pairs of ndarrays
+            Coefficient matrices and scores (`PairWeights.scores_now`), the last point first. Move
+            k leads from point k to the one after it, or here.
+        steps : ndarray, float64
+            How far to go along each move. Coefficients are cut at zero.
+
+        Returns
+        -------
+        bool
+            Whether the step was taken.
+        """
+        previous, objective = self.coef_matrix.copy(), self.objective
+        newer = previous
+        for (older, _), step in zip(points, steps):
+            self.coef_matrix += step * (newer - older)
+            newer = older
+        cut = np.maximum(-self.coef_matrix, 0.0)
+        self.coef_matrix += cut
+        if np.abs(np.diff(steps, prepend=0.0, append=0.0)).sum() > 1.0:
+            # Scores are moved like coefficients only where that makes their rounding no larger.
+            return self._keep_if_better(previous, objective, self.rebuild)
+        self.pairs.advance([scores for _, scores in points], steps)
+        return self._keep_if_better(
+            previous, objective, lambda: self.pairs.rebuild(self.columns, cut, more=True)
+        )
+
+    def _keep_if_better(self, previous, objective, form_weights) -> bool:
+        """Form the pair weights for new coefficients, or go back to the previous ones."""
+        self._edges = None
         try:
-            self.set_coef(self.by_class(coef_matrix))
+            form_weights()
+            better = self.objective <= objective
         except OverflowError:
-            return False
-        if self.objective > objective:
-            self.set_coef(self.by_class(previous))
-            return False
-        return True
+            better = False
+        if not better:
+            self.coef_matrix[:] = previous
+            self.rebuild()
+        return better
 
     def rebuild(self) -> None:
         """Form the pair weights anew from columns and coefficients."""

@@ -10,6 +10,9 @@ from cwboost._kernels.subspace import MOST_DIRECTIONS, newton_step
 
 __all__ = ["SubspaceSteps"]
 
+REBUILD_EVERY = 16
+"""Steps after which scores are summed from the columns anew, to end rounding drift."""
+
 
 class SubspaceSteps:
     """Sequential subspace optimisation: Newton's step in the span of the last few moves.
@@ -35,6 +38,7 @@ class SubspaceSteps:
 
     def __init__(self, master):
         self.points = [self._point(master)]
+        self.n_steps = 0
 
     @staticmethod
     def _point(master):
@@ -46,10 +50,10 @@ class SubspaceSteps:
         moves = [newer - older for newer, older in pairwise(coef)]
         slope, curvature = master.pairs.derivatives([point[1] for point in self.points])
         slope = [float(move.sum()) + s / master.q for move, s in zip(moves, slope)]
-        step = newton_step(np.array(slope), curvature / master.q)
-        if step.any():
-            ahead = master.coef_matrix.copy()
-            for length, move in zip(step, moves):
-                ahead += length * move
-            master.set_coef_if_better(np.maximum(ahead, 0.0, out=ahead))
+        steps = newton_step(np.array(slope), curvature / master.q)
+        if steps.any():
+            master.step_along(self.points, steps)
+        self.n_steps += 1
+        if self.n_steps % REBUILD_EVERY == 0:
+            master.rebuild()
         self.points = [self._point(master), *self.points[: MOST_DIRECTIONS - 1]]

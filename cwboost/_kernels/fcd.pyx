@@ -26,7 +26,7 @@ from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.column_store cimport ColumnStore
 
-from cwboost._kernels.subspace import derivatives
+from cwboost._kernels.subspace import advance, derivatives
 
 cdef extern from "fcd.h" nogil:
     const int CWB_TILE
@@ -142,7 +142,7 @@ cdef class PairWeights:
         np.asarray(self.scores)[:] = 0.0
         self.fold()
 
-    def rebuild(self, ColumnStore columns, const double[:, ::1] coef):
+    def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
         """Pair weights anew from the columns: scores first, then mu = w exp(F_y - F_{y_i}).
 
         Ends the drift of many multiplied updates, and starts from given coefficients.
@@ -151,6 +151,8 @@ cdef class PairWeights:
         ----------
         columns : ColumnStore
         coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
+        more : bool, default=False
+            `coef` comes on top of the present scores.
 
         Raises
         ------
@@ -171,7 +173,8 @@ cdef class PairWeights:
                     used[n], moves[n] = columns.first[c] + j * self.n_bytes, coef[c, j]
                     n += 1
         first[K] = n
-        np.asarray(self.scores)[:] = 0.0
+        if not more:
+            np.asarray(self.scores)[:] = 0.0
         self.rebuild_rows(used, &moves[0], &first[0])
         free(used)
         self.fold()
@@ -219,6 +222,10 @@ cdef class PairWeights:
     def derivatives(self, scores):
         """Slopes and curvatures (see `subspace`) along the moves between points, the last first."""
         return derivatives(self.R, [self.scores, *scores], self.starts, self.threads())
+
+    def advance(self, scores, steps):
+        """Move the scores by so much of each of those moves; the weights are left to `rebuild`."""
+        advance([self.scores, *scores], steps)
 
     def restore(self, state):
         """Continue from what `state` returned for the same examples."""

@@ -47,4 +47,19 @@ static void cwb_direction_sums(const double *R, const double *const *scores, int
     if (n == 3) cwb_directions(R, scores, 3, stride, c, starts, n_classes, out);
 }
 
+/* scores[0] += sum over k < n of steps[k] D_k, in place. */
+CWBOOST_CLONES
+static void cwb_advance(double *present, const double *const *scores, int n, const double *steps,
+                        int64_t size) {
+    for (int64_t i = 0; i < size; i += 8) {
+        cwb_f64x8 newer = cwb_load(present + i), sum = newer;
+        for (int k = 0; k < n; k++) {
+            const cwb_f64x8 older = cwb_load(scores[k + 1] + i);
+            sum += cwb_splat(steps[k]) * (newer - older);
+            newer = older;
+        }
+        cwb_store(present + i, sum);
+    }
+}
+
 #endif

@@ -12,13 +12,28 @@ cdef extern from "fcd_subspace.h" nogil:
     void cwb_direction_sums(
         const double*, const double* const*, int, int64_t, int64_t, const int64_t*, int64_t,
         double*) noexcept
+    void cwb_advance(double*, const double* const*, int, const double*, int64_t) noexcept
 
-__all__ = ["MOST_DIRECTIONS", "derivatives", "newton_step"]
+__all__ = ["MOST_DIRECTIONS", "advance", "derivatives", "newton_step"]
 
 MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
 
 # Added to the diagonal of a curvature scaled to ones there.
 cdef double RIDGE = 1e-10
+
+
+cdef int check(const double[:, ::1] present, list scores, const double** at) except -1:
+    """Number of directions between these scores, whose addresses go to `at`."""
+    cdef int k, n = <int> len(scores) - 1
+    cdef const double[:, ::1] view
+    if not 1 <= n <= CWB_MOST_DIRECTIONS:
+        raise ValueError(f"expected 2 to {CWB_MOST_DIRECTIONS + 1} arrays of scores")
+    for k in range(n + 1):
+        view = scores[k]
+        if view.shape[0] != present.shape[0] or view.shape[1] != present.shape[1]:
+            raise ValueError("expected scores of one shape")
+        at[k] = &view[0, 0]
+    return n
 
 
 def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
@@ -40,21 +55,15 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
     slope : ndarray of shape (n_directions,)
     curvature : ndarray of shape (n_directions, n_directions)
     """
-    cdef int n = <int> len(scores) - 1
     cdef int64_t c, k, other, at_sum, K = R.shape[0], stride = R.shape[1]
     cdef double[:, ::1] sums = np.zeros((K, 16))
-    cdef const double[:, ::1] view
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
+    cdef int n = check(R, scores, at)
     cdef const double* weights = &R[0, 0]
     cdef const int64_t* start = &starts[0]
     cdef double* out = &sums[0, 0]
-    if not 1 <= n <= CWB_MOST_DIRECTIONS or starts.shape[0] != K + 1 or starts[K] > stride:
-        raise ValueError(f"expected 2 to {CWB_MOST_DIRECTIONS + 1} arrays of scores")
-    for k in range(n + 1):
-        view = scores[k]
-        if view.shape[0] != K or view.shape[1] != stride:
-            raise ValueError(f"expected scores of shape {(K, stride)}")
-        at[k] = &view[0, 0]
+    if starts.shape[0] != K + 1 or starts[K] > stride:
+        raise ValueError("expected the first example of each class")
     for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
         cwb_direction_sums(weights, at, n, stride, c, start, K, out + 16 * c)
     slope, curvature = np.zeros(n), np.zeros((n, n))
@@ -71,6 +80,16 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
         for other in range(k):
             second[k, other] = second[other, k]
     return slope, curvature
+
+
+def advance(list scores, const double[::1] steps):
+    """Move ``scores[0]``, in place, so far along each of the directions between the scores."""
+    cdef double[:, ::1] present = scores[0]
+    cdef const double* at[CWB_MOST_DIRECTIONS + 1]
+    cdef int n = check(present, scores, at)
+    if steps.shape[0] != n or present.shape[1] % 8:
+        raise ValueError("expected a step a direction, and rows of whole vectors")
+    cwb_advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
 
 
 def newton_step(const double[::1] slope, const double[:, ::1] curvature):
