@@ -71,9 +71,11 @@ class HeaviestExamples(RestrictedMaster):
         passes : int
             How many passes there may be.
         """
+        updates, fixed = passes * len(rows), FIXED_COST * master.n_classes
+        if updates < fixed:
+            return None
         used = master.coef_matrix > 0.0
-        cost = np.count_nonzero(used) + FIXED_COST * master.n_classes
-        if passes * len(rows) < cost:
+        if updates < fixed + np.count_nonzero(used):
             return None
         n_samples = master.pairs.n_samples
         smallest = LIGHT * epsilon * master.q / n_samples

@@ -11,6 +11,7 @@ columns, hence violations (eq. vio) and, scaled into the feasible set, a point o
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -243,7 +244,7 @@ class RestrictedMaster:
             newer = older
         cut = np.maximum(-self.coef_matrix, 0.0)
         self.coef_matrix += cut
-        if np.abs(np.diff(steps, prepend=0.0, append=0.0)).sum() > 1.0:
+        if sum(abs(a - b) for a, b in pairwise([0.0, *steps.tolist(), 0.0])) > 1.0:
             # Scores are moved like coefficients only where that makes their rounding no larger.
             return self._keep_if_better(previous, objective, self.rebuild)
         self.pairs.advance([scores for _, scores in points], steps)
