@@ -33,9 +33,10 @@ cdef enum:
     SAMPLED = 4
     MANY = 4
 
-# Mass of the examples that are left out, at most: with less there are more examples to add, with
-# more there are more features to search. The second where else more than 1 / MANY would be kept.
-cdef double LEFT_OUT = 0.003
+# Mass of the examples that are left out, as a share of the most that a split can gain: with less
+# there are more examples to add, with more there are more features to search. The second is for
+# nodes of which else more than 1 / MANY would be kept.
+cdef double LEFT_OUT = 0.004
 cdef double LEFT_OUT_OF_MANY = 0.01
 # Below this the scale of the integers may not be a number.
 cdef double SMALLEST_MASS = 1e-200
@@ -66,13 +67,21 @@ cdef int64_t keep_heavy(
 ) noexcept nogil:
     """Rows of a node but the lightest into work.scratch_rows, integers into work.scratch_weights.
 
-    Returns how many, and in `total` the sum of the integers.
+    The lightest have a mass of about `left_out`: the guess from a sample may miss a weight that is
+    much of all, and is then replaced by one from all weights. Returns how many rows are kept, and
+    in `total` the sum of their integers.
     """
     cdef const double *weights = work.weights + node.start
-    cdef int64_t n = node.end - node.start
-    cdef double bound = cwb_trim_bound(weights, n, SAMPLED, 1.0, left_out)
-    return cwb_screen_rows(work.rows + node.start, weights, n, bound, CWB_SCREEN_UNITS / node.mass,
-                           work.scratch_rows, <uint64_t *> work.scratch_weights, total)
+    cdef double bound, scale = CWB_SCREEN_UNITS / node.mass
+    cdef int64_t n = node.end - node.start, n_kept = 0, step = SAMPLED
+    while step > 0:
+        bound = cwb_trim_bound(weights, n, step, 1.0, left_out / node.mass)
+        n_kept = cwb_screen_rows(work.rows + node.start, weights, n, bound, scale,
+                                 work.scratch_rows, <uint64_t *> work.scratch_weights, total)
+        if node.mass - <double> (total[0] >> 32) / scale <= 2 * left_out:
+            break
+        step = 1 if step > 1 else 0
+    return n_kept
 
 
 cdef bint screen_features(
@@ -87,12 +96,13 @@ cdef bint screen_features(
     cdef uint64_t total = 0
     cdef const uint8_t *codes
     cdef int32_t n_bins[8]
-    cdef double unit, mass, sum, rest
+    cdef double unit, mass, sum, rest, most
     if X.by_row == NULL or n < FEWEST_ROWS or node.mass < SMALLEST_MASS:
         return False
-    n_kept = keep_heavy(work, node, LEFT_OUT, &total)
+    most = node.mass - cwb_side(settings.criterion, node.sum, node.mass)
+    n_kept = keep_heavy(work, node, LEFT_OUT * most, &total)
     if MANY * n_kept > n:
-        n_kept = keep_heavy(work, node, LEFT_OUT_OF_MANY, &total)
+        n_kept = keep_heavy(work, node, LEFT_OUT_OF_MANY * most, &total)
     if not is_cheaper(X, n_kept, n, n_nodes):
         return False
     unit = node.mass / CWB_SCREEN_UNITS
