@@ -11,6 +11,7 @@
 
 #include "fcd_lanes.h"
 
+#define CWB_EDGE_AHEAD 16 /* columns that are fetched ahead */
 #define CWB_EDGE_BLOCK 64 /* bytes of bits: their tables take half of the first cache */
 
 /* tables[16 m + s] = sum of the examples 4 m + b whose bit b is set in s. */
@@ -60,6 +61,11 @@ static void cwb_edge_columns_avx512(const double *tables, const uint8_t *bits, i
     for (; j + 8 <= n_columns && whole; j += 8) {
         const uint8_t *h = bits + j * stride;
         const double *table = tables;
+        /* A block is a line or two of the cache a column, too few for the processor to foresee. */
+        for (int k = 0; k < 8; k++) {
+            __builtin_prefetch(h + (CWB_EDGE_AHEAD + k) * stride);
+            __builtin_prefetch(h + (CWB_EDGE_AHEAD + k) * stride + n_bytes - 1);
+        }
         __m512d low = _mm512_setzero_pd(), high = _mm512_setzero_pd();
         for (int64_t b = 0; b < whole; b += 8, h += 8) {
             int64_t v[8];
