@@ -26,9 +26,9 @@ REBUILD_EVERY = 64
 """Solves after which the pair weights are formed anew from the columns, to end rounding drift."""
 
 
-def largest(valuesby_class) -> float:
+def largest(values_by_class) -> float:
     """The largest number in a list of arrays, zero where there is none."""
-    return max((float(values.max()) for values in valuesby_class if values.size), default=0.0)
+    return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
 
 
 class RestrictedMaster:
