@@ -16,7 +16,9 @@ class Pricing(Settings):
 
 
 class Samples(Pricing):
-    params = [1_000, 10_000, 100_000]
+    """With the last, weights fit no cache, and bins of examples are summed first."""
+
+    params = [1_000, 10_000, 100_000, 400_000]
     param_names = ["n_samples"]
 
     def setup(self, n_samples):

@@ -6,7 +6,7 @@ from .common import Settings, blobs, bound, numpy_passes, weights
 class Growth(Settings):
     """All features at every node, so that the work does not depend on a draw."""
 
-    def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best"):
+    def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best", spread=1.0):
         from cwboost.plugins import get_family
 
         X, y = blobs(n_samples, n_features, n_classes, "float32")
@@ -14,7 +14,7 @@ class Growth(Settings):
             max_depth=max_depth, max_features=None, splitter=splitter, trim=0.0
         )
         self.pricer = bound(family, X, n_classes)
-        self.weights = weights(y, n_classes)
+        self.weights = weights(y, n_classes, spread)
 
     def price(self):
         self.pricer.price(self.weights)
@@ -45,6 +45,19 @@ class Splitters(Growth):
         self.prepare(4_000, 64, 10, 6, splitter)
 
     def time_price(self, splitter):
+        self.price()
+
+
+class Spread(Growth):
+    """How much the weights differ: a large spread lets most features be ruled out by bounds."""
+
+    params = [1.0, 4.0]
+    param_names = ["spread"]
+
+    def setup(self, spread):
+        self.prepare(4_000, 128, 10, 2, spread=spread)
+
+    def time_price(self, spread):
         self.price()
 
 
