@@ -32,5 +32,5 @@ def test_the_programs_of_a_page_run(page, tmp_path):
     assert done.returncode == 0, f"{page.name}:\n{source}\n{done.stderr}"
 
 
-def test_the_readme_has_a_program():
-    assert len(programs(PAGES[0])) == 1
+def test_the_readme_has_programs():
+    assert len(programs(PAGES[0])) == 2
