@@ -15,6 +15,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(shell find cwboost plugins \
 	\( -name __pycache__ -o -path plugins/example_plugin \) -prune \
 	-o ! -name '*.so' ! -name '*.pyc' -print)
+# The wheel holds the example plugin as a template; what building it leaves there is no source.
+SOURCES += $(shell find plugins/example_plugin -type f \
+	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.pyx' \) -print)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast bench dashboard compare docs lint format clean FORCE
