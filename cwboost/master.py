@@ -94,9 +94,9 @@ class RestrictedMaster:
     @property
     def coef(self) -> list[np.ndarray]:
         """Coefficients of each class; views that solvers change in place."""
-        return self.by_class(self.coef_matrix)
+        return self._by_class(self.coef_matrix)
 
-    def by_class(self, matrix) -> list[np.ndarray]:
+    def _by_class(self, matrix) -> list[np.ndarray]:
         """The entries that belong to columns, of a matrix with a row a class."""
         return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
@@ -137,7 +137,7 @@ class RestrictedMaster:
 
     def edges(self) -> list[np.ndarray]:
         """sum_i r_c(i) h(i) / q of every column: one minus the derivative of the objective."""
-        return self.by_class(self._edge_matrix())
+        return self._by_class(self._edge_matrix())
 
     def _edge_matrix(self) -> np.ndarray:
         """Edges, a row a class, zero behind the columns of the class."""
@@ -152,7 +152,7 @@ class RestrictedMaster:
         excess = self._edge_matrix() - 1.0
         # A coefficient at zero may have an edge below one.
         excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
-        return self.by_class(np.abs(excess, out=excess))
+        return self._by_class(np.abs(excess, out=excess))
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
         """The largest violation, and the classes and rows of those above `epsilon`, in order."""

@@ -23,14 +23,16 @@ cdef struct Slice:
     bint portable
 
 
+cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL
+
+
 cdef class BinnedColumns:
     cdef SortedColumns sorted
     cdef cwb_column *columns
     cdef cwb_blocked *blocked
     cdef int64_t n_blocks
     cdef int64_t[::1] bin_starts
-    cdef object memory
+    cdef dict scratch
 
     cdef double scan(self, const Slice *part, const int64_t[::1] features, double[::1] sure,
                      int n_threads) except -1
-    cdef int32_t *aligned(self, int64_t size) except NULL

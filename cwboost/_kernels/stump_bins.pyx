@@ -53,7 +53,7 @@ cdef class BinnedColumns:
             raise ValueError("columns of 65,536 samples or fewer need no bins")
         self.sorted, self.columns = columns, columns.columns
         self.n_blocks = (columns.n_samples + CWB_BLOCK - 1) // CWB_BLOCK
-        self.memory = np.empty(0, dtype=np.int32)
+        self.scratch = {}
         self.bin_starts = np.zeros(n_features + 1, dtype=np.int64)
         for f in range(n_features):
             self.bin_starts[f + 1] = self.bin_starts[f] + cwb_bins(&self.columns[f])
@@ -84,7 +84,7 @@ cdef class BinnedColumns:
         cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
         cdef int64_t n_bins = self.bin_starts[self.sorted.n_features]
         cdef int64_t n_walked = 0, n_visited = 0
-        cdef int32_t *bins = self.aligned(2 * lanes * n_bins)
+        cdef int32_t *bins = aligned(self.scratch, "bins", 2 * lanes * n_bins)
         cdef uint8_t[::1] walked = np.zeros(n_bins + 1, dtype=np.uint8)
         cdef const int64_t *starts = &self.bin_starts[0]
         for g in prange(n_groups, nogil=True, schedule="dynamic", num_threads=n_threads):
@@ -102,13 +102,14 @@ cdef class BinnedColumns:
             n_walked += walk_rest(self, part, features[f], f, bins, walked, &sure[0])
         return n_walked / <double> max(1, n_visited)
 
-    cdef int32_t *aligned(self, int64_t size) except NULL:
-        """Scratch memory that begins with a line of the cache."""
-        cdef int32_t[::1] memory
-        if self.memory.size < size + 16:
-            self.memory = np.empty(size + 16, dtype=np.int32)
-        memory = self.memory
-        return <int32_t *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
+
+cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
+    """Scratch memory that begins with a line of the cache: rows of 64 bytes lie in one each."""
+    cdef int32_t[::1] kept
+    if name not in memory or memory[name].size < size + 16:
+        memory[name] = np.empty(size + 16, dtype=np.int32)
+    kept = memory[name]
+    return <int32_t *> ((<size_t> &kept[0] + 63) & ~<size_t> 63)
 
 
 cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,

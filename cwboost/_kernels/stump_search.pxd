@@ -24,7 +24,7 @@ cdef class StumpSearch:
     cdef cwb_column *columns
     cdef int wide
     cdef int64_t n_samples
-    cdef object scratch
+    cdef dict scratch
     cdef int64_t[::1] chunk_starts
     cdef public int use_bins
     cdef int without_bins
@@ -47,7 +47,6 @@ cdef class StumpSearch:
                             Found *found) noexcept nogil
     cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
                       const Found[::1] found, object values, int n_threads)
-    cdef int32_t *aligned(self, str name, int64_t size) except NULL
     cdef object locate(self, const Found[::1] found, object values)
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil

@@ -22,7 +22,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 import numpy as np
 
 from cwboost._kernels.sorted_columns cimport SortedColumns, cwb_column
-from cwboost._kernels.stump_bins cimport BinnedColumns, Slice
+from cwboost._kernels.stump_bins cimport BinnedColumns, Slice, aligned
 
 cdef extern from "stump_scan.h" nogil:
     enum: CWB_SCAN_VECTOR
@@ -190,13 +190,13 @@ cdef class StumpSearch:
         cdef int64_t count = min(lanes, found.shape[0] - first)
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
-        cdef int32_t *rows = self.aligned("rows", n * lanes)
-        cdef int32_t *half = self.aligned("half", lanes)
+        cdef int32_t *rows = aligned(self.scratch, "rows", n * lanes)
+        cdef int32_t *half = aligned(self.scratch, "half", lanes)
         cdef Slice part
         part.lanes, part.vectors, part.pairs, part.portable = lanes, <int> vectors, pairs, portable
         part.rows, part.half, part.chunk_starts = rows, half, &self.chunk_starts[0]
-        part.best = self.aligned("best", lanes * n_columns)
-        part.trace = self.aligned("trace", 2 * lanes * n_chunks)
+        part.best = aligned(self.scratch, "best", lanes * n_columns)
+        part.trace = aligned(self.scratch, "trace", 2 * lanes * n_chunks)
         for t in range(lanes):
             half[t] = <int32_t> -rint(totals[first + t] * (0.5 * CWB_COARSE)) if t < count else 0
         for task in prange(n_tasks, nogil=True, schedule="static",
@@ -233,14 +233,6 @@ cdef class StumpSearch:
             scan(part.rows, &self.columns[features[f]], part.half, part.best + f * part.lanes,
                  part.trace + 2 * part.lanes * part.chunk_starts[features[f]])
         return 0
-
-    cdef int32_t *aligned(self, str name, int64_t size) except NULL:
-        """Scratch memory that begins with a line of the cache: rows of 64 bytes lie in one each."""
-        cdef int32_t[::1] memory
-        if name not in self.scratch or self.scratch[name].size < size + 16:
-            self.scratch[name] = np.empty(size + 16, dtype=np.int32)
-        memory = self.scratch[name]
-        return <int32_t *> ((<size_t> &memory[0] + 63) & ~<size_t> 63)
 
     cdef void settle_target(self, const double *r, double scale, double total,
                             const int64_t[::1] features, const int32_t *best,

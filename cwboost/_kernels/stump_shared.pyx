@@ -10,6 +10,7 @@ import numpy as np
 from cwboost._kernels.stump_search import FOUND
 
 from cwboost._kernels.sorted_columns cimport cwb_column
+from cwboost._kernels.stump_bins cimport aligned
 from cwboost._kernels.stump_search cimport Found, StumpSearch, cwb_stump
 
 cdef extern from "stump_shared.h" nogil:
@@ -93,7 +94,7 @@ cdef class SharedStumpSearch(StumpSearch):
         half = np.zeros(rows.n_vectors * CWB_SCAN_VECTOR, dtype=np.int32)
         for first in range(n_targets):
             half[first] = <int32_t> -rint(totals[first] * (0.5 * CWB_COARSE))
-        all_rows = self.aligned("rows", n * rows.n_vectors * CWB_SCAN_VECTOR)
+        all_rows = aligned(self.scratch, "rows", n * rows.n_vectors * CWB_SCAN_VECTOR)
         for first in range(0, rows.n_vectors, CWB_SCAN_MAX_VECTORS):
             vectors = min(CWB_SCAN_MAX_VECTORS, rows.n_vectors - first)
             cwb_fill_rows(w + first * CWB_SCAN_VECTOR * stride, stride,
