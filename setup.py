@@ -17,7 +17,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = sorted(path.stem for path in Path("cwboost/_kernels").glob("*.pyx"))
+KERNELS = sorted(Path("cwboost/_kernels").rglob("*.pyx"))
 DEBUG = os.environ.get("CWBOOST_CYTHON_DEBUG", "0") == "1"
 DIRECTIVES = {
     "language_level": 3,
@@ -71,7 +71,7 @@ def headers_of(source):
     found, pending = set(), [Path(source)]
     while pending:
         text = pending.pop().read_text()
-        for name in re.findall(r'(?:#include|cdef extern from) "([\w.]+)"', text):
+        for name in re.findall(r'(?:#include|cdef extern from) "([\w./]+)"', text):
             header = Path("cwboost/_kernels", name)
             if header.exists() and str(header) not in found:
                 found.add(str(header))
@@ -85,15 +85,15 @@ def extensions():
     flags = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
     return [
         Extension(
-            f"cwboost._kernels.{name}",
-            [f"cwboost/_kernels/{name}.pyx"],
+            ".".join(path.with_suffix("").parts),
+            [str(path)],
             include_dirs=[numpy.get_include(), "cwboost/_kernels"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
             extra_compile_args=[*flags, *compile_omp],
             extra_link_args=link_omp,
-            depends=headers_of(f"cwboost/_kernels/{name}.pyx"),
+            depends=headers_of(path),
         )
-        for name in KERNELS
+        for path in KERNELS
     ]
 
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from importlib.metadata import version
 
-from cwboost.families import (
+from cwboost.families.contract import (
     API_VERSION,
     Capabilities,
     Priced,
@@ -35,22 +35,22 @@ __all__ = [
 
 # Imported when first asked for: a plugin that needs the contract pays for nothing else.
 _LAZY = {
-    "ArrayLearners": "cwboost.array_learners",
+    "ArrayLearners": "cwboost.families.array_learners",
     "AdaBoostECCClassifier": "cwboost.baselines.adaboost_ecc",
     "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
     "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.classifier_cv",
-    "FamilyError": "cwboost.plugins",
-    "ModelFileError": "cwboost.container",
+    "FamilyError": "cwboost.families.discovery",
+    "ModelFileError": "cwboost.model_file.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",
-    "check_arrays": "cwboost.array_learners",
-    "count_max_features": "cwboost.max_features",
-    "get_family": "cwboost.plugins",
-    "get_include": "cwboost.include",
-    "list_plugins": "cwboost.plugins",
-    "load_model": "cwboost.model_file",
-    "solve_master": "cwboost.solvers",
+    "check_arrays": "cwboost.families.array_learners",
+    "count_max_features": "cwboost.families.max_features",
+    "get_family": "cwboost.families.discovery",
+    "get_include": "cwboost.kernels.include",
+    "list_plugins": "cwboost.families.discovery",
+    "load_model": "cwboost.model_file.saving",
+    "solve_master": "cwboost.solvers.solve_master",
     "to_onnx": "cwboost.onnx_export",
 }
 __all__ += sorted(_LAZY)

@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from cwboost.calibration import LOSS_SCALE
 from cwboost.column_generation import HISTORY_NAMES, ColumnGeneration, Settings
-from cwboost.estimator import BoostingClassifier, Problem, check_choice, check_number
+from cwboost.estimator.base import BoostingClassifier, Problem, check_choice, check_number
+from cwboost.estimator.calibration import LOSS_SCALE
+from cwboost.estimator.held_out import EarlyStopping, ValidationScores
+from cwboost.estimator.rounds import train
 from cwboost.master import RestrictedMaster
-from cwboost.rounds import train
-from cwboost.validation import EarlyStopping, ValidationScores
 
 __all__ = ["CWBoostClassifier"]
 

@@ -28,7 +28,8 @@ USER_ERRORS = (CommandError, ValueError, OSError, ImportError, MemoryError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``cwboost`` with these arguments (default: those of the process)."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    found = (module.name for module in pkgutil.iter_modules(commands.__path__))
+    names = sorted(name for name in found if not name.startswith("_"))
     # Only the module that runs is imported; all of them where help is asked for.
     chosen = next((arg for arg in argv if not arg.startswith("-")), None)
     modules = {

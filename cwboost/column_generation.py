@@ -12,11 +12,11 @@ from time import perf_counter
 
 import numpy as np
 
-from cwboost.descent import SolverReport, fcd
-from cwboost.ensemble import Ensemble, PathBuilder
-from cwboost.families import Pricer, WeakLearners, pack_outputs
-from cwboost.lbfgsb import lbfgsb
+from cwboost.ensemble.model import Ensemble, PathBuilder
+from cwboost.families.contract import Pricer, WeakLearners, pack_outputs
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.fcd import SolverReport, fcd
+from cwboost.solvers.lbfgsb import lbfgsb
 
 __all__ = ["HISTORY_NAMES", "ColumnGeneration", "Settings"]
 
@@ -57,7 +57,7 @@ class Settings:
         Shrinkage of a new coefficient, stage-wise only.
     solver : {"fcd", "lbfgsb"}
     order : {"permutation", "random", "layers"}
-        See `cwboost.descent.fcd`.
+        See `cwboost.solvers.fcd.fcd`.
     tol : float
         Stop when a round lowers the objective by less than this share of it.
     subsample : float
@@ -89,7 +89,7 @@ class ColumnGeneration:
     settings : Settings
     rng : numpy.random.Generator
         The one source of randomness, shared with the pricer.
-    validation : cwboost.validation.ValidationScores or None
+    validation : cwboost.estimator.held_out.ValidationScores or None
         Scores on held-out examples, followed round by round.
 
     Attributes

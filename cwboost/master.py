@@ -16,9 +16,9 @@ from math import log
 
 import numpy as np
 
-from cwboost._kernels.column_store import ColumnStore
-from cwboost._kernels.fcd import PairWeights
-from cwboost._kernels.working_set import violated
+from cwboost._kernels.fcd.column_store import ColumnStore
+from cwboost._kernels.fcd.pair_weights import PairWeights
+from cwboost._kernels.fcd.working_set import violated
 
 __all__ = ["RestrictedMaster", "largest"]
 

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
 from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
 from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
-from cwboost.calibration import LOSS_SCALE
-from cwboost.estimator import BoostingClassifier
-from cwboost.families import ThresholdTrees
+from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.calibration import LOSS_SCALE
+from cwboost.families.contract import ThresholdTrees
 
 __all__ = ["to_onnx"]
 

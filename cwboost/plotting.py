@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.inspection import additive
+from cwboost.ensemble.inspection import additive
 
 __all__ = ["plot_history", "plot_importances", "plot_margins", "plot_shape"]
 

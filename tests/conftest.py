@@ -10,9 +10,9 @@ import pytest
 from plugin_folder import write_distribution
 from quantile_family import QuantileStumps
 
-from cwboost import plugins
+from cwboost.families import discovery
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Environment:
@@ -86,6 +86,6 @@ def quantile(tmp_path_factory):
         patch.delenv("CWBOOST_PLUGINS", raising=False)
         write_distribution(folder, "quantile-stumps", "3.1", {"q": "quantile_family"}, {})
         importlib.invalidate_caches()
-        plugins.refresh()
+        discovery.refresh()
         yield QuantileStumps
-    plugins.refresh()
+    discovery.refresh()

@@ -13,8 +13,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from cwboost import CWBoostClassifier, get_family, load_model, rounds
+from cwboost import CWBoostClassifier, get_family, load_model
 from cwboost.callbacks import Checkpoint, CSVLog, ProgressBar, TimeLimit
+from cwboost.estimator import rounds
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:400], Y[:400]

@@ -62,7 +62,7 @@ def weights(y, n_classes, spread=1.0):
 
 def bound(family, X, n_classes):
     """A family of that name bound to X, for one thread."""
-    from cwboost.plugins import resolve_weak_learner
+    from cwboost.families.discovery import resolve_weak_learner
 
     return resolve_weak_learner(family).bind(
         X, n_targets=n_classes, random_state=generator(), n_threads=1

@@ -7,7 +7,7 @@ class Growth(Settings):
     """All features at every node, so that the work does not depend on a draw."""
 
     def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best", spread=1.0):
-        from cwboost.plugins import get_family
+        from cwboost.families.discovery import get_family
 
         X, y = blobs(n_samples, n_features, n_classes, "float32")
         family = get_family("tree")(

@@ -35,7 +35,7 @@ def cwboost_trees(
     **tree,
 ):
     from cwboost import CWBoostClassifier
-    from cwboost.plugins import get_family
+    from cwboost.families.discovery import get_family
 
     return CWBoostClassifier(
         weak_learner=get_family("tree")(**tree),

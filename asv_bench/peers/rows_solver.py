@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from timing import alternate, numpy_pass
 
 from cwboost import pack_outputs, unpack_outputs
-from cwboost.descent import fcd, update_working_set
-from cwboost.lbfgsb import lbfgsb
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.fcd import fcd, update_working_set
+from cwboost.solvers.lbfgsb import lbfgsb
 
 WITHIN = 1e-3
 

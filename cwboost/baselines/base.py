@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from cwboost.callbacks import TimeLimit
-from cwboost.estimator import BoostingClassifier, check_number
-from cwboost.rounds import train
+from cwboost.estimator.base import BoostingClassifier, check_number
+from cwboost.estimator.rounds import train
 
 __all__ = ["BaselineClassifier"]
 
@@ -77,7 +77,7 @@ class BaselineClassifier(BoostingClassifier):
         return pricer, rng
 
     def _training(self, problem, family, held_out):
-        """Training of this kind on the problem, see `cwboost.rounds.Training`."""
+        """Training of this kind on the problem, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError
 
     def _keep(self, training, family) -> None:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cwboost.baselines.newton import newton_step
-from cwboost.descent import SolverReport
-from cwboost.lbfgsb import lbfgsb
 from cwboost.master import RestrictedMaster, largest
+from cwboost.solvers.fcd import SolverReport
+from cwboost.solvers.lbfgsb import lbfgsb
 
 __all__ = ["fcd_to_gap", "lbfgsb_to_gap", "relative_gap"]
 

@@ -13,9 +13,9 @@ from threadpoolctl import ThreadpoolController
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration, Settings
-from cwboost.estimator import check_choice, check_number
+from cwboost.estimator.base import check_choice, check_number
+from cwboost.estimator.held_out import ValidationScores
 from cwboost.master import RestrictedMaster
-from cwboost.validation import ValidationScores
 
 __all__ = ["MultiBoostClassifier"]
 

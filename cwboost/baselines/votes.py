@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cwboost.column_generation import HISTORY_NAMES
-from cwboost.ensemble import Ensemble, PathBuilder
-from cwboost.families import Priced, Pricer
+from cwboost.ensemble.model import Ensemble, PathBuilder
+from cwboost.families.contract import Priced, Pricer
 
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
 
@@ -58,9 +58,9 @@ class VoteTraining:
     Parameters
     ----------
     pricer : Pricer
-    problem : cwboost.estimator.Problem
+    problem : cwboost.estimator.base.Problem
     n_scores : int
-    validation : cwboost.validation.ValidationScores or None
+    validation : cwboost.estimator.held_out.ValidationScores or None
     """
 
     pricer: Pricer

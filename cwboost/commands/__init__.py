@@ -1,4 +1,4 @@
-"""The sub-commands of ``cwboost``, a module each.
+"""The sub-commands of ``cwboost``, a module each; those with an underscore serve the others.
 
 A module's docstring begins with the line that ``cwboost --help`` shows. ``add_arguments(parser)``
 declares its arguments; ``run(args)`` does the work and returns the exit status. Keep the top of the

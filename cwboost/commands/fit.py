@@ -49,7 +49,7 @@ def run(args) -> int:
 
     import cwboost
     from cwboost.commands import CommandError
-    from cwboost.tables import read_table
+    from cwboost.commands._tables import read_table
 
     classifier = _classifier(args, getattr(cwboost, METHODS[args.method]))
     if not args.model.absolute().parent.is_dir():
@@ -74,7 +74,7 @@ def run(args) -> int:
 
 
 def _classifier(args, make):
-    from cwboost.plugins import resolve_weak_learner
+    from cwboost.families.discovery import resolve_weak_learner
 
     parameters = {"random_state": args.seed, "n_jobs": args.jobs, "verbose": int(not args.quiet)}
     if args.rounds is not None:

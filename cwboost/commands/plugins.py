@@ -22,7 +22,7 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     if args.action == "new":
-        from cwboost.plugin_writer import write_plugin
+        from cwboost.commands._plugin_writer import write_plugin
 
         folder = write_plugin(args.name, args.output)
         # With a separator in it, lest pip take a folder's name for that of a package.
@@ -33,7 +33,7 @@ def run(args) -> int:
 
 
 def _list() -> int:
-    from cwboost.plugins import list_plugins, third_parties_enabled
+    from cwboost.families.discovery import list_plugins, third_parties_enabled
 
     records = list_plugins()
     header = ("family", "distribution", "version", "API", "state", "capabilities")

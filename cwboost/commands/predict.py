@@ -29,7 +29,7 @@ def run(args) -> int:
     """Read, predict, write."""
     from cwboost import ModelFileError, load_model
     from cwboost.commands import CommandError
-    from cwboost.tables import read_table
+    from cwboost.commands._tables import read_table
 
     try:
         classifier = load_model(args.model)

@@ -53,9 +53,9 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Run, report, draw."""
-    from cwboost.experiments.figures import draw_figures
     from cwboost.experiments.methods import METHODS
-    from cwboost.experiments.report import write_report
+    from cwboost.experiments.reporting.figures import draw_figures
+    from cwboost.experiments.reporting.report import write_report
     from cwboost.experiments.reproduce import Plan, reproduce
 
     defaults = QUICK if args.quick else FULL

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from cwboost.datasets import load
-from cwboost.experiments import features
 from cwboost.experiments.cache import ArrayCache
+from cwboost.experiments.features import image_features as features
 
 __all__ = ["FIGURES", "PROTOCOLS", "Batch", "PerClass", "Protocol", "Share", "Split", "prepare"]
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cwboost import __version__
-from cwboost.plugins import get_family
+from cwboost.families.discovery import get_family
 
 __all__ = ["revision"]
 
@@ -36,7 +36,10 @@ def revision(weak_learner: str) -> dict[str, str]:
         compiled files. Two builds of one source have the same digest where the compiler gives
         the same machine code.
     """
-    packages = {"cwboost", get_family(weak_learner).__module__.partition(".")[0]}
+    package = get_family(weak_learner).__module__.split(".")
+    # A shipped family has a package of its own beside cwboost's, in a checkout.
+    depth = 3 if package[:2] == ["cwboost", "plugins"] else 1
+    packages = {"cwboost", ".".join(package[:depth])}
     return {"version": __version__, "code": code_digest(sorted(packages))}
 
 

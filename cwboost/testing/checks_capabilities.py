@@ -10,7 +10,7 @@ import tracemalloc
 import numpy as np
 from scipy import sparse
 
-from cwboost.families import Pricer
+from cwboost.families.contract import Pricer
 from cwboost.testing.material import (
     assert_priced,
     assert_signs,

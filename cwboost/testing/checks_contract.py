@@ -8,7 +8,7 @@ import random
 import numpy as np
 from sklearn.base import clone
 
-from cwboost.contract import examine_family
+from cwboost.families.examination import examine_family
 from cwboost.testing.material import (
     N_TARGETS,
     assert_same_priced,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cwboost.families import WeakLearners
+from cwboost.families.contract import WeakLearners
 from cwboost.testing.material import (
     bind,
     boosting_weights,

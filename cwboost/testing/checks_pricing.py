@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.families import Pricer
+from cwboost.families.contract import Pricer
 from cwboost.testing.material import (
     N_TARGETS,
     assert_priced,

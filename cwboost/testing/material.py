@@ -7,7 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import clone
 
-from cwboost.families import Priced, Pricer, WeakLearnerFamily, WeakLearners, unpack_outputs
+from cwboost.families.contract import (
+    Priced,
+    Pricer,
+    WeakLearnerFamily,
+    WeakLearners,
+    unpack_outputs,
+)
 
 N_TARGETS = 3
 

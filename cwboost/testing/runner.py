@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.contract import describe_error
-from cwboost.families import WeakLearnerFamily, WeakLearners
+from cwboost.families.contract import WeakLearnerFamily, WeakLearners
+from cwboost.families.examination import describe_error
 from cwboost.testing import (
     checks_capabilities,
     checks_contract,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reference_family import ReferenceLearners, ReferencePricer, ReferenceStump
 
-from cwboost.families import Capabilities
+from cwboost.families.contract import Capabilities
 
 NOT_EXACT = Capabilities(missing_values=True, shared_pricing=True)
 SPARSE = Capabilities(exact_pricing=True, sparse_input=True)

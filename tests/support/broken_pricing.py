@@ -8,7 +8,7 @@ import numpy as np
 from broken import breaks, changed_outputs, changed_priced, changed_weights, make_family
 from reference_family import ReferencePricer
 
-from cwboost.families import Pricer
+from cwboost.families.contract import Pricer
 
 
 @breaks(

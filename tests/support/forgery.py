@@ -3,7 +3,7 @@
 import json
 import zlib
 
-from cwboost.container import MAGIC, PREFIX
+from cwboost.model_file.container import MAGIC, PREFIX
 
 
 def header_of(path):

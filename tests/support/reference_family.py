@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost.families import (
+from cwboost.families.contract import (
     Capabilities,
     Priced,
     Pricer,

@@ -1,0 +1,1 @@
+"""Fast coordinate descent on the restricted master."""

@@ -1,0 +1,391 @@
+"""Fast coordinate descent: the state of the restricted master and the passes that change it.
+
+The restricted master is, with q = p / C,
+
+    min over coef >= 0 of   sum coef + (1/q) sum over pairs (i, y != y_i) of mu_(i,y),
+    mu_(i,y) = w_i exp(F_y(x_i) - F_{y_i}(x_i)),   F_c = sum_j coef_(c,j) h_(c,j).
+
+`PairWeights` keeps no pair by column: its state is the K x n matrix R of signed weights, where
+r_c(i) is the sum of mu_(i,y) over y for the examples of class c and -mu_(i,c) for the others.
+Everything the algorithm asks is a product with a row of R: (1/q) sum_i r_c(i) h(x_i) is the edge
+of a column of class c, and one minus it the derivative of the objective. The scores F are kept
+beside it: sum r F is the sum of mu gamma, which the dual bound needs.
+
+Coordinates change either one at a time (`update_coordinates`: one pass over the examples applies
+a move and takes V+ and V- of the next) or a layer at a time (`update_layer`: one column a
+class; one pass fills the joint-sign tables, exact coordinate updates then need no data, one pass
+applies them all).
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange
+from libc.math cimport exp, fabs, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+
+from cwboost._kernels.fcd.column_store cimport ColumnStore
+
+from cwboost._kernels.fcd.subspace import advance, derivatives
+
+cdef extern from "fcd/fcd.h" nogil:
+    const int CWB_TILE
+    ctypedef struct cwb_tile_sums:
+        double loss
+        double margins
+        int64_t errors
+    double cwb_step(double, double, double, double, double) noexcept
+    void cwb_edges(const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept
+    ctypedef struct cwb_run:
+        double* r
+        double* factor
+        int64_t n_bytes, start, end
+    void cwb_run_enter(const double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
+    void cwb_run_leave(double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
+    void cwb_run_move(
+        const cwb_run*, const uint8_t*, double, double, const uint8_t*, double*, double*) noexcept
+    void cwb_add_columns(
+        double*, int64_t, const uint8_t* const*, const double*, int64_t) noexcept
+    void cwb_layer_table(
+        const double*, int64_t, int64_t, const int64_t*, int64_t, const uint8_t**,
+        double*) noexcept
+    double cwb_layer_solve(
+        double*, int64_t, double, double, int64_t, const uint8_t*, const double*,
+        double*) noexcept
+    void cwb_tile(
+        double*, double*, int64_t, const int64_t*, int64_t, int64_t, int64_t, const uint8_t**,
+        const double*, const double*, const double*, const double*, const int32_t*,
+        cwb_tile_sums*) noexcept
+    void cwb_pair_weights(
+        double*, const double*, int64_t, int64_t, const int64_t*, int64_t,
+        const double*) noexcept
+
+# The factors of a run may grow to exp(this) before they are folded into R.
+cdef double LARGEST_LOG_SCALE = 200.0
+# Below so many entries of R a second thread costs more than it brings.
+cdef int64_t PARALLEL_ENTRIES = 60_000
+
+
+def aligned_zeros(shape):
+    """Zeros whose rows begin with a line of the cache, if they are a multiple of one long.
+
+    A vector of 64 bytes that lies across two lines costs two.
+    """
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 7)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + size].reshape(shape)
+
+
+cdef class PairWeights:
+    """State of the restricted master over examples that are sorted by class.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,), dtype int64
+        Examples of each class, in the order of the classes.
+    example_weight : ndarray of shape (n_samples,), dtype float64, positive
+    q : float
+        p / C.
+    n_threads : int
+    """
+
+    cdef readonly int64_t n_samples, n_classes, n_bytes, stride
+    cdef readonly double q, loss, margins
+    cdef readonly int64_t n_errors
+    cdef int n_threads
+    cdef double[:, ::1] R, scores
+    cdef double[::1] weight, tables, up, down, run_factor
+    cdef int64_t[::1] starts
+    cdef int32_t[::1] label
+    cdef uint8_t[::1] no_bits
+    cdef cwb_tile_sums* tile_sums
+
+    def __init__(self, counts, example_weight, double q, int n_threads):
+        counts = np.asarray(counts, dtype=np.int64)
+        self.n_classes = counts.shape[0]
+        self.n_samples = counts.sum()
+        self.n_bytes = (self.n_samples + 7) // 8
+        # Whole vectors a row, and rows that do not fall on the same cache sets.
+        self.stride = 8 * self.n_bytes + 8
+        self.q = q
+        self.n_threads = n_threads
+        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.label = np.full(self.stride, -1, dtype=np.int32)
+        np.asarray(self.label)[: self.n_samples] = np.repeat(
+            np.arange(self.n_classes, dtype=np.int32), counts)
+        self.weight = aligned_zeros(self.stride)
+        np.asarray(self.weight)[: self.n_samples] = example_weight
+        self.R = aligned_zeros((self.n_classes, self.stride))
+        self.scores = aligned_zeros((self.n_classes, self.stride))
+        self.run_factor = aligned_zeros(self.stride)
+        self.tables = np.zeros(4 * self.n_classes * self.n_classes)
+        self.up = np.ones(self.n_classes)
+        self.down = np.ones(self.n_classes)
+        self.no_bits = np.zeros(self.n_bytes, dtype=np.uint8)
+        self.tile_sums = <cwb_tile_sums*> malloc(
+            (self.n_bytes // CWB_TILE + 1) * sizeof(cwb_tile_sums))
+        if self.tile_sums == NULL:
+            raise MemoryError("no memory for the restricted master")
+        self.restart()
+
+    def __cinit__(self):
+        self.tile_sums = NULL
+
+    def __dealloc__(self):
+        free(self.tile_sums)
+
+    def restart(self):
+        """All coefficients zero: every pair weight is the example's weight."""
+        R = np.asarray(self.R)
+        R[:] = -np.asarray(self.weight)
+        np.asarray(self.scores)[:] = 0.0
+        self.fold()
+
+    def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
+        """Pair weights anew from the columns: scores first, then mu = w exp(F_y - F_{y_i}).
+
+        Ends the drift of many multiplied updates, and starts from given coefficients.
+
+        Parameters
+        ----------
+        columns : ColumnStore
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
+        more : bool, default=False
+            `coef` comes on top of the present scores.
+
+        Raises
+        ------
+        OverflowError
+            If a pair weight is not finite. The state is then as after `restart`.
+        """
+        cdef int64_t c, j, n = 0, K = self.n_classes
+        cdef int64_t[::1] first = np.zeros(K + 1, dtype=np.int64)
+        cdef int64_t most = np.count_nonzero(coef)
+        cdef double[::1] moves = np.zeros(most + 1)
+        cdef const uint8_t** used = <const uint8_t**> malloc((most + 1) * sizeof(void*))
+        if used == NULL:
+            raise MemoryError("no memory to form the pair weights")
+        for c in range(K):
+            first[c] = n
+            for j in range(columns.count[c]):
+                if coef[c, j] != 0.0:
+                    used[n], moves[n] = columns.first[c] + j * self.n_bytes, coef[c, j]
+                    n += 1
+        first[K] = n
+        if not more:
+            np.asarray(self.scores)[:] = 0.0
+        self.rebuild_rows(used, &moves[0], &first[0])
+        free(used)
+        self.fold()
+        if not isfinite(self.loss):
+            self.restart()
+            raise OverflowError("a pair weight overflows")
+
+    cdef void rebuild_rows(self, const uint8_t** columns, const double* moves,
+                           const int64_t* first) noexcept nogil:
+        """Scores and pair weights: class c has the columns first[c] to first[c + 1] - 1."""
+        cdef int64_t c, n_classes = self.n_classes
+        # Plain pointers here and below: a bounds check may not leave a parallel loop.
+        cdef double* R = &self.R[0, 0]
+        cdef double* F = &self.scores[0, 0]
+        cdef const double* weight = &self.weight[0]
+        cdef const int64_t* starts = &self.starts[0]
+        cdef int n_threads = self.threads()
+        for c in prange(n_classes, num_threads=n_threads, schedule="static"):
+            cwb_add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
+                            moves + first[c], first[c + 1] - first[c])
+        for c in prange(n_classes, num_threads=n_threads, schedule="static"):
+            cwb_pair_weights(R, F, self.stride, c, starts, n_classes, weight)
+
+    cdef int threads(self) noexcept nogil:
+        return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
+
+    @property
+    def weights(self):
+        """The matrix R: a float64 view of shape (n_classes, n_samples)."""
+        return np.asarray(self.R)[:, : self.n_samples]
+
+    def own_sums(self):
+        """The sum of the pair weights of each example, an array of shape (n_samples,)."""
+        at = np.arange(self.n_samples)
+        return np.asarray(self.R)[np.asarray(self.label)[at], at]
+
+    def state(self):
+        """Arrays that, with the columns, continue training bit for bit."""
+        return {"weights": np.array(self.R), "scores": np.array(self.scores)}
+
+    def scores_now(self):
+        """A copy of the scores, as `derivatives` takes it."""
+        return np.array(self.scores)
+
+    def derivatives(self, scores):
+        """Slopes and curvatures (see `subspace`) along the moves between points, the last first."""
+        return derivatives(self.R, [self.scores, *scores], self.starts, self.threads())
+
+    def advance(self, scores, steps):
+        """Move the scores by so much of each of those moves; the weights are left to `rebuild`."""
+        advance([self.scores, *scores], steps)
+
+    def restore(self, state):
+        """Continue from what `state` returned for the same examples."""
+        for name, target in (("weights", self.R), ("scores", self.scores)):
+            if state[name].shape != (self.n_classes, self.stride):
+                raise ValueError(
+                    f"state {name!r}: expected shape {(self.n_classes, self.stride)}, "
+                    f"got {state[name].shape}")
+            np.asarray(target)[...] = state[name]
+        self.fold()
+
+    def edges(self, ColumnStore columns, double[:, ::1] out):
+        """Edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
+
+        Parameters
+        ----------
+        columns : ColumnStore
+        out : ndarray of shape (n_classes, at least columns of a class), dtype float64
+            Entries without a column are left as they are.
+        """
+        cdef int64_t k
+        cdef const double* R = &self.R[0, 0]
+        cdef double* edges = &out[0, 0]
+        cdef int64_t stride = out.shape[1]
+        cdef int n_threads = self.threads()
+        for k in prange(self.n_classes, nogil=True, num_threads=n_threads, schedule="dynamic",
+                        chunksize=1):
+            cwb_edges(R + k * self.stride, self.n_bytes, columns.first[k], self.n_bytes,
+                      columns.count[k], edges + k * stride)
+
+    def update_layer(self, ColumnStore columns, const int64_t[::1] rows, double[:, ::1] coef,
+                     double step=1.0, int64_t n_sweeps=1):
+        """Coordinate updates of one column a class, in the order of the classes.
+
+        Parameters
+        ----------
+        columns : ColumnStore
+        rows : ndarray of shape (n_classes,), dtype int64
+            The column of each class; -1 leaves a class out.
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
+            Changed in place; a coefficient never falls below zero.
+        step : float, default=1.0
+            Share of the way to each coordinate's minimiser (shrinkage).
+        n_sweeps : int, default=1
+            Sweeps over the layer; one is the first pass of Algorithm 2.
+        """
+        cdef int64_t c, K = self.n_classes
+        cdef int n_threads = self.threads()
+        cdef double[:, ::1] numbers = np.zeros((2, K))
+        cdef double* start = &numbers[0, 0]
+        cdef double* d = &numbers[1, 0]
+        cdef uint8_t[::1] active = np.zeros(K, dtype=np.uint8)
+        cdef const uint8_t** bits = <const uint8_t**> malloc(K * sizeof(void*))
+        cdef double* tables = &self.tables[0]
+        cdef const double* R = &self.R[0, 0]
+        cdef const int64_t* starts = &self.starts[0]
+        if bits == NULL:
+            raise MemoryError("no memory for a layer")
+        for c in range(K):
+            bits[c] = &self.no_bits[0]
+            if rows[c] >= 0:
+                bits[c] = columns.first[c] + rows[c] * self.n_bytes
+                start[c], active[c] = coef[c, rows[c]], 1
+        with nogil:
+            for c in prange(K, num_threads=n_threads, schedule="static"):
+                cwb_layer_table(R, self.stride, c, starts, K, bits, tables)
+            cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], start, d)
+            for c in range(K):
+                self.up[c] = exp(d[c])
+                self.down[c] = exp(-d[c])
+        self.apply(bits, d)
+        free(bits)
+        for c in range(K):
+            if active[c]:
+                coef[c, rows[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
+
+    def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
+                           const int64_t[::1] rows, double[:, ::1] coef):
+        """Exact updates of single coordinates, one after the other.
+
+        Neighbours of one class make a run, whose updates cost one pass over the examples each;
+        between runs come two passes over the pairs of the examples of that class.
+
+        Parameters
+        ----------
+        columns : ColumnStore
+        classes, rows : ndarrays of shape (n_updates,), dtype int64
+            The coordinate of each update: column ``rows[u]`` of class ``classes[u]``.
+        coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
+            Changed in place.
+        """
+        cdef int64_t u = 0, first, c, n_updates = classes.shape[0]
+        cdef double[::1] moves = np.zeros(n_updates + 1)
+        cdef const uint8_t** bits = <const uint8_t**> malloc((n_updates + 1) * sizeof(void*))
+        if bits == NULL:
+            raise MemoryError("no memory for the updates")
+        with nogil:
+            while u < n_updates:
+                first, c = u, classes[u]
+                while u < n_updates and classes[u] == c:
+                    bits[u] = columns.first[c] + rows[u] * self.n_bytes
+                    u += 1
+                self.run(c, bits + first, &rows[first], &coef[c, 0], &moves[first], u - first)
+            self.apply(NULL, NULL)
+        free(bits)
+
+    cdef void run(self, int64_t c, const uint8_t** columns, const int64_t* rows, double* w,
+                  double* moves, int64_t n) noexcept nogil:
+        """Update coordinates of class c: column `columns[k]`, whose coefficient is `w[rows[k]]`."""
+        cdef int64_t k
+        cdef double v_plus, v_minus, d, log_scale = 0.0
+        cdef double* value
+        cdef cwb_run run
+        run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
+        run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
+        cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+        # A move by nothing takes the sums of the first.
+        cwb_run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
+        for k in range(n):
+            value = &w[rows[k]]
+            d = moves[k] = cwb_step(v_plus, v_minus, self.q, value[0], 1.0)
+            value[0] = value[0] + d if value[0] + d > 0.0 else 0.0
+            log_scale += fabs(d)
+            if log_scale > LARGEST_LOG_SCALE:
+                # Fold what the run has done into R, lest its factors overflow.
+                cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+                cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+                log_scale = fabs(d)
+            cwb_run_move(&run, columns[k], exp(d), exp(-d), columns[min(k + 1, n - 1)],
+                         &v_plus, &v_minus)
+        cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+        cwb_add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
+
+    cpdef fold(self):
+        """Renew the own sums, and the loss, margins and errors counted with them."""
+        self.apply(NULL, NULL)
+
+    cdef void apply(self, const uint8_t** layer, const double* moved) noexcept nogil:
+        """Tiles in parallel, their sums added in order: the same bits at any thread count."""
+        cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
+        cdef int64_t t, first, last, errors = 0
+        cdef double loss = 0.0, margins = 0.0
+        cdef int n_threads = self.threads()
+        cdef cwb_tile_sums* sums = self.tile_sums
+        cdef double* R = &self.R[0, 0]
+        cdef double* F = &self.scores[0, 0]
+        cdef const int64_t* starts = &self.starts[0]
+        cdef double* up = &self.up[0]
+        cdef double* down = &self.down[0]
+        cdef const double* weight = &self.weight[0]
+        cdef const int32_t* label = &self.label[0]
+        for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
+            first = t * CWB_TILE
+            last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
+            cwb_tile(R, F, self.stride, starts, self.n_classes, first, last, layer, moved, up,
+                     down, weight, label, &sums[t])
+        for t in range(n_tiles):
+            loss = loss + sums[t].loss
+            margins = margins + sums[t].margins
+            errors = errors + sums[t].errors
+        self.loss = loss
+        self.margins = margins
+        self.n_errors = errors

@@ -1,0 +1,134 @@
+"""Derivatives of the loss of the restricted master along a few directions."""
+
+import numpy as np
+
+from cython.parallel cimport prange
+from libc.math cimport isfinite, sqrt
+from libc.stdint cimport int64_t
+
+cdef extern from "fcd/subspace.h" nogil:
+    enum:
+        CWB_MOST_DIRECTIONS
+    void cwb_direction_sums(
+        const double*, const double* const*, int, int64_t, int64_t, const int64_t*, int64_t,
+        double*) noexcept
+    void cwb_advance(double*, const double* const*, int, const double*, int64_t) noexcept
+
+__all__ = ["MOST_DIRECTIONS", "advance", "derivatives", "newton_step"]
+
+MOST_DIRECTIONS = CWB_MOST_DIRECTIONS
+
+# Added to the diagonal of a curvature scaled to ones there.
+cdef double RIDGE = 1e-10
+
+
+cdef int check(const double[:, ::1] present, list scores, const double** at) except -1:
+    """Number of directions between these scores, whose addresses go to `at`."""
+    cdef int k, n = <int> len(scores) - 1
+    cdef const double[:, ::1] view
+    if not 1 <= n <= CWB_MOST_DIRECTIONS:
+        raise ValueError(f"expected 2 to {CWB_MOST_DIRECTIONS + 1} arrays of scores")
+    for k in range(n + 1):
+        view = scores[k]
+        if view.shape[0] != present.shape[0] or view.shape[1] != present.shape[1]:
+            raise ValueError("expected scores of one shape")
+        at[k] = &view[0, 0]
+    return n
+
+
+def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
+    """First and second derivatives of the sum of the pair weights.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n_classes, stride), dtype float64
+        Signed weights at ``scores[0]``.
+    scores : list of 2 to MOST_DIRECTIONS + 1 ndarrays like R
+        Direction k leads from ``scores[k + 1]`` to ``scores[k]``.
+    starts : ndarray of shape (n_classes + 1,), dtype int64
+        First example of each class, and their number.
+    n_threads : int
+        The result does not depend on it: classes are summed one by one.
+
+    Returns
+    -------
+    slope : ndarray of shape (n_directions,)
+    curvature : ndarray of shape (n_directions, n_directions)
+    """
+    cdef int64_t c, k, other, at_sum, K = R.shape[0], stride = R.shape[1]
+    cdef double[:, ::1] sums = np.zeros((K, 16))
+    cdef const double* at[CWB_MOST_DIRECTIONS + 1]
+    cdef int n = check(R, scores, at)
+    cdef const double* weights = &R[0, 0]
+    cdef const int64_t* start = &starts[0]
+    cdef double* out = &sums[0, 0]
+    if starts.shape[0] != K + 1 or starts[K] > stride:
+        raise ValueError("expected the first example of each class")
+    for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
+        cwb_direction_sums(weights, at, n, stride, c, start, K, out + 16 * c)
+    slope, curvature = np.zeros(n), np.zeros((n, n))
+    cdef double[::1] first = slope
+    cdef double[:, ::1] second = curvature
+    for c in range(K):
+        at_sum = n
+        for k in range(n):
+            first[k] += sums[c, k]
+            for other in range(k, n):
+                second[k, other] += sums[c, at_sum]
+                at_sum += 1
+    for k in range(n):
+        for other in range(k):
+            second[k, other] = second[other, k]
+    return slope, curvature
+
+
+def advance(list scores, const double[::1] steps):
+    """Move ``scores[0]``, in place, so far along each of the directions between the scores."""
+    cdef double[:, ::1] present = scores[0]
+    cdef const double* at[CWB_MOST_DIRECTIONS + 1]
+    cdef int n = check(present, scores, at)
+    if steps.shape[0] != n or present.shape[1] % 8:
+        raise ValueError("expected a step a direction, and rows of whole vectors")
+    cwb_advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
+
+
+def newton_step(const double[::1] slope, const double[:, ::1] curvature):
+    """Minimiser of the quadratic model with these derivatives.
+
+    Zero along directions without curvature; along all, where it is not finite. Moves may be
+    nearly parallel, so the diagonal grows by enough for rounding not to decide.
+    """
+    cdef int64_t i, j, k, n = slope.shape[0]
+    cdef double scale[CWB_MOST_DIRECTIONS]
+    cdef double a[CWB_MOST_DIRECTIONS][CWB_MOST_DIRECTIONS]
+    cdef double x[CWB_MOST_DIRECTIONS]
+    if not 1 <= n <= CWB_MOST_DIRECTIONS or curvature.shape[0] != n or curvature.shape[1] != n:
+        raise ValueError(f"expected 1 to {CWB_MOST_DIRECTIONS} directions")
+    for i in range(n):
+        scale[i] = 1.0 / sqrt(curvature[i, i]) if curvature[i, i] > 0.0 else 0.0
+        x[i] = -slope[i] * scale[i]
+        for j in range(i + 1):
+            a[i][j] = curvature[i, j] * scale[i] * scale[j]
+        a[i][i] = 1.0 + RIDGE
+    # Cholesky's decomposition in place, then both triangles solved.
+    for j in range(n):
+        for k in range(j):
+            a[j][j] -= a[j][k] * a[j][k]
+        a[j][j] = sqrt(a[j][j])
+        for i in range(j + 1, n):
+            for k in range(j):
+                a[i][j] -= a[i][k] * a[j][k]
+            a[i][j] /= a[j][j]
+        for k in range(j):
+            x[j] -= a[j][k] * x[k]
+        x[j] /= a[j][j]
+    for j in range(n - 1, -1, -1):
+        for k in range(j + 1, n):
+            x[j] -= a[k][j] * x[k]
+        x[j] /= a[j][j]
+    step = np.zeros(n)
+    for i in range(n):
+        if not isfinite(x[i] * scale[i]):
+            return np.zeros(n)
+        step[i] = x[i] * scale[i]
+    return step

@@ -1,0 +1,1 @@
+"""Scores of fitted models: additive stumps, trees, packed votes."""

@@ -1,0 +1,164 @@
+"""Scores of an additive model (see additive.h for the mathematics), dense and CSR, over threads."""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from cwboost._kernels.common.typedefs cimport feature_t
+
+cdef extern from "prediction/additive.h" nogil:
+    enum: CWB_ADD_ROWS
+    enum: CWB_ADD_LANES
+    ctypedef struct cwb_additive:
+        int64_t n_slabs
+        int64_t n_scores
+        const int64_t *slab_entries
+        const int32_t *slab_vectors
+        const double *base
+        const int32_t *feature
+        const int64_t *threshold_start
+        const double *thresholds
+        const int64_t *table_start
+        const double *table
+        const uint8_t *lut
+        const int32_t *entry_of
+        int64_t n_mapped
+    void cwb_add_dense_u8(const cwb_additive *, const uint8_t *, int64_t, int64_t, int, double *)
+    void cwb_add_dense_f32(const cwb_additive *, const float *, int64_t, int64_t, int, double *)
+    void cwb_add_dense_f64(const cwb_additive *, const double *, int64_t, int64_t, int, double *)
+    void cwb_add_sparse_u8_32(const cwb_additive *, const uint8_t *, const int32_t *, int64_t,
+                              double *)
+    void cwb_add_sparse_f32_32(const cwb_additive *, const float *, const int32_t *, int64_t,
+                               double *)
+    void cwb_add_sparse_f64_32(const cwb_additive *, const double *, const int32_t *, int64_t,
+                               double *)
+    void cwb_add_sparse_u8_64(const cwb_additive *, const uint8_t *, const int64_t *, int64_t,
+                              double *)
+    void cwb_add_sparse_f32_64(const cwb_additive *, const float *, const int64_t *, int64_t,
+                               double *)
+    void cwb_add_sparse_f64_64(const cwb_additive *, const double *, const int64_t *, int64_t,
+                               double *)
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+LANES = CWB_ADD_LANES
+
+
+cdef class AdditiveModel:
+    """Compiled tables; `cwboost.kernels.additive` builds them and says what the arrays hold.
+
+    The arrays come from there and are trusted: consistent lengths, C-contiguous, int64 or int32
+    as the struct has them.
+    """
+
+    cdef cwb_additive model
+    cdef object arrays
+    cdef int64_t n_columns
+
+    def __init__(self, int64_t n_scores, slab_entries, slab_vectors, base, feature,
+                 threshold_start, thresholds, table_start, table, lut, entry_of):
+        cdef const int64_t[::1] slab_entries_ = slab_entries
+        cdef const int32_t[::1] slab_vectors_ = slab_vectors
+        cdef const double[:, ::1] base_ = base
+        cdef const int32_t[::1] feature_ = feature
+        cdef const int64_t[::1] threshold_start_ = threshold_start
+        cdef const double[::1] thresholds_ = thresholds
+        cdef const int64_t[::1] table_start_ = table_start
+        cdef const double[::1] table_ = table
+        cdef const uint8_t[:, ::1] lut_ = lut
+        cdef const int32_t[:, ::1] entry_of_ = entry_of
+        self.arrays = (slab_entries, slab_vectors, base, feature, threshold_start, thresholds,
+                       table_start, table, lut, entry_of)
+        self.n_columns = max(feature, default=-1) + 1
+        self.model.n_scores = n_scores
+        self.model.n_slabs = slab_vectors_.shape[0]
+        self.model.n_mapped = entry_of_.shape[1]
+        self.model.slab_entries = &slab_entries_[0]
+        self.model.slab_vectors = &slab_vectors_[0]
+        self.model.base = &base_[0, 0]
+        self.model.threshold_start = &threshold_start_[0]
+        # Empty where no stump splits, and then never read.
+        self.model.feature = &feature_[0] if feature_.shape[0] else NULL
+        self.model.table_start = &table_start_[0] if table_start_.shape[0] else NULL
+        self.model.thresholds = &thresholds_[0] if thresholds_.shape[0] else NULL
+        self.model.table = &table_[0] if table_.shape[0] else NULL
+        self.model.lut = &lut_[0, 0] if lut_.shape[0] else NULL
+        self.model.entry_of = &entry_of_[0, 0] if entry_of_.size else NULL
+
+    def dense(self, const feature_t[:, :] X, double[:, ::1] out, int n_threads):
+        """Fill `out`, (n_samples, n_scores), with the scores of the rows of X."""
+        cdef int64_t n_samples = X.shape[0]
+        cdef int64_t n_blocks = (n_samples + CWB_ADD_ROWS - 1) // CWB_ADD_ROWS
+        cdef int64_t row_step = X.strides[0] // <int64_t> sizeof(feature_t)
+        cdef int64_t column_step = X.strides[1] // <int64_t> sizeof(feature_t)
+        cdef int64_t block
+        cdef const feature_t *x
+        if X.shape[1] < self.n_columns:
+            raise ValueError(f"X must have at least {self.n_columns} features, got {X.shape[1]}")
+        if out.shape[0] != n_samples or out.shape[1] != self.model.n_scores:
+            raise ValueError("out must have shape (n_samples, n_scores)")
+        if n_samples == 0:
+            return
+        x = &X[0, 0] if X.shape[1] else NULL
+        if n_threads == 1 or n_blocks == 1:
+            with nogil:
+                for block in range(n_blocks):
+                    self.dense_block(x, row_step, column_step, block, n_samples, &out[0, 0])
+        else:
+            for block in prange(n_blocks, nogil=True, schedule="static", num_threads=n_threads):
+                self.dense_block(x, row_step, column_step, block, n_samples, &out[0, 0])
+
+    cdef void dense_block(self, const feature_t *x, int64_t row_step, int64_t column_step,
+                          int64_t block, int64_t n_samples, double *out) noexcept nogil:
+        cdef int64_t first = block * CWB_ADD_ROWS
+        cdef int n_rows = <int> min(CWB_ADD_ROWS, n_samples - first)
+        x = x + first * row_step
+        out = out + first * self.model.n_scores
+        if feature_t is uint8_t:
+            cwb_add_dense_u8(&self.model, x, row_step, column_step, n_rows, out)
+        elif feature_t is float:
+            cwb_add_dense_f32(&self.model, x, row_step, column_step, n_rows, out)
+        else:
+            cwb_add_dense_f64(&self.model, x, row_step, column_step, n_rows, out)
+
+    def sparse(self, const feature_t[::1] data, const index_t[::1] columns,
+               const index_t[::1] indptr, double[:, ::1] out, int n_threads):
+        """The same for the rows of a CSR matrix without duplicates."""
+        cdef int64_t n_samples = indptr.shape[0] - 1
+        cdef int64_t i
+        if out.shape[0] != n_samples or out.shape[1] != self.model.n_scores:
+            raise ValueError("out must have shape (n_samples, n_scores)")
+        if n_samples == 0:
+            return
+        if n_threads == 1 or n_samples < CWB_ADD_ROWS:
+            with nogil:
+                for i in range(n_samples):
+                    self.sparse_row(&data[0] if data.shape[0] else NULL,
+                                    &columns[0] if columns.shape[0] else NULL,
+                                    indptr[i], indptr[i + 1], &out[i, 0])
+        else:
+            for i in prange(n_samples, nogil=True, schedule="static", num_threads=n_threads):
+                self.sparse_row(&data[0] if data.shape[0] else NULL,
+                                &columns[0] if columns.shape[0] else NULL,
+                                indptr[i], indptr[i + 1], &out[i, 0])
+
+    cdef void sparse_row(self, const feature_t *data, const index_t *columns, int64_t start,
+                         int64_t end, double *out) noexcept nogil:
+        data = data + start
+        columns = columns + start
+        if feature_t is uint8_t:
+            if index_t is int32_t:
+                cwb_add_sparse_u8_32(&self.model, data, columns, end - start, out)
+            else:
+                cwb_add_sparse_u8_64(&self.model, data, columns, end - start, out)
+        elif feature_t is float:
+            if index_t is int32_t:
+                cwb_add_sparse_f32_32(&self.model, data, columns, end - start, out)
+            else:
+                cwb_add_sparse_f32_64(&self.model, data, columns, end - start, out)
+        else:
+            if index_t is int32_t:
+                cwb_add_sparse_f64_32(&self.model, data, columns, end - start, out)
+            else:
+                cwb_add_sparse_f64_64(&self.model, data, columns, end - start, out)

@@ -1,0 +1,50 @@
+"""Scores that follow changed coefficients, from outputs kept at one bit an example."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+import numpy as np
+
+cdef extern from "prediction/votes.h" nogil:
+    void cwb_votes(const uint8_t *packed, int64_t n_bytes, const int64_t *row,
+                   const int64_t *target, const double *step, int64_t n_entries, double *scores)
+
+
+def new_scores(int64_t n_scores, int64_t n_samples):
+    """Zeros of the shape that `add_votes` moves.
+
+    Returns
+    -------
+    ndarray of shape (n_scores, 8 * n_bytes), dtype float64
+        ``n_bytes`` hold a bit for each example; ``[:, :n_samples].T`` are the scores.
+    """
+    return np.zeros((n_scores, 8 * ((n_samples + 7) // 8)))
+
+
+def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1] scores):
+    """Add ``steps[e]`` times the outputs ``packed[rows[e]]`` to ``scores[targets[e]]``, in order.
+
+    Parameters
+    ----------
+    packed : ndarray of shape (n_columns, n_bytes), dtype uint8
+        As `cwboost.families.contract.pack_outputs` packs them.
+    rows, targets : array-like of int, shape (n_entries,)
+    steps : array-like of float, shape (n_entries,)
+    scores : ndarray from `new_scores`
+        Changed in place; what lies behind the last example has no meaning.
+    """
+    cdef const int64_t[::1] row = np.ascontiguousarray(rows, dtype=np.int64)
+    cdef const int64_t[::1] target = np.ascontiguousarray(targets, dtype=np.int64)
+    cdef const double[::1] step = np.ascontiguousarray(steps, dtype=np.float64)
+    cdef int64_t n_entries = row.shape[0], e
+    if target.shape[0] != n_entries or step.shape[0] != n_entries:
+        raise ValueError("rows, targets and steps must have the same length")
+    if scores.shape[1] != 8 * packed.shape[1]:
+        raise ValueError(
+            f"scores must have {8 * packed.shape[1]} examples a row, got {scores.shape[1]}")
+    for e in range(n_entries):
+        if not (0 <= row[e] < packed.shape[0] and 0 <= target[e] < scores.shape[0]):
+            raise ValueError("rows and targets must lie inside packed and scores")
+    if n_entries and packed.shape[1]:
+        with nogil:
+            cwb_votes(&packed[0, 0], packed.shape[1], &row[0], &target[0], &step[0], n_entries,
+                      &scores[0, 0])

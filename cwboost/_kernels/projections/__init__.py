@@ -1,0 +1,1 @@
+"""Projections of rows on many directions."""

@@ -1,0 +1,191 @@
+"""Projections of rows on many directions: the same bits in training and prediction."""
+
+from cython.parallel cimport prange
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+
+import numpy as np
+
+from cwboost._kernels.common.typedefs cimport feature_t
+
+cdef extern from "projections/projection.h" nogil:
+    enum: CWB_PROJ_LANES
+    enum: CWB_PROJ_ROWS
+    void cwb_project_rows(const double *, int64_t, const double *, int64_t, int64_t, double *)
+    void cwb_project_stored(const double *, const int32_t *, int64_t, const double *, int64_t,
+                            double *)
+    void cwb_gaussian(uint64_t, int64_t, const double *, int64_t, double *)
+    void cwb_sparse_signs(uint64_t, double, int64_t, const double *, int64_t, double *)
+
+LANES = CWB_PROJ_LANES
+
+cdef int64_t ROWS_OF_A_TASK = 64
+# A row with fewer non-zeros than this share is worked through by its non-zeros.
+cdef double FEW = 0.4
+
+
+cdef class Directions:
+    """Directions in the columns of a matrix W, and an offset each.
+
+    Parameters
+    ----------
+    W : ndarray of shape (n_features, width), dtype float64, C-contiguous
+        The width is a multiple of 8; columns from `n_columns` on are ignored.
+    offset : ndarray of shape (width,), dtype float64
+    n_columns : int
+    """
+
+    cdef const double[:, ::1] W
+    cdef const double[::1] offset
+    cdef int64_t d
+    cdef int64_t width
+    cdef readonly int64_t n_columns
+
+    def __init__(self, const double[:, ::1] W, const double[::1] offset, int64_t n_columns):
+        if W.shape[1] % CWB_PROJ_LANES or not 0 < n_columns <= W.shape[1]:
+            raise ValueError("the width of W must be a multiple of 8 that holds n_columns")
+        if offset.shape[0] != W.shape[1] or W.shape[0] == 0:
+            raise ValueError("offset must have an entry a column of W")
+        self.W, self.offset = W, offset
+        self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
+
+    def dense(self, const feature_t[:, :] X, float[:, ::1] out, int n_threads):
+        """Fill `out`, (n_columns, n_samples), with the projections of the rows of X."""
+        cdef int64_t n = X.shape[0], task
+        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        cdef int64_t row_step = X.strides[0] // <int64_t> sizeof(feature_t)
+        cdef int64_t column_step = X.strides[1] // <int64_t> sizeof(feature_t)
+        cdef const feature_t *x
+        cdef int failed = 0
+        if X.shape[1] != self.d or out.shape[0] != self.n_columns or out.shape[1] != n:
+            raise ValueError("X, W and out do not fit together")
+        if n == 0:
+            return
+        x = &X[0, 0]
+        for task in prange(n_tasks, nogil=True, schedule="dynamic", num_threads=n_threads):
+            failed += self.dense_task(x, row_step, column_step, task * ROWS_OF_A_TASK,
+                                      min(n, (task + 1) * ROWS_OF_A_TASK), n, &out[0, 0])
+        if failed:
+            raise MemoryError("no memory for the projections")
+
+    cdef int dense_task(self, const feature_t *x, int64_t row_step, int64_t column_step,
+                        int64_t start, int64_t end, int64_t n, float *out) noexcept nogil:
+        cdef int64_t d = self.d, i, k, r, count, at
+        cdef int64_t waiting = 0
+        cdef int64_t rows[CWB_PROJ_ROWS]
+        cdef double sums[CWB_PROJ_ROWS * CWB_PROJ_LANES]
+        cdef double *tile = <double *> calloc(CWB_PROJ_ROWS * d, sizeof(double))
+        cdef double *value = <double *> malloc(d * sizeof(double))
+        cdef int32_t *feature = <int32_t *> malloc(d * sizeof(int32_t))
+        cdef double *all_sums = <double *> malloc(self.width * sizeof(double))
+        cdef int failed = tile == NULL or value == NULL or feature == NULL or all_sums == NULL
+        if not failed:
+            for i in range(start, end):
+                count = 0
+                for k in range(d):
+                    tile[waiting * d + k] = <double> x[i * row_step + k * column_step]
+                    value[count] = tile[waiting * d + k]
+                    feature[count] = <int32_t> k
+                    count += tile[waiting * d + k] != 0
+                if count < FEW * d:
+                    cwb_project_stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
+                    self.store(all_sums, i, n, 0, self.n_columns, out)
+                else:
+                    rows[waiting] = i
+                    waiting += 1
+                if waiting == CWB_PROJ_ROWS or (waiting and i == end - 1):
+                    at = 0
+                    while at < self.n_columns:
+                        # Rows that are not waiting hold an earlier tile; their sums are not read.
+                        cwb_project_rows(tile, d, &self.W[0, 0], self.width, at, sums)
+                        for r in range(waiting):
+                            self.store(sums + r * CWB_PROJ_LANES - at, rows[r], n, at,
+                                       min(self.n_columns, at + CWB_PROJ_LANES), out)
+                        at = at + CWB_PROJ_LANES
+                    waiting = 0
+        free(tile)
+        free(value)
+        free(feature)
+        free(all_sums)
+        return failed
+
+    cdef void store(self, const double *sums, int64_t i, int64_t n, int64_t start, int64_t end,
+                    float *out) noexcept nogil:
+        cdef int64_t j
+        for j in range(start, end):
+            out[j * n + i] = <float> (sums[j] - self.offset[j])
+
+    def sparse(self, const feature_t[::1] data, const int32_t[::1] features,
+               const int64_t[::1] indptr, float[:, ::1] out, int n_threads):
+        """The same for the rows of a canonical CSR matrix whose indices are in range."""
+        cdef int64_t n = indptr.shape[0] - 1, i
+        cdef int failed = 0
+        if out.shape[0] != self.n_columns or out.shape[1] != n:
+            raise ValueError("X and out do not fit together")
+        for i in prange(n, nogil=True, schedule="static", num_threads=n_threads):
+            failed += self.sparse_row(&data[0] if data.shape[0] else NULL,
+                                      &features[0] if features.shape[0] else NULL,
+                                      indptr[i], indptr[i + 1] - indptr[i], i, n, &out[0, 0])
+        if failed:
+            raise MemoryError("no memory for the projections")
+
+    cdef int sparse_row(self, const feature_t *data, const int32_t *features, int64_t start,
+                        int64_t count, int64_t i, int64_t n, float *out) noexcept nogil:
+        cdef int64_t p
+        cdef double *value = <double *> malloc((count + self.width) * sizeof(double))
+        if value == NULL:
+            return 1
+        for p in range(count):
+            value[p] = <double> data[start + p]
+        cwb_project_stored(value, features + start, count, &self.W[0, 0], self.width,
+                           value + count)
+        self.store(value + count, i, n, 0, self.n_columns, out)
+        free(value)
+        return 0
+
+
+def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
+                    const double[::1] scale, const int64_t[::1] columns, double[:, ::1] W):
+    """Write the directions of `seeds` into `columns` of W, their entries times `scale`.
+
+    Density 0 stands for Gaussian entries, a density in (0, 1] for sparse signs.
+    """
+    cdef int64_t j, d = W.shape[0], width = W.shape[1]
+    if scale.shape[0] != d or density.shape[0] != seeds.shape[0]:
+        raise ValueError("seeds, density, scale and W do not fit together")
+    if columns.shape[0] != seeds.shape[0]:
+        raise ValueError("columns must have an entry a seed")
+    for j in range(seeds.shape[0]):
+        if not 0 <= columns[j] < width:
+            raise ValueError("columns must be in range")
+        if density[j] == 0.0:
+            cwb_gaussian(seeds[j], d, &scale[0], width, &W[0, columns[j]])
+        else:
+            cwb_sparse_signs(seeds[j], density[j], d, &scale[0], width, &W[0, columns[j]])
+
+
+def orthogonalise(double[:, ::1] A):
+    """Make the rows of A orthonormal, in place and in order: modified Gram-Schmidt.
+
+    A row that is (nearly) a combination of earlier ones becomes zero.
+    """
+    cdef int64_t n = A.shape[0], d = A.shape[1], i, j, k
+    cdef double dot, before, after
+    with nogil:
+        for i in range(n):
+            before = after = 0.0
+            for k in range(d):
+                before = before + A[i, k] * A[i, k]
+            for j in range(i):
+                dot = 0.0
+                for k in range(d):
+                    dot = dot + A[i, k] * A[j, k]
+                for k in range(d):
+                    A[i, k] = A[i, k] - dot * A[j, k]
+            for k in range(d):
+                after = after + A[i, k] * A[i, k]
+            dot = 1.0 / sqrt(after) if after > 1e-12 * before else 0.0
+            for k in range(d):
+                A[i, k] = A[i, k] * dot
+    return np.asarray(A)

@@ -1,0 +1,1 @@
+"""Exact search of decision stumps over sorted features."""

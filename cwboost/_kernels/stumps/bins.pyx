@@ -1,0 +1,201 @@
+"""The scan of a stump search over so many examples that their rows do not fit the caches.
+
+Bins of every column get their sums in the order of memory, and only those are walked in sorted
+order whose bound reaches what is sure already: see stump_bins.h.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+import numpy as np
+
+from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
+
+cdef extern from "stumps/bins.h" nogil:
+    enum: CWB_BLOCK
+    ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *,
+                              int32_t *)
+    ctypedef void (*cwb_bin_sums)(const int32_t *, const cwb_blocked *, int64_t, int32_t *)
+    ctypedef void (*cwb_walk)(const int32_t *, const cwb_column *, int64_t, int64_t,
+                              const int32_t *, int32_t *, int32_t *)
+    cwb_scan cwb_scan_pick(int, int, int, int)
+    double cwb_scan_bound(const cwb_column *)
+    int64_t cwb_bins(const cwb_column *)
+    int cwb_block_column(const cwb_column *, int64_t, cwb_blocked *)
+    void cwb_free_blocks(cwb_blocked *)
+    void cwb_bins_pick(int, int, int, cwb_bin_sums *, cwb_walk *)
+    void cwb_bin_bounds(const cwb_column *, int64_t, const int32_t *, int32_t *)
+    int cwb_bin_counts(const int32_t *, int64_t, int64_t, const double *, double)
+    int64_t cwb_walk_bin(cwb_walk, const int32_t *, const cwb_column *, int64_t, int64_t,
+                         const int32_t *, int32_t *, int32_t *)
+    void cwb_leave_bin(const cwb_column *, int64_t, int64_t, int32_t *)
+
+# Columns whose bins are summed together: the rows of a block serve all of them.
+cdef int64_t COLUMNS_OF_A_TASK = 8
+
+
+cdef class BinnedColumns:
+    """Columns in bins of positions, each kept in blocks of examples too: two bytes an entry.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+        Of more than 65,536 samples.
+    n_threads : int
+    """
+
+    def __cinit__(self, SortedColumns columns not None, int n_threads):
+        cdef int64_t f, n_features = columns.n_features
+        cdef int failed = 0
+        if not columns.wide:
+            raise ValueError("columns of 65,536 samples or fewer need no bins")
+        self.sorted, self.columns = columns, columns.columns
+        self.n_blocks = (columns.n_samples + CWB_BLOCK - 1) // CWB_BLOCK
+        self.scratch = {}
+        self.bin_starts = np.zeros(n_features + 1, dtype=np.int64)
+        for f in range(n_features):
+            self.bin_starts[f + 1] = self.bin_starts[f] + cwb_bins(&self.columns[f])
+        self.blocked = <cwb_blocked *> calloc(max(1, n_features), sizeof(cwb_blocked))
+        if self.blocked == NULL:
+            raise MemoryError("no memory for the bins")
+        for f in prange(n_features, nogil=True, schedule="dynamic", num_threads=n_threads):
+            failed += cwb_block_column(&self.columns[f], self.n_blocks, &self.blocked[f]) != 0
+        if failed:
+            raise MemoryError("no memory for the bins")
+
+    def __dealloc__(self):
+        cdef int64_t f
+        if self.blocked != NULL:
+            for f in range(self.sorted.n_features):
+                cwb_free_blocks(&self.blocked[f])
+            free(self.blocked)
+
+    cdef double scan(self, const Slice *part, const int64_t[::1] features, double[::1] sure,
+                     int n_threads) except -1:
+        """What a cwb_scan of every column does, without the bins that hold no winner.
+
+        `sure` is, for every lane, an |E| / 2 that is certain to be reached (by a constant), and
+        infinite where there is no target; it is raised. Returns the share of the positions that
+        was walked.
+        """
+        cdef int64_t n_columns = features.shape[0], lanes = part.lanes, f, g, column
+        cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
+        cdef int64_t n_bins = self.bin_starts[self.sorted.n_features]
+        cdef int64_t n_walked = 0, n_visited = 0
+        cdef int32_t *bins = aligned(self.scratch, "bins", 2 * lanes * n_bins)
+        cdef uint8_t[::1] walked = np.zeros(n_bins + 1, dtype=np.uint8)
+        cdef const int64_t *starts = &self.bin_starts[0]
+        for g in prange(n_groups, nogil=True, schedule="dynamic", num_threads=n_threads):
+            sum_bins(self, part, features, g * COLUMNS_OF_A_TASK,
+                     min(n_columns, (g + 1) * COLUMNS_OF_A_TASK), bins)
+        # The most promising bin of every target first: what is found there is sure.
+        mark_promising(starts, features, lanes, bins, sure, walked)
+        for f in prange(n_columns, nogil=True, schedule="dynamic", num_threads=n_threads):
+            n_walked += walk_marked(self, part, features[f], f, bins, walked)
+        for f in range(n_columns):
+            column = features[f]
+            n_visited += self.columns[column].n_forward + self.columns[column].n_backward
+            raise_sure(part.best + f * lanes, lanes, cwb_scan_bound(&self.columns[column]), sure)
+        for f in prange(n_columns, nogil=True, schedule="dynamic", num_threads=n_threads):
+            n_walked += walk_rest(self, part, features[f], f, bins, walked, &sure[0])
+        return n_walked / <double> max(1, n_visited)
+
+
+cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
+    """Scratch memory that begins with a line of the cache: rows of 64 bytes lie in one each."""
+    cdef int32_t[::1] kept
+    if name not in memory or memory[name].size < size + 16:
+        memory[name] = np.empty(size + 16, dtype=np.int32)
+    kept = memory[name]
+    return <int32_t *> ((<size_t> &kept[0] + 63) & ~<size_t> 63)
+
+
+cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,
+                   int64_t first, int64_t beyond, int32_t *bins) noexcept nogil:
+    """Sums and bounds of the bins of features[first:beyond]."""
+    cdef int64_t f, block, column, size = 2 * part.lanes
+    cdef cwb_bin_sums sums
+    cdef cwb_walk walk
+    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
+    for f in range(first, beyond):
+        column = features[f]
+        memset(bins + size * self.bin_starts[column], 0,
+               size * (self.bin_starts[column + 1] - self.bin_starts[column]) * sizeof(int32_t))
+    for block in range(self.n_blocks):
+        for f in range(first, beyond):
+            column = features[f]
+            sums(part.rows, &self.blocked[column], block, bins + size * self.bin_starts[column])
+    for f in range(first, beyond):
+        column = features[f]
+        cwb_bin_bounds(&self.columns[column], part.lanes, part.half,
+                       bins + size * self.bin_starts[column])
+
+
+cdef void mark_promising(const int64_t *starts, const int64_t[::1] features, int64_t lanes,
+                         const int32_t *bins, const double[::1] sure,
+                         uint8_t[::1] walked) noexcept nogil:
+    """Mark the bin with the largest bound of every target."""
+    cdef int64_t f, k, lane, best
+    cdef int32_t largest
+    for lane in range(lanes):
+        best, largest = -1, -1
+        for f in range(features.shape[0]):
+            for k in range(starts[features[f]], starts[features[f] + 1]):
+                if bins[(2 * k + 1) * lanes + lane] > largest:
+                    best, largest = k, bins[(2 * k + 1) * lanes + lane]
+        if best >= 0 and largest >= sure[lane]:
+            walked[best] = True
+
+
+cdef int64_t walk_marked(BinnedColumns self, const Slice *part, int64_t column, int64_t place,
+                         const int32_t *bins, const uint8_t[::1] walked) noexcept nogil:
+    """Walk the marked bins of a column, or all of it if it has none; returns how many positions."""
+    cdef int64_t k, first = self.bin_starts[column], n_walked = 0
+    cdef const cwb_column *c = &self.columns[column]
+    cdef int32_t *best = part.best + place * part.lanes
+    cdef int32_t *trace = part.trace + 2 * part.lanes * part.chunk_starts[column]
+    cdef cwb_bin_sums sums
+    cdef cwb_walk walk
+    if first == self.bin_starts[column + 1]:
+        cwb_scan_pick(True, part.vectors, part.pairs, part.portable)(part.rows, c, part.half,
+                                                                     best, trace)
+        return c.n_forward + c.n_backward
+    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
+    memset(best, 0, part.lanes * sizeof(int32_t))
+    for k in range(first, self.bin_starts[column + 1]):
+        if walked[k]:
+            n_walked += cwb_walk_bin(walk, part.rows, c, k - first, part.lanes,
+                                     bins + 2 * part.lanes * first, best, trace)
+    return n_walked
+
+
+cdef void raise_sure(const int32_t *best, int64_t lanes, double bound,
+                     double[::1] sure) noexcept nogil:
+    cdef int64_t lane
+    for lane in range(lanes):
+        sure[lane] = max(sure[lane], best[lane] - bound)
+
+
+cdef int64_t walk_rest(BinnedColumns self, const Slice *part, int64_t column, int64_t place,
+                       const int32_t *bins, const uint8_t[::1] walked,
+                       const double *sure) noexcept nogil:
+    """Of the other bins of a column, walk those that may hold a winner; how many positions."""
+    cdef int64_t k, first = self.bin_starts[column], n_walked = 0
+    cdef const cwb_column *c = &self.columns[column]
+    cdef int32_t *trace = part.trace + 2 * part.lanes * part.chunk_starts[column]
+    cdef double bound = cwb_scan_bound(c)
+    cdef cwb_bin_sums sums
+    cdef cwb_walk walk
+    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
+    bins += 2 * part.lanes * first
+    for k in range(self.bin_starts[column + 1] - first):
+        if walked[first + k]:
+            continue
+        if cwb_bin_counts(bins, k, part.lanes, sure, bound):
+            n_walked += cwb_walk_bin(walk, part.rows, c, k, part.lanes, bins,
+                                     part.best + place * part.lanes, trace)
+        else:
+            cwb_leave_bin(c, k, part.lanes, trace)
+    return n_walked

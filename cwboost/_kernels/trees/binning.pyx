@@ -1,0 +1,119 @@
+"""Binning of features: at most 256 bins, exact where a feature has no more distinct values.
+
+Bin b of a feature holds the values in [lowest[b], highest[b]], with highest[b] < lowest[b + 1];
+the codes of a feature are 0 ... n_bins - 1 in order of value, and n_bins is "missing".
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from cwboost._kernels.common.typedefs cimport feature_t
+
+
+cdef int64_t group_column(
+    const double *values, const int64_t *counts, int64_t n, int64_t max_bins, double *lowest,
+    double *highest
+) noexcept nogil:
+    """Bins of one feature; returns how many."""
+    cdef int64_t i, n_bins = 0, placed = 0, left = 0, bins_left = max_bins
+    cdef bint exact = n <= max_bins, close
+    for i in range(n):
+        left += counts[i]
+    for i in range(n):
+        if placed == 0:
+            lowest[n_bins] = values[i]
+        placed += counts[i]
+        close = i + 1 == n or exact
+        if not close and bins_left > 1:
+            close = (placed * bins_left >= left or counts[i + 1] * bins_left >= left)
+        if close:
+            highest[n_bins] = values[i]
+            n_bins += 1
+            bins_left -= 1
+            left -= placed
+            placed = 0
+    return n_bins
+
+
+def group_values(const double[::1] values, const int64_t[::1] counts,
+                 const int64_t[::1] starts, const int64_t[::1] max_bins,
+                 double[::1] lowest, double[::1] highest, int32_t[::1] n_bins):
+    """Merge neighbouring distinct values of features into bins of about equal counts.
+
+    A bin is closed once it holds its share of the examples not yet placed, or where the next
+    value alone fills a share: a frequent value gets a bin of its own. With no more values than
+    bins every value is a bin.
+
+    Parameters
+    ----------
+    values : memoryview of shape (n_values,), dtype float64
+        Distinct values of each feature, ascending, feature after feature.
+    counts : memoryview of shape (n_values,), dtype int64
+    starts : memoryview of shape (n_features + 1,), dtype int64
+        Where the values of each feature begin.
+    max_bins : memoryview of shape (n_features,), dtype int64
+        At least 1 each.
+    lowest, highest : memoryviews of shape (n_values,), dtype float64
+        Filled from ``starts[f]`` on with the smallest and largest value of each bin.
+    n_bins : memoryview of shape (n_features,), dtype int32
+        Filled.
+    """
+    cdef Py_ssize_t f
+    if values.shape[0] == 0:
+        n_bins[:] = 0
+        return
+    for f in range(n_bins.shape[0]):
+        n_bins[f] = <int32_t> group_column(
+            &values[0] + starts[f], &counts[0] + starts[f], starts[f + 1] - starts[f],
+            max_bins[f], &lowest[0] + starts[f], &highest[0] + starts[f])
+
+
+cdef inline uint8_t code_of(
+    double value, const double *highest, int64_t n_bins
+) noexcept nogil:
+    """The first bin whose highest value is not below `value`; n_bins for NaN."""
+    cdef int64_t low = 0, length = n_bins, half
+    if isnan(value):
+        return <uint8_t> n_bins
+    while length > 1:
+        half = length // 2
+        if highest[low + half - 1] < value:
+            low += half
+        length -= half
+    return <uint8_t> low
+
+
+def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
+                   const int64_t[::1] bin_start, uint8_t[:, ::1] codes, int n_threads):
+    """Codes of dense features, one feature a row.
+
+    Parameters
+    ----------
+    columns : memoryview of shape (n_features, n_rows), dtype uint8, float32 or float64
+    highest : memoryview, dtype float64
+        Largest value of every bin, feature after feature.
+    bin_start : memoryview of shape (n_features + 1,), dtype int64
+        Where the bins of each feature begin in `highest`.
+    codes : memoryview of shape (n_features, n_rows), dtype uint8
+        Filled.
+    n_threads : int
+    """
+    cdef Py_ssize_t f, i, n_features = columns.shape[0], n_rows = columns.shape[1]
+    cdef int64_t n_bins
+    for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
+        n_bins = bin_start[f + 1] - bin_start[f]
+        for i in range(n_rows):
+            codes[f, i] = code_of(<double> columns[f, i], &highest[0] + bin_start[f], n_bins)
+
+
+def encode_entries(const double[::1] values, const int64_t[::1] indptr,
+                   const double[::1] highest, const int64_t[::1] bin_start,
+                   uint8_t[::1] codes, int n_threads):
+    """Codes of the stored entries of a sparse matrix in column order; see `encode_columns`."""
+    cdef Py_ssize_t f, i, n_features = indptr.shape[0] - 1
+    cdef int64_t n_bins
+    for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
+        n_bins = bin_start[f + 1] - bin_start[f]
+        for i in range(indptr[f], indptr[f + 1]):
+            codes[i] = code_of(values[i], &highest[0] + bin_start[f], n_bins)

@@ -1,0 +1,29 @@
+/* What a split is chosen by. An example of the node carries a signed weight r; with S the sum of r
+ * and M the sum of |r| on a side, the criteria, all in units of mass, are
+ *
+ *     edge      sum over sides of |S|
+ *     gini      sum over sides of S^2 / M                 (= mass - 2 * mass * gini impurity)
+ *     entropy   sum over sides of P log P + N log N - M log M,  P = (M + S) / 2, N = (M - S) / 2
+ *
+ * and the gain of a split is the criterion of its two sides less that of the node. Gains that
+ * differ by less than `tolerance`, the size of rounding, count as tied.
+ */
+#ifndef CWBOOST_TREE_CRITERIA_H
+#define CWBOOST_TREE_CRITERIA_H
+
+#include <float.h>
+#include <math.h>
+
+#include "common/simd.h"
+#include "trees/types.h"
+
+CWBOOST_INLINE double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
+
+CWBOOST_INLINE double cwb_side(int criterion, double sum, double mass) {
+    const double limit = fmax(mass, DBL_MIN), square = fmin(sum * sum, limit * limit);
+    if (criterion == CWB_EDGE) return fabs(sum);
+    if (criterion == CWB_GINI) return square / limit;
+    return cwb_xlogx(0.5 * (mass + sum)) + cwb_xlogx(0.5 * (mass - sum)) - cwb_xlogx(mass);
+}
+
+#endif

@@ -1,0 +1,275 @@
+"""Growth of one tree a target on a binned matrix, in parallel over the trees."""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+import numpy as np
+
+from cwboost._kernels.common.openmp cimport omp_get_thread_num
+from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, grow_tree
+from cwboost._kernels.trees.screen cimport CWB_SCREENED, may_screen
+from cwboost._kernels.trees.types cimport (
+    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Settings, Tree, TreeNode, Work,
+    cwb_pair, cwb_split)
+
+cdef extern from "<stdlib.h>" nogil:
+    int posix_memalign(void **memory, size_t alignment, size_t size)
+
+TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
+
+
+cdef bint grow_all(
+    const Matrix *X, const Settings *settings, Work *works, int n_threads, const char *weights,
+    Py_ssize_t stride, const uint64_t *seeds, Tree *trees, Py_ssize_t n_trees, uint8_t *packed
+) noexcept:
+    """Grow every tree; True where memory ran out. Rows of weights are `stride` bytes apart."""
+    cdef Py_ssize_t t
+    cdef int64_t n_bytes = (X.n_rows + 7) // 8
+    cdef bint failed = False
+    for t in prange(n_trees, nogil=True, schedule="dynamic", num_threads=n_threads):
+        if not grow_tree(X, settings, works + omp_get_thread_num(),
+                         <const double *> (weights + t * stride), seeds[t], trees + t,
+                         packed + t * n_bytes):
+            failed |= 1
+    return failed
+
+
+cdef class TreeGrower:
+    """Grows trees on one binned matrix; keeps the scratch memory of its threads between calls.
+
+    Parameters
+    ----------
+    binned : cwboost.kernels.BinnedMatrix
+    criterion : int
+        A value of `TREE_CRITERIA`.
+    random_splits : bool
+        Whether a feature offers a node one random threshold, in place of its best.
+    trim : float
+        Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
+    max_depth, max_leaves, min_samples_leaf, max_features : int
+        max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
+        max_features counts features that vary in the node.
+    n_threads : int
+    """
+
+    cdef Matrix X
+    cdef Settings settings
+    cdef Work *work
+    cdef int n_threads
+    cdef object binned, by_row
+    cdef list blocks
+
+    def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
+                  int64_t max_depth, int64_t max_leaves, int64_t min_samples_leaf,
+                  int64_t max_features, int n_threads):
+        self.work = NULL
+        self.blocks = []
+        self.n_threads = n_threads
+        self.binned = binned
+        self.settings.criterion = criterion
+        self.settings.random_splits = random_splits
+        self.settings.trim = trim
+        self.settings.max_depth = max_depth
+        self.settings.max_leaves = max_leaves
+        self.settings.min_samples_leaf = min_samples_leaf
+        self.settings.max_features = max_features
+        self._read(binned)
+        self._read_by_row(binned)
+        self._allocate()
+
+    cdef _read(self, binned):
+        """Take the addresses of the arrays of `binned`, which self.binned keeps alive."""
+        cdef const uint8_t[::1] codes = binned.codes
+        cdef const int32_t[::1] usable = binned.usable
+        cdef const int32_t[::1] n_bins = binned.n_bins
+        cdef const int64_t[::1] bin_start = binned.bin_start
+        cdef const double[::1] lowest = binned.lowest
+        cdef const double[::1] highest = binned.highest
+        cdef const uint8_t[::1] listed = binned.listed
+        cdef const int64_t[::1] indptr
+        cdef const int32_t[::1] entry_rows
+        cdef const uint8_t[::1] entry_codes
+        cdef const uint8_t[::1] default_code
+        cdef Py_ssize_t f
+        self.X.n_rows = binned.n_rows
+        self.X.n_usable = usable.shape[0]
+        self.X.codes = &codes[0] if codes.shape[0] else NULL
+        self.X.usable = &usable[0] if usable.shape[0] else NULL
+        self.X.n_bins = &n_bins[0]
+        self.X.bin_start = &bin_start[0]
+        self.X.lowest = &lowest[0]
+        self.X.highest = &highest[0]
+        self.X.listed = &listed[0]
+        self.X.indptr = NULL
+        self.X.fewest_entries = self.X.n_rows
+        self.X.n_listed = self.X.n_entries = 0
+        if binned.indptr is None:
+            return
+        indptr = binned.indptr
+        entry_rows = binned.entry_rows
+        entry_codes = binned.entry_codes
+        default_code = binned.default_code
+        self.X.indptr = &indptr[0]
+        self.X.entry_rows = &entry_rows[0] if entry_rows.shape[0] else NULL
+        self.X.entry_codes = &entry_codes[0] if entry_codes.shape[0] else NULL
+        self.X.default_code = &default_code[0]
+        for f in range(indptr.shape[0] - 1):
+            if listed[f]:
+                self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
+                self.X.n_listed += 1
+                self.X.n_entries += indptr[f + 1] - indptr[f]
+        if self.X.codes == NULL:
+            self.X.fewest_entries = -1
+
+    cdef _read_by_row(self, binned):
+        """Have the codes by row as well where features are screened: an array as large again.
+
+        Features are ordered by their bins, so that those screened together have as many.
+        """
+        cdef const int32_t[::1] places
+        cdef const uint8_t[:, :, ::1] codes
+        cdef int64_t n_together
+        self.X.by_row = NULL
+        if not may_screen(&self.X, &self.settings):
+            return
+        n_together = min(8, (self.X.n_usable + CWB_SCREENED - 1) // CWB_SCREENED) * CWB_SCREENED
+        order = np.argsort(binned.n_bins[binned.usable], kind="stable").astype(np.int32)
+        places = order
+        codes = binned.codes_by_row(binned.usable[order], n_together)
+        self.by_row = (places, codes)
+        self.X.by_row = &codes[0, 0, 0]
+        self.X.n_together = n_together
+        self.X.by_row_places = &places[0]
+
+    cdef _allocate(self):
+        cdef int t
+        cdef size_t n = self.X.n_rows, n_features = max(1, self.X.n_usable)
+        cdef size_t n_listed = n if self.X.indptr != NULL else 1
+        cdef Work *work
+        self.work = <Work *> calloc(self.n_threads, sizeof(Work))
+        if self.work == NULL:
+            raise MemoryError("scratch memory of the tree grower")
+        for t in range(self.n_threads):
+            work = self.work + t
+            work.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            work.idle_rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            work.scratch_rows = <int32_t *> self._scratch(2 * n * sizeof(int32_t))
+            work.weights = <double *> self._scratch(n * sizeof(double))
+            work.scratch_weights = <double *> self._scratch(n * sizeof(double))
+            work.positive = <uint8_t *> self._scratch(n)
+            work.hist = <cwb_pair *> self._scratch(8 * CWB_BINS * 16)
+            work.counts = <int64_t *> self._scratch(3 * CWB_BINS * sizeof(int64_t))
+            work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
+            work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
+            work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
+            work.bounds = <double *> self._scratch((n_features + 8) * sizeof(double))
+            work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
+            work.slot_of = <uint8_t *> self._scratch(n_listed)
+            work.column = <uint8_t *> self._scratch(n_listed)
+            work.gathered = <uint8_t *> self._scratch(n)
+            work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
+            work.frontier_capacity = 64
+            work.frontier = <Node *> malloc(work.frontier_capacity * sizeof(Node))
+            if work.frontier == NULL:
+                raise MemoryError("scratch memory of the tree grower")
+
+    cdef void *_scratch(self, size_t size) except NULL:
+        """Zeros, aligned to a vector, with room for one more; freed with the grower."""
+        cdef void *memory = NULL
+        size = (size + 127) // 64 * 64
+        if posix_memalign(&memory, 64, size):
+            raise MemoryError(f"scratch memory of the tree grower, {size} bytes")
+        memset(memory, 0, size)
+        self.blocks.append(<uintptr_t> memory)
+        return memory
+
+    def __dealloc__(self):
+        cdef int t
+        cdef uintptr_t block
+        if self.work != NULL:
+            for t in range(self.n_threads):
+                free(self.work[t].frontier)
+            free(self.work)
+        for block in self.blocks:
+            free(<void *> block)
+
+    def grow(self, weights, seeds):
+        """Grow one tree a row of weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_trees, n_rows), dtype float64, last axis contiguous
+        seeds : ndarray of shape (n_trees,), dtype uint64
+            Seed of the feature draws of each tree.
+
+        Returns
+        -------
+        nodes : dict of ndarray
+            The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry a node of
+            `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `sign`
+            (int8).
+        packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
+        edges : ndarray of shape (n_trees,), dtype float64
+        """
+        cdef const double[:, :] r = weights
+        cdef const uint64_t[::1] seed = seeds
+        cdef Py_ssize_t n_trees = r.shape[0], t
+        if r.shape[1] != self.X.n_rows or r.strides[1] != sizeof(double) and self.X.n_rows > 1:
+            raise ValueError(
+                f"weights: expected (n_trees, {self.X.n_rows}) with contiguous rows, got shape "
+                f"{weights.shape} and strides {weights.strides}")
+        if seed.shape[0] != n_trees:
+            raise ValueError(f"seeds: expected {n_trees} of them, got {seed.shape[0]}")
+        packed = np.empty((n_trees, (self.X.n_rows + 7) // 8), dtype=np.uint8)
+        cdef uint8_t[:, ::1] bits = packed
+        cdef bint failed = False
+        cdef Tree *trees = <Tree *> calloc(max(1, n_trees), sizeof(Tree))
+        if trees == NULL:
+            raise MemoryError("nodes of the grown trees")
+        try:
+            for t in range(n_trees):
+                trees[t].capacity = 64
+                trees[t].nodes = <TreeNode *> malloc(64 * sizeof(TreeNode))
+                failed |= trees[t].nodes == NULL
+            if not failed and n_trees > 0 and self.X.n_rows > 0:
+                failed = grow_all(
+                    &self.X, &self.settings, self.work, self.n_threads, <const char *> &r[0, 0],
+                    r.strides[0], &seed[0], trees, n_trees, &bits[0, 0])
+            if failed:
+                raise MemoryError("nodes of the grown trees")
+            return as_arrays(trees, n_trees, packed)
+        finally:
+            for t in range(n_trees):
+                free(trees[t].nodes)
+            free(trees)
+
+
+cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
+    """Nodes of all trees as flat NumPy arrays, with the packed outputs and the edges."""
+    cdef int64_t[::1] offsets = np.zeros(n_trees + 1, dtype=np.int64)
+    cdef double[::1] edges = np.empty(n_trees)
+    cdef Py_ssize_t t
+    cdef int64_t i, k
+    for t in range(n_trees):
+        offsets[t + 1] = offsets[t] + trees[t].n
+        edges[t] = trees[t].edge
+    cdef int64_t n = offsets[n_trees]
+    cdef int32_t[::1] feature = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] left = np.empty(n, dtype=np.int32)
+    cdef double[::1] threshold = np.empty(n)
+    cdef int8_t[::1] missing = np.empty(n, dtype=np.int8)
+    cdef int8_t[::1] sign = np.empty(n, dtype=np.int8)
+    for t in range(n_trees):
+        for i in range(trees[t].n):
+            k = offsets[t] + i
+            feature[k] = trees[t].nodes[i].feature
+            left[k] = trees[t].nodes[i].left
+            threshold[k] = trees[t].nodes[i].threshold
+            missing[k] = trees[t].nodes[i].missing
+            sign[k] = trees[t].nodes[i].sign
+    nodes = {"offsets": np.asarray(offsets), "feature": np.asarray(feature),
+             "threshold": np.asarray(threshold), "left": np.asarray(left),
+             "missing": np.asarray(missing), "sign": np.asarray(sign)}
+    return nodes, packed, np.asarray(edges)

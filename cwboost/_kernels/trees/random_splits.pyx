@@ -1,0 +1,88 @@
+"""One random threshold a feature and node, in place of the search for the best: tree_random.h."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from cwboost._kernels.trees.histogram cimport ROUNDING, list_histograms, mark, scan_histogram
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Work, cwb_scan, cwb_split
+
+cdef extern from "trees/random_splits.h" nogil:
+    ctypedef struct cwb_part:
+        double sum, mass
+        int64_t count
+    bint cwb_random_by_codes(const uint8_t *codes, const int32_t *rows, const double *weights,
+                             const cwb_part *node, const double *lowest, const double *highest,
+                             int32_t n_bins, int criterion, int64_t min_samples_leaf,
+                             double tolerance, double u, uint8_t *gathered, cwb_split *split)
+    bint cwb_random_by_scan(const cwb_scan *scan, const cwb_part *node, const double *lowest,
+                            const double *highest, int32_t n_bins, int criterion,
+                            int64_t min_samples_leaf, double tolerance, double u,
+                            cwb_split *split)
+
+
+cdef inline uint64_t splitmix(uint64_t z) noexcept nogil:
+    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+
+cdef inline uint64_t next_random(Work *work) noexcept nogil:
+    work.random += <uint64_t> 0x9E3779B97F4A7C15
+    return splitmix(work.random)
+
+
+cdef inline double uniform(uint64_t seed, int64_t i) noexcept nogil:
+    """Number i of a sequence in [0, 1), in whatever order the numbers are asked for."""
+    cdef uint64_t z = splitmix(seed + <uint64_t> (i + 1) * <uint64_t> 0x9E3779B97F4A7C15)
+    return <double> (z >> 11) * 1.1102230246251565e-16  # 2 ** -53
+
+
+cdef int64_t random_below(Work *work, int64_t bound) noexcept nogil:
+    return <int64_t> (((next_random(work) >> 32) * <uint64_t> bound) >> 32)
+
+
+cdef bint random_split(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
+    bint scanned, double u, cwb_split *split
+) noexcept nogil:
+    """One random split of a feature, from work.scan or from its codes; False if it is constant."""
+    cdef const double *lowest = X.lowest + X.bin_start[feature]
+    cdef const double *highest = X.highest + X.bin_start[feature]
+    cdef int32_t n_bins = X.n_bins[feature]
+    cdef cwb_part part
+    split.feature = feature
+    part.sum, part.mass, part.count = node.sum, node.mass, node.end - node.start
+    if scanned:
+        return cwb_random_by_scan(&work.scan, &part, lowest, highest, n_bins, settings.criterion,
+                                  settings.min_samples_leaf, ROUNDING * node.mass, u, split)
+    return cwb_random_by_codes(
+        X.codes + feature * X.n_rows, work.rows + node.start, work.weights + node.start, &part,
+        lowest, highest, n_bins, settings.criterion, settings.min_samples_leaf,
+        ROUNDING * node.mass, u, work.gathered, split)
+
+
+cdef int64_t draw_splits(
+    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
+    int64_t drawn, int64_t n_batch
+) noexcept nogil:
+    """As search_features, with one random threshold a feature and node."""
+    cdef uint64_t seed = next_random(work)
+    cdef int64_t i, k, n_varying = 0
+    cdef const int32_t *features = work.features + drawn
+    cdef cwb_split *splits = work.splits + drawn
+    cdef bint listed = X.codes == NULL, varies
+    if listed:
+        for k in range(n_nodes):
+            mark(work, nodes + k, <uint8_t> k)
+    for i in range(n_batch):
+        if listed:
+            list_histograms(X, settings, work, nodes, n_nodes, features[i])
+        for k in range(n_nodes):
+            if listed:
+                scan_histogram(X, settings, work, k, features[i])
+            varies = random_split(X, settings, work, nodes + k, features[i], listed,
+                                  uniform(seed, n_nodes * i + k), splits + k * X.n_usable + i)
+            n_varying += varies and k == n_nodes - 1
+    if listed:
+        for k in range(n_nodes):
+            mark(work, nodes + k, 2)
+    return n_varying

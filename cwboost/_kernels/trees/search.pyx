@@ -1,0 +1,310 @@
+"""Search for the best split of a tree node over binned features.
+
+A feature's histogram in a node is made from its codes, eight features at a time; or, where most
+rows share one code (the zeros of an image or of a sparse matrix), from the list of the other
+entries, and the common bin is what these leave of the node. One pass over a list serves both
+children of a node. See tree_criteria.h for the criteria and for what counts as a tie.
+"""
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from cwboost._kernels.trees.histogram cimport (
+    ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
+from cwboost._kernels.trees.random_splits cimport draw_splits, random_below
+from cwboost._kernels.trees.screen cimport most_promising, screen_features
+from cwboost._kernels.trees.types cimport (
+    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_scan, cwb_split)
+
+cdef extern from "trees/split.h" nogil:
+    int32_t cwb_all_gains(cwb_scan *scan, int criterion, int64_t min_samples_leaf)
+    void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
+                      cwb_split *split)
+    void cwb_best_split(cwb_scan *scan, int criterion, int64_t min_samples_leaf,
+                        double tolerance, int32_t n_bins, cwb_split *split)
+    double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
+                          const int32_t *rows, const double *weights, int64_t n,
+                          int left_positive)
+
+cdef extern from "common/threshold.h" nogil:
+    double cwb_threshold_between(double a, double b)
+
+cdef enum:
+    # So many features, those of the largest bounds, are searched one by one, others in groups.
+    SEARCHED_ALONE = 4
+    GROUP = 8
+
+
+cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
+    """Whether a histogram of n_rows rows is made from the list of a feature's entries."""
+    if X.codes == NULL:
+        return True
+    return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
+
+
+cdef bint best_of_scan(
+    const Matrix *X, const Settings *settings, Work *work, double tolerance, int32_t feature,
+    cwb_split *split
+) noexcept nogil:
+    """Best split from work.scan; False where the feature is constant in the node."""
+    split.feature = feature
+    cwb_best_split(&work.scan, settings.criterion, settings.min_samples_leaf, tolerance,
+                   X.n_bins[feature], split)
+    return work.scan.n + (work.scan.missing_mass > 0) > 1
+
+
+cdef int64_t search_codes(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node,
+    const int32_t *features, const int32_t *places, int64_t n_places, cwb_split *splits
+) noexcept nogil:
+    """Best split of a node on each of the features[places[i]] into splits[places[i]].
+
+    Returns how many of the features are not constant in the node.
+    """
+    cdef int64_t n = node.end - node.start, i = 0, k, group, n_varying = 0
+    cdef double tolerance = ROUNDING * node.mass
+    cdef bint grouped = settings.min_samples_leaf <= 1 and 2 * n >= CWB_BINS
+    while i < n_places:
+        group = 1
+        if grouped:
+            group = 8 if i + 8 <= n_places else 4 if i + 4 <= n_places else 1
+        if group == 1:
+            scan_codes(X, settings, work, node, features[places[i]])
+            n_varying += best_of_scan(X, settings, work, tolerance, features[places[i]],
+                                      splits + places[i])
+            i += 1
+            continue
+        group_histograms(X, work, node, features, places + i, group)
+        for k in range(i, i + group):
+            scan_histogram(X, settings, work, k - i, features[places[k]])
+            n_varying += best_of_scan(X, settings, work, tolerance, features[places[k]],
+                                      splits + places[k])
+        i += group
+    return n_varying
+
+
+cdef int64_t search_features(
+    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
+    int64_t drawn, int64_t n_batch
+) noexcept nogil:
+    """Best splits of one or two nodes on work.features[drawn:drawn + n_batch].
+
+    Those of node k go to work.splits[k * n_usable + drawn:]. Returns how many of the features
+    are not constant in the last node.
+    """
+    cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
+    cdef const int32_t *features = work.features + drawn
+    cdef cwb_split *splits = work.splits + drawn
+    cdef bint lists
+    if settings.random_splits:
+        return draw_splits(X, settings, work, nodes, n_nodes, drawn, n_batch)
+    for k in range(n_nodes):
+        n_rows += nodes[k].end - nodes[k].start
+    lists = n_rows > X.fewest_entries
+    if lists:
+        for k in range(n_nodes):
+            mark(work, nodes + k, <uint8_t> k)
+    for i in range(n_batch):
+        if not (lists and by_list(X, features[i], n_rows)):
+            work.pending[n_pending] = <int32_t> i
+            n_pending += 1
+            continue
+        list_histograms(X, settings, work, nodes, n_nodes, features[i])
+        for k in range(n_nodes):
+            scan_histogram(X, settings, work, k, features[i])
+            if best_of_scan(X, settings, work, ROUNDING * nodes[k].mass, features[i],
+                            splits + k * X.n_usable + i) and k == n_nodes - 1:
+                n_varying += 1
+    if lists:
+        for k in range(n_nodes):
+            mark(work, nodes + k, 2)
+    for k in range(n_nodes):
+        i = search_codes(X, settings, work, nodes + k, features, work.pending, n_pending,
+                         splits + k * X.n_usable)
+        if k == n_nodes - 1:
+            n_varying += i
+    return n_varying
+
+
+cdef void draw_features(const Matrix *X, Work *work, int64_t drawn, int64_t n) noexcept nogil:
+    """Put n more random features, without replacement, behind the first `drawn`."""
+    cdef int64_t i, j
+    cdef int32_t swap
+    for i in range(drawn, drawn + n):
+        j = i + random_below(work, X.n_usable - i)
+        swap = work.features[i]
+        work.features[i] = work.features[j]
+        work.features[j] = swap
+
+
+cdef const uint8_t *column_codes(const Matrix *X, Work *work, int32_t feature) noexcept nogil:
+    cdef int64_t i
+    if X.codes != NULL:
+        return X.codes + feature * X.n_rows
+    memset(work.column, X.default_code[feature], X.n_rows)
+    for i in range(X.indptr[feature], X.indptr[feature + 1]):
+        work.column[X.entry_rows[i]] = X.entry_codes[i]
+    return work.column
+
+
+cdef double split_point(
+    const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width
+) noexcept nogil:
+    """Threshold of a split, and the codes [first, first + width) that go right.
+
+    The threshold is the middle between the nearest values that occur in the node. Bins between
+    these two, empty in this node, fall on the side on which all their values are.
+    """
+    cdef const double *lowest = X.lowest + X.bin_start[split.feature]
+    cdef const double *highest = X.highest + X.bin_start[split.feature]
+    cdef int32_t n_bins = X.n_bins[split.feature], last_left = split.lower
+    cdef double threshold = INFINITY
+    if split.upper < n_bins:
+        threshold = cwb_threshold_between(highest[split.lower], lowest[split.upper])
+        while last_left + 1 < split.upper and highest[last_left + 1] <= threshold:
+            last_left += 1
+        if lowest[last_left + 1] <= threshold:
+            threshold = cwb_threshold_between(highest[last_left], lowest[last_left + 1])
+    else:
+        last_left = n_bins - 1
+    first[0] = <uint8_t> (last_left + 1)
+    # With all codes in use none is left for missing values.
+    width[0] = min(n_bins + split.missing_right, CWB_BINS) - (last_left + 1)
+    return threshold
+
+
+cdef void settle_ties(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t drawn,
+    const cwb_split *splits, double best, cwb_split *split
+) noexcept nogil:
+    """Among candidates whose edges agree to rounding, take the largest edge summed in example
+    order; of equal ones the first feature, then the lowest threshold.
+    """
+    cdef double tolerance = ROUNDING * node.mass, edge, largest = -INFINITY
+    cdef int64_t d, n_tied = 0
+    cdef int32_t i, n, side, feature
+    cdef uint8_t first
+    cdef uint32_t width
+    cdef const uint8_t *codes
+    cdef cwb_split candidate
+    for d in range(drawn):
+        if splits[d].gain >= best - tolerance:
+            n_tied += splits[d].n_tied
+    if n_tied < 2:
+        return
+    for d in range(drawn):
+        if not splits[d].gain >= best - tolerance:
+            continue
+        feature = work.features[d]
+        candidate.feature = feature
+        if X.codes == NULL:
+            mark(work, node, 0)
+            list_histograms(X, settings, work, node, 1, feature)
+            mark(work, node, 2)
+            scan_histogram(X, settings, work, 0, feature)
+        else:
+            scan_codes(X, settings, work, node, feature)
+        codes = column_codes(X, work, feature)
+        n = cwb_all_gains(&work.scan, settings.criterion, settings.min_samples_leaf)
+        for i in range(n):
+            for side in range(0 if work.scan.missing_mass > 0 else 1, 2):
+                if not work.scan.gain[side][i] >= best - tolerance:
+                    continue
+                cwb_describe(&work.scan, side, i, X.n_bins[feature], &candidate)
+                split_point(X, &candidate, &first, &width)
+                edge = cwb_split_edge(codes, first, width, work.rows + node.start,
+                                      work.weights + node.start, node.end - node.start,
+                                      candidate.left_sum > 0)
+                if edge > largest:
+                    largest = edge
+                    split[0] = candidate
+
+
+cdef void choose_split(
+    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t drawn,
+    const cwb_split *splits
+) noexcept nogil:
+    """The best of the features' splits into node.split."""
+    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
+    cdef int64_t d
+    for d in range(drawn):
+        best = max(best, splits[d].gain)
+    if not best > tolerance:
+        return
+    for d in range(drawn):
+        if splits[d].gain >= best - tolerance:
+            node.split = splits[d]
+            break
+    if settings.criterion == CWB_EDGE and not settings.random_splits:
+        settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
+
+
+cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
+    cdef int64_t n = node.end - node.start
+    return (n >= 2 * settings.min_samples_leaf and n >= 2 and node.depth < settings.max_depth
+            and node.mass - fabs(node.sum) > ROUNDING * node.mass)
+
+
+cdef bint find_by_bounds(
+    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t n_nodes
+) noexcept nogil:
+    """Best split of a node among all features, of which those are searched that may hold it.
+
+    False, with nothing done, where bounds are not worth their cost.
+    """
+    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
+    cdef int64_t i, n, n_searched = 0
+    if not screen_features(X, settings, work, node, n_nodes):
+        return False
+    for i in range(X.n_usable):
+        work.splits[i].gain = -INFINITY
+    while True:
+        n = most_promising(X, work, best - tolerance, 1 if n_searched < SEARCHED_ALONE else GROUP)
+        if n == 0:
+            break
+        search_codes(X, settings, work, node, X.usable, work.pending, n, work.splits)
+        for i in range(n):
+            best = max(best, work.splits[work.pending[i]].gain)
+        n_searched += n
+    choose_split(X, settings, work, node, X.n_usable, work.splits)
+    return True
+
+
+cdef void find_among_drawn(
+    const Matrix *X, const Settings *settings, Work *work, Node *node
+) noexcept nogil:
+    """Best split of a node among features that are drawn until enough of them vary there."""
+    cdef int64_t drawn = 0, n_varying = 0, n_batch
+    while n_varying < settings.max_features and drawn < X.n_usable:
+        n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
+        if settings.max_features < X.n_usable:
+            draw_features(X, work, drawn, n_batch)
+        n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
+        drawn += n_batch
+    choose_split(X, settings, work, node, drawn, work.splits)
+
+
+cdef void find_splits(
+    const Matrix *X, const Settings *settings, Work *work, Node *nodes, int64_t n_nodes
+) noexcept nogil:
+    """Best split of each of one or two nodes, into node.split.
+
+    Its gain is -inf where the node has to stay a leaf.
+    """
+    cdef int64_t k
+    cdef bint waiting[2]
+    cdef bint all_features = settings.max_features >= X.n_usable
+    for k in range(n_nodes):
+        nodes[k].split.gain = -INFINITY
+        waiting[k] = may_split(settings, nodes + k)
+        if waiting[k] and all_features and not settings.random_splits:
+            waiting[k] = not find_by_bounds(X, settings, work, nodes + k, n_nodes)
+    if all_features and n_nodes == 2 and waiting[0] and waiting[1]:
+        search_features(X, settings, work, nodes, 2, 0, X.n_usable)
+        choose_split(X, settings, work, nodes, X.n_usable, work.splits)
+        choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)
+        return
+    for k in range(n_nodes):
+        if waiting[k]:
+            find_among_drawn(X, settings, work, nodes + k)

@@ -1,0 +1,92 @@
+# Structures that the search for splits and the growth of trees share.
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "trees/types.h" nogil:
+    const int CWB_BINS
+    const int CWB_EDGE
+    const int CWB_GINI
+    const int CWB_ENTROPY
+    ctypedef struct cwb_pair:
+        pass
+    ctypedef struct cwb_split:
+        double gain, left_sum, left_mass
+        int32_t feature, lower, upper, missing_right, n_tied
+    ctypedef struct cwb_scan:
+        double gain[2][264]
+        double missing_mass
+        int32_t n
+
+cdef struct Matrix:
+    # Binned features. Dense: the code of (row, feature) is codes[feature * n_rows + row]. A
+    # feature that is `listed` also has its entries indptr[feature]:indptr[feature + 1], the rows
+    # whose code is not default_code[feature]; of a sparse matrix all are, and codes is NULL.
+    int64_t n_rows, n_usable, fewest_entries
+    int64_t n_listed, n_entries  # listed usable features, and their entries in all
+    const uint8_t *codes
+    # For screening, else NULL: codes of n_together features of a row side by side, see
+    # BinnedMatrix.codes_by_row; the i-th is feature usable[by_row_places[i]].
+    const uint8_t *by_row
+    const int32_t *by_row_places
+    int64_t n_together
+    const uint8_t *listed
+    const int64_t *indptr
+    const int32_t *entry_rows
+    const uint8_t *entry_codes
+    const uint8_t *default_code
+    const int32_t *usable  # features with more than one bin
+    const int32_t *n_bins  # bins of values; code n_bins[feature] is "missing"
+    const int64_t *bin_start
+    const double *lowest
+    const double *highest  # of the values in bin bin_start[feature] + code
+
+cdef struct Settings:
+    int64_t max_depth, max_leaves, min_samples_leaf, max_features
+    double trim
+    int criterion
+    bint random_splits
+
+cdef struct Node:
+    # Its rows are work.rows[start:end], with work.weights; rows that only follow the tree are
+    # work.idle_rows[idle_start:idle_end].
+    int64_t start, end, idle_start, idle_end, depth
+    double sum, mass
+    int32_t index
+    cwb_split split
+
+cdef struct Work:
+    # Scratch of one thread.
+    int32_t *rows
+    int32_t *idle_rows
+    int32_t *scratch_rows
+    double *weights
+    double *scratch_weights
+    double *weight_of    # listed features: weight of a row
+    uint8_t *slot_of     # listed features: place of a row's node in the search, else 2
+    uint8_t *column      # sparse: one feature's codes
+    uint8_t *gathered    # random splits: one feature's codes in a node
+    uint8_t *positive    # output of each row is +1
+    cwb_pair *hist       # all zero between uses
+    int64_t *counts      # the same
+    int32_t *features    # permutation of the usable features; the drawn ones come first
+    int32_t *pending     # features of a batch that are searched by their codes
+    cwb_split *splits    # best split of each drawn feature, for two nodes
+    double *bounds       # of gains, in the order of X.by_row_places, see tree_screen.h
+    void *reach          # sets of rows while a tree is evaluated
+    cwb_scan scan
+    Node *frontier       # nodes that may be split: a stack, or a heap by gain
+    int64_t n_frontier, frontier_capacity
+    uint64_t random
+
+cdef struct TreeNode:
+    # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
+    # +1 where missing values go right, -1 where they go left.
+    double threshold
+    int32_t feature, left
+    int8_t missing, sign
+    uint8_t first, width  # codes [first, first + width) go right
+
+cdef struct Tree:
+    TreeNode *nodes
+    int64_t n, capacity
+    double edge

@@ -1,0 +1,1 @@
+"""The model: weak learners, the path of their coefficients, scores, inspection."""

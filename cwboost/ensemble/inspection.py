@@ -1,0 +1,131 @@
+"""What a fitted model looks at: importances, the columns of a class, scores by feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.families.contract import WeakLearners
+from cwboost.kernels.additive import AdditiveScores
+
+__all__ = ["ClassColumns", "additive", "class_columns", "contributions", "feature_importances"]
+
+
+@dataclass(frozen=True)
+class ClassColumns:
+    """The weak learners that vote for one class, by falling coefficient.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n_columns,), int
+        Position among all learners of the ensemble.
+    coef : ndarray of shape (n_columns,), float64
+        Not zero.
+    edge : ndarray of shape (n_columns,), float64
+        Edge with which the learner was priced; NaN where that is not known.
+    round : ndarray of shape (n_columns,), int
+        Round, from 0, that brought the learner.
+    learners : WeakLearners
+        The learners themselves, in the same order.
+    """
+
+    index: np.ndarray
+    coef: np.ndarray
+    edge: np.ndarray
+    round: np.ndarray
+    learners: WeakLearners
+
+
+def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
+    """The columns of one class.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    score : int
+        Index of the class in ``classes_``.
+    """
+    if not 0 <= score < ensemble.n_scores:
+        raise ValueError(f"score must lie in 0..{ensemble.n_scores - 1}, got {score}")
+    coef = ensemble.coef().tocsc()[:, [score]].toarray().ravel()
+    index = np.flatnonzero(coef)
+    index = index[np.argsort(-np.abs(coef[index]), kind="stable")]
+    edges = ensemble.edges if ensemble.edges is not None else np.full(len(coef), np.nan)
+    rounds = np.searchsorted(ensemble.path.learners_offsets, index, side="right") - 1
+    learners = ensemble.learners.take(index)
+    return ClassColumns(index, coef[index], edges[index], rounds, learners)
+
+
+def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
+    """Share of each feature in the total of coefficient times edge.
+
+    A learner counts with the absolute values of its coefficients times the edge with which it was
+    priced, spread over the features it uses as its family says.
+
+    Returns
+    -------
+    ndarray of shape (n_features,), float64
+        Not negative, of sum 1; all 0 where no learner uses a feature.
+
+    Raises
+    ------
+    NotImplementedError
+        Where the family does not say which features its learners use.
+    ValueError
+        Where the model does not know its edges.
+    """
+    if ensemble.edges is None:
+        raise ValueError("the model does not know the edges of its learners")
+    votes = np.abs(ensemble.coef()).sum(axis=1)
+    shares = ensemble.learners.feature_shares(n_features)
+    gains = shares.T @ (votes * np.abs(ensemble.edges))
+    total = gains.sum()
+    return gains / total if total > 0 else gains
+
+
+def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
+    """The step functions of a stump model.
+
+    Raises
+    ------
+    TypeError
+        Where the scores are not a sum of functions of single features.
+    """
+    # Offsets are no function of a feature.
+    scorer = replace(ensemble, offsets=None).scorer(n_rounds)
+    if not isinstance(scorer, AdditiveScores):
+        raise TypeError(
+            "only models of stumps are sums of functions of one feature each, got learners of "
+            f"type {type(ensemble.learners).__name__}"
+        )
+    return scorer
+
+
+def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:
+    """Scores split by feature, exactly.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Of stumps.
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    constant : ndarray of shape (n_scores,), float64
+    parts : ndarray of shape (n_samples, n_features, n_scores), float64
+        ``constant``, and then the parts added to it one feature after the other, give the scores
+        bit for bit (for sparse X up to rounding: there they are added from the zeros; so for an
+        ensemble with offsets, which the constant holds).
+    """
+    constant, functions = additive(ensemble, n_rounds).functions()
+    if ensemble.offsets is not None:
+        constant = constant + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
+    parts = np.zeros((*X.shape, ensemble.n_scores))
+    for feature, function in functions.items():
+        column = X[:, [feature]]
+        column = column.toarray() if hasattr(column, "toarray") else column
+        parts[:, feature] = function(column.ravel())
+    return constant, parts

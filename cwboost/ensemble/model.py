@@ -1,0 +1,207 @@
+"""The fitted model: weak learners, and the coefficients that every round gave them.
+
+Training appends to a `PathBuilder`; the `CoefficientPath` it yields says what each round changed,
+so that any number of first rounds can be asked for scores. The same `Ensemble` serves class-wise
+boosting (one non-zero coefficient a learner) and the rivals whose learners vote for several
+classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.ensemble.path import CoefficientPath, PathBuilder
+from cwboost.families.contract import WeakLearners
+
+__all__ = ["CoefficientPath", "Ensemble", "PathBuilder"]
+
+LEARNERS_PREFIX = "learners."
+CELLS_A_CHUNK = 2**22
+
+
+@dataclass(eq=False)
+class Ensemble:
+    """Weak learners with the path of their coefficients.
+
+    Parameters
+    ----------
+    learners : WeakLearners
+        All learners, in the order of the path's columns.
+    path : CoefficientPath
+    n_scores : int
+        Number of scores of an example: the classes, or the bits of a code.
+    edges : ndarray of shape (n_learners,), dtype float64, optional
+        The edge with which each learner was priced; what `feature_importances_` weighs by.
+    offsets : ndarray of shape (n_rounds + 1, n_scores), dtype float64, optional
+        What the first ``r`` rounds add to the scores of every example, in row ``r``; row 0 is
+        zero. For boosters whose votes for -1 and +1 differ in size. None is zeros.
+    """
+
+    learners: WeakLearners
+    path: CoefficientPath
+    n_scores: int
+    edges: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+    _scorer: tuple | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self):
+        if len(self.learners) != self.path.n_learners:
+            raise ValueError(
+                f"path speaks of {self.path.n_learners} learners, got {len(self.learners)}"
+            )
+        if self.edges is not None and self.edges.shape != (len(self.learners),):
+            raise ValueError(
+                f"edges must have shape ({len(self.learners)},), got {self.edges.shape}"
+            )
+        shape = (self.n_rounds + 1, self.n_scores)
+        if self.offsets is not None and self.offsets.shape != shape:
+            raise ValueError(f"offsets must have shape {shape}, got {self.offsets.shape}")
+
+    def __getstate__(self):
+        # A compiled evaluator is rebuilt from the rest in no time and is not worth storing.
+        return {**self.__dict__, "_scorer": None}
+
+    @property
+    def n_rounds(self) -> int:
+        return self.path.n_rounds
+
+    def coef(self, n_rounds=None) -> sparse.csr_array:
+        """Coefficients after `n_rounds` rounds (None: all).
+
+        Returns
+        -------
+        csr_array of shape (n_learners, n_scores), dtype float64
+        """
+        coef = self.path.coef(self.n_scores, n_rounds)
+        missing = len(self.learners) - coef.shape[0]
+        indptr = np.concatenate([coef.indptr, np.full(missing, coef.nnz, coef.indptr.dtype)])
+        return sparse.csr_array(
+            (coef.data, coef.indices, indptr), shape=(len(self.learners), self.n_scores)
+        )
+
+    def scores(self, X, n_rounds=None, n_threads: int = 1) -> np.ndarray:
+        """Scores ``sum_j coef[j, s] h_j(x)`` and the offset of s.
+
+        The same bits for any chunking or thread count.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        n_rounds : int, optional
+            Use the first rounds only.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_scores), dtype float64
+        """
+        return self.scorer(n_rounds)(X, n_threads)
+
+    def scorer(self, n_rounds=None) -> Callable[..., np.ndarray]:
+        """What computes `scores`, prepared by the family; the last one asked for is kept."""
+        n_rounds = self.path.check_rounds(n_rounds)
+        cached = self._scorer
+        if cached is None or cached[0] != n_rounds:
+            coef = self.path.coef(self.n_scores, n_rounds)
+            used = np.flatnonzero(np.diff(coef.indptr))
+            scorer = self.learners.take(used).scorer(coef[used])
+            if self.offsets is not None:
+                scorer = _with_offset(scorer, self.offsets[n_rounds])
+            cached = n_rounds, scorer
+            self._scorer = cached
+        return cached[1]
+
+    def staged_scores(self, X) -> Iterator[np.ndarray]:
+        """Scores after each round, each an array of its own as `scores` returns it.
+
+        A round costs ``n_samples`` times the coefficients it changed. A learner's outputs are
+        computed once; while later rounds need them they are kept at one bit an example. Equal to
+        `scores` up to rounding, since coefficients enter as differences.
+        """
+        last_use = np.full(len(self.learners), -1)
+        rounds = np.repeat(np.arange(self.n_rounds), np.diff(self.path.round_offsets))
+        np.maximum.at(last_use, self.path.column, rounds)
+        moving = MovingScores(X.shape[0], self.n_scores)
+        for r, (columns, targets, steps) in enumerate(self.path.changes(self.n_scores)):
+            distinct = np.unique(columns)
+            new = distinct[~moving.is_kept(distinct)]
+            if len(new):
+                moving.keep(new, _packed_outputs(self.learners.take(new), X))
+            moving.move(columns, targets, steps)
+            moving.drop(distinct[last_use[distinct] <= r])
+            scores = moving.scores.copy()
+            yield scores if self.offsets is None else scores + self.offsets[r + 1]
+
+    def truncate(self, n_rounds: int) -> Ensemble:
+        """The model of the first `n_rounds` rounds, without the learners that came later."""
+        path = self.path.truncate(n_rounds)
+        learners = self.learners.take(np.arange(path.n_learners))
+        edges = None if self.edges is None else self.edges[: path.n_learners].copy()
+        offsets = None if self.offsets is None else self.offsets[: path.n_rounds + 1].copy()
+        return Ensemble(learners, path, self.n_scores, edges, offsets)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything `from_arrays` needs, as flat arrays."""
+        arrays = self.path.arrays()
+        if self.edges is not None:
+            arrays["edges"] = self.edges
+        if self.offsets is not None:
+            arrays["offsets"] = self.offsets
+        learners = self.learners.arrays()
+        return arrays | {LEARNERS_PREFIX + name: array for name, array in learners.items()}
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, np.ndarray],
+        learners_type: type[WeakLearners],
+        n_features: int,
+        n_scores: int,
+        staged: bool = True,
+    ) -> Ensemble:
+        """Rebuild an ensemble; every array is checked, those of the learners by their family.
+
+        Raises
+        ------
+        ValueError
+            Naming the array and what is wrong with it.
+        """
+        own = {name: a for name, a in arrays.items() if not name.startswith(LEARNERS_PREFIX)}
+        theirs = {name.removeprefix(LEARNERS_PREFIX): arrays[name] for name in arrays.keys() - own}
+        learners = learners_type.from_arrays(theirs, n_features)
+        edges = own.pop("edges", None)
+        if edges is not None and (edges.dtype != np.float64 or not np.all(np.isfinite(edges))):
+            raise ValueError("edges must be finite float64 numbers")
+        offsets = own.pop("offsets", None)
+        if offsets is not None and (
+            offsets.dtype != np.float64 or not np.all(np.isfinite(offsets))
+        ):
+            raise ValueError("offsets must be finite float64 numbers")
+        path = CoefficientPath.from_arrays(own, len(learners), n_scores, staged)
+        return cls(learners, path, n_scores, edges, offsets)
+
+
+def _with_offset(scorer, offset: np.ndarray):
+    """`scorer` with the same row added to every example's scores."""
+
+    def shifted(X, n_threads: int = 1) -> np.ndarray:
+        return scorer(X, n_threads) + offset
+
+    return shifted
+
+
+def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:
+    """Outputs as packed bits (see `pack_outputs`), computed a chunk of examples at a time."""
+    n_samples = X.shape[0]
+    packed = np.empty((len(learners), -(-n_samples // 8)), np.uint8)
+    rows = max(8, CELLS_A_CHUNK // len(learners) // 8 * 8)
+    for start in range(0, n_samples, rows):
+        positive = learners.outputs(X[start : start + rows]) > 0
+        part = np.packbits(positive.T, axis=1, bitorder="little")
+        packed[:, start // 8 : start // 8 + part.shape[1]] = part
+    return packed

@@ -1,0 +1,1 @@
+"""What all classifiers share: input checks, the loop over rounds, held-out examples, saving."""

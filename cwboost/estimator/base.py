@@ -1,0 +1,330 @@
+"""What every classifier of cwboost shares: checks of the input, labels, prediction.
+
+A booster fits in class-sorted order on the examples of positive weight and leaves an `Ensemble`
+behind; this module prepares the first and predicts from the second. It holds no mathematics of
+boosting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from cwboost.estimator.fitted import FittedModel
+from cwboost.families.discovery import check_capabilities, resolve_weak_learner
+
+__all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
+
+FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Checked training data, examples sorted by class, those of zero weight left out.
+
+    Parameters
+    ----------
+    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), int64
+        Class index, not decreasing.
+    counts : ndarray of shape (n_classes,), int64
+    weight : ndarray of shape (n_samples,), float64
+        Positive, of mean between 1/2 and 1: scaled by a power of two.
+    order : ndarray of shape (n_samples,), int64
+        Row of the caller's matrix behind each example.
+    """
+
+    X: object
+    y: np.ndarray
+    counts: np.ndarray
+    weight: np.ndarray
+    order: np.ndarray
+
+
+def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
+    """Check a scalar parameter: its kind (Integral or Real) and range; returns it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, what was expected and what came.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
+        wanted = "an integer" if kind is Integral else "a number"
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    if not (low < value if low_open else low <= value) or not value <= high:
+        bound = ">" if low_open else ">="
+        upper = "" if high == np.inf else f" and <= {high}"
+        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
+    return value
+
+
+def check_choice(name, value, choices):
+    """Check a parameter that takes one of a few values; returns it.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, the choices and what came.
+    """
+    # Compared by type as well: 1 == True, and an array has no truth value.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+    return value
+
+
+class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: a subclass sets ``ensemble_`` and ``history_`` in ``fit``."""
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            capabilities = resolve_weak_learner(self.weak_learner).capabilities
+        except (TypeError, ValueError):
+            return tags
+        tags.input_tags.allow_nan = capabilities.missing_values
+        tags.input_tags.sparse = capabilities.sparse_input
+        return tags
+
+    # ---------------------------------------------------------------- before training
+
+    def _check_X(self, X, *, reset, family):
+        """Check a feature matrix for this estimator and what its family can take."""
+        _refuse_categorical(X)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=["csr", "csc"],
+            dtype=FEATURE_DTYPES,
+            ensure_all_finite=False,
+        )
+        has_missing = _find_missing(X, family)
+        check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
+        return X
+
+    def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, object]:
+        """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
+        family = resolve_weak_learner(self.weak_learner)
+        X = self._check_X(X, reset=True, family=family)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return self._sorted_problem(X, y, sample_weight), family
+
+    def _sorted_problem(self, X, y, sample_weight) -> Problem:
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is not None:
+            weight = weight * compute_sample_weight(class_weight, y)
+        used = np.flatnonzero(weight > 0)
+        if used.size == 0:
+            raise ValueError("sample_weight leaves no example: all weights are zero")
+        self.classes_, encoded = np.unique(y[used], return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least two classes (of positive weight), got 1 class: "
+                f"{self.classes_[0]!r}"
+            )
+        order = np.argsort(encoded, kind="stable")
+        rows = used[order]
+        in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
+        weight = weight[rows]
+        return Problem(
+            X=X if in_place else X[rows],
+            y=encoded[order].astype(np.int64),
+            counts=np.bincount(encoded, minlength=len(self.classes_)),
+            weight=_scaled(weight),
+            order=rows,
+        )
+
+    def _check_validation(self, X_val, y_val, family):
+        """Held-out examples given to `fit`, y encoded: None, or (X_val, y_val)."""
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together")
+        if X_val is None:
+            return None
+        X_val = self._check_X(X_val, reset=False, family=family)
+        y_val = self._encode(np.asarray(y_val))
+        if len(y_val) != X_val.shape[0]:
+            raise ValueError(
+                f"X_val has {X_val.shape[0]} rows and y_val {len(y_val)}: they must be equal"
+            )
+        return X_val, y_val
+
+    def _generator(self) -> np.random.Generator:
+        """The one generator of a fit, from ``random_state``."""
+        seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
+        return np.random.Generator(np.random.PCG64([int(word) for word in seed]))
+
+    def _n_threads(self) -> int:
+        """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
+        return effective_n_jobs(self.n_jobs)
+
+    def _encode(self, y, name="y_val") -> np.ndarray:
+        """Class index of each label; an unknown label is an error that calls `y` by `name`."""
+        index = np.searchsorted(self.classes_, y)
+        index = np.minimum(index, len(self.classes_) - 1)
+        if not np.array_equal(self.classes_[index], y):
+            unknown = np.asarray(y)[self.classes_[index] != y][0]
+            raise ValueError(f"{name} has a label that y has not: {unknown!r}")
+        return index
+
+    # ---------------------------------------------------------------- after training
+
+    def _require_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first."
+            )
+
+    def _check_predict(self, X):
+        self._require_fitted()
+        return self._check_X(X, reset=False, family=self.family_)
+
+    def _scores(self, X, n_estimators=None) -> np.ndarray:
+        """Scores of every class, shape (n_samples, n_classes)."""
+        X = self._check_predict(X)
+        scores = self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
+        return self._class_scores(scores)
+
+    def _staged_scores(self, X):
+        X = self._check_predict(X)
+        for scores in self.ensemble_.staged_scores(X):
+            yield self._class_scores(scores)
+
+    def _class_scores(self, scores) -> np.ndarray:
+        """Scores of the classes from those of the ensemble; the same unless these are of bits."""
+        return scores
+
+    def _decision(self, scores) -> np.ndarray:
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _labels(self, scores) -> np.ndarray:
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def decision_function(self, X, n_estimators=None):
+        """Scores F(x, y) of the classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), float64
+            With two classes, of shape (n_samples,): the second's score less the first's.
+        """
+        return self._decision(self._scores(X, n_estimators))
+
+    def predict(self, X, n_estimators=None):
+        """The class of largest score; the first of them where scores are equal.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), of the dtype of the training labels
+        """
+        return self._labels(self._scores(X, n_estimators))
+
+    def predict_proba(self, X, n_estimators=None):
+        """Class probabilities, ``softmax(probability_scale_ * scores)``.
+
+        The scale was fitted on held-out examples where training had some. Else it is 2: the
+        minimiser of the expected pairwise exponential loss has exp(F_y) proportional to
+        sqrt(P(y | x)), so that 2 inverts the loss. A model that fits its training data closely
+        is then too sure of itself; see `calibrate`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), float64, rows sum to one
+        """
+        return self._probabilities(self._scores(X, n_estimators))
+
+    def staged_decision_function(self, X):
+        """Scores after each round, as `decision_function` returns them; a generator."""
+        for scores in self._staged_scores(X):
+            yield self._decision(scores)
+
+    def staged_predict(self, X):
+        """Predictions after each round, as `predict` returns them; a generator."""
+        for scores in self._staged_scores(X):
+            yield self._labels(scores)
+
+
+def _refuse_categorical(X) -> None:
+    """Name the categorical columns of a pandas or polars frame, and what to do with them."""
+    if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
+        return
+    kinds = ("category", "categorical", "enum")
+    names = [
+        str(name)
+        for name, dtype in zip(X.columns, X.dtypes)
+        if str(dtype).lower().startswith(kinds)
+    ]
+    if names:
+        raise ValueError(
+            f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
+            "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
+        )
+
+
+def _scaled(weight) -> np.ndarray:
+    """Weights brought to a mean near one by a power of two, which rounds none of them."""
+    return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
+
+
+def _find_missing(X, family) -> bool:
+    """Whether X has NaN; refuse it, and infinities too, where the family takes no missing values.
+
+    One sum looks at all values: it is finite unless one of them is not, or it overflows.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return False
+    has_missing = bool(np.isnan(values).any())
+    if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
+        raise ValueError(
+            f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
+            f"{family.name!r} does not handle missing values."
+        )
+    return has_missing

@@ -1,0 +1,131 @@
+"""What every fitted classifier of cwboost can do besides predict: be saved and be looked into."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from cwboost.ensemble import inspection
+from cwboost.estimator.calibration import LOSS_SCALE, fit_scale
+from cwboost.model_file.saving import save
+
+__all__ = ["FittedModel"]
+
+
+class FittedModel:
+    """Methods of fitted classifiers; a mixin of `cwboost.estimator.base.BoostingClassifier`."""
+
+    _model_attributes: ClassVar[dict[str, type]] = {}
+    """Fitted attributes, besides those all classifiers have, that a model file must hold."""
+
+    def save(self, path, *, staged=True, training_state=False):
+        """Save the fitted model to a file that `cwboost.load_model` reads.
+
+        The file appears in one step: a crash while saving leaves an older file of that name
+        whole. It holds no code. Callbacks, and a generator object given as ``random_state``, are
+        not stored.
+
+        Parameters
+        ----------
+        path : path-like
+        staged : bool, default=True
+            Store the coefficients of every round. False stores only those after the last: a
+            smaller file after total correction, whose model does not predict with fewer rounds.
+        training_state : bool, default=False
+            Store the pair weights of a ``warm_start`` model, so that the loaded one goes on
+            training bit for bit.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            Where there is something that cannot be stored, naming it.
+        OSError
+            Where the file cannot be written.
+        """
+        save(self, path, staged=staged, training_state=training_state)
+
+    def _check_model(self) -> None:
+        """Check that what a model file held fits together; raises ValueError."""
+        ensemble, classes = self.ensemble_, self.classes_
+        if ensemble.n_scores != len(classes):
+            raise ValueError(
+                f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
+            )
+
+    def calibrate(self, X, y):
+        """Fit the scale of `predict_proba` on examples that the model was not trained on.
+
+        Predictions and scores stay as they are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        if type(self)._probabilities is not FittedModel._probabilities:
+            raise TypeError(f"{type(self).__name__} has a rule of its own for probabilities")
+        scores = self._scores(X)
+        y = column_or_1d(y)
+        check_consistent_length(scores, y)
+        self.probability_scale_ = fit_scale(scores, self._encode(y, "y"))
+        return self
+
+    def _probabilities(self, scores) -> np.ndarray:
+        """Probabilities from scores of the classes; they must rise with the scores."""
+        return softmax(getattr(self, "probability_scale_", LOSS_SCALE) * scores, axis=1)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the total of coefficient times edge, shape (`n_features_in_`,).
+
+        Raises NotImplementedError where the family does not say which features its learners use.
+        """
+        self._require_fitted()
+        return inspection.feature_importances(self.ensemble_, self.n_features_in_)
+
+    def class_columns(self, label) -> inspection.ClassColumns:
+        """The weak learners that vote for one class, by falling coefficient.
+
+        Parameters
+        ----------
+        label : a label of ``classes_``
+
+        Returns
+        -------
+        ClassColumns
+        """
+        self._require_fitted()
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"label must be one of classes_, got {label!r}")
+        return inspection.class_columns(self.ensemble_, int(found[0]))
+
+    def explain(self, X, n_estimators=None):
+        """Split the scores of stump models by feature, exactly.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        constant : ndarray of shape (n_classes,), float64
+        parts : ndarray of shape (n_samples, n_features, n_classes), float64
+            Added to ``constant`` feature by feature, in order, they give each class's score.
+
+        Raises
+        ------
+        TypeError
+            For learners that look at several features.
+        """
+        X = self._check_predict(X)
+        return inspection.contributions(self.ensemble_, X, n_estimators)

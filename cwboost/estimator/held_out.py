@@ -1,0 +1,108 @@
+"""Held-out examples followed round by round, for early stopping."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.estimator.calibration import fit_scale
+from cwboost.families.contract import WeakLearners, pack_outputs
+
+__all__ = ["EarlyStopping", "ValidationScores"]
+
+
+class ValidationScores:
+    """Scores of a growing ensemble on examples that it is not trained on.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), int
+        Class index of each example.
+    n_scores : int
+        Scores of the ensemble: the classes, unless there is a `decode`.
+    decode : callable, default=None
+        Scores of the classes from those of the ensemble, both with a row an example.
+
+    Attributes
+    ----------
+    error : float
+        Share of examples whose largest score is not that of their class.
+    loss : float
+        Mean over the pairs of exp(-margin).
+    """
+
+    def __init__(self, X, y, n_scores: int, decode=None):
+        self._X, self._y, self._decode = X, y, decode
+        self._moving = MovingScores(len(y), n_scores)
+        self._n_learners = 0
+        self.error = self.loss = np.nan
+
+    def add(self, learners: WeakLearners) -> None:
+        """Compute the outputs of new learners, kept at one bit an example."""
+        ids = np.arange(self._n_learners, self._n_learners + len(learners))
+        self._moving.keep(ids, pack_outputs(learners.outputs(self._X)))
+        self._n_learners += len(learners)
+
+    def move(self, ids, score_index, differences, offset=None) -> float:
+        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error.
+
+        `offset` is added to every example's scores.
+        """
+        n_samples = len(self._y)
+        self._moving.move(np.asarray(ids), score_index, differences)
+        if offset is not None:
+            self._moving.shift(offset)
+        scores = np.ascontiguousarray(self._moving.scores)
+        if self._decode is not None:
+            scores = self._decode(scores)
+        rows = np.arange(n_samples)
+        own = scores[rows, self._y]
+        self.error = float(np.mean(np.argmax(scores, axis=1) != self._y))
+        pairs = np.exp(np.minimum(scores - own[:, None], 700.0))
+        pairs[rows, self._y] = 0.0
+        self.loss = float(pairs.sum() / (n_samples * (pairs.shape[1] - 1)))
+        return self.error
+
+    def scale(self, ensemble: Ensemble) -> float:
+        """Scale of the probabilities of `ensemble`, fitted on these examples."""
+        return fit_scale(ensemble.scores(self._X), self._y)
+
+
+class EarlyStopping:
+    """Stops when a measure on held-out examples has not improved for a number of rounds.
+
+    Parameters
+    ----------
+    scores : ValidationScores
+    measure : {"error", "loss"}
+    patience : int
+        Rounds without a new minimum after which to stop.
+
+    Attributes
+    ----------
+    best_round : int
+        The first round (from 1) at which the measure was smallest.
+    """
+
+    stop_reason = "early stopping"
+
+    def __init__(self, scores: ValidationScores, measure: str, patience: int):
+        self._scores, self._measure, self._patience = scores, measure, patience
+        self._best = np.inf
+        self.best_round = 0
+
+    def on_round_end(self, state) -> bool:
+        value = getattr(self._scores, self._measure)
+        if value < self._best:
+            self._best, self.best_round = value, state.round
+        return state.round - self.best_round >= self._patience
+
+    def state(self) -> dict:
+        """What `restore` needs to go on where this one is."""
+        return {"best": self._best, "best_round": self.best_round}
+
+    def restore(self, state: dict) -> None:
+        """Go on from what `state` returned."""
+        self._best, self.best_round = float(state["best"]), int(state["best_round"])

@@ -1,0 +1,1 @@
+"""Image features of the paper's experiments."""

@@ -1,0 +1,134 @@
+"""Image features of the paper's experiments: HOG, GIST, histograms of code words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.experiments.cache import ArrayCache
+from cwboost.experiments.features.codebook import Codebook
+from cwboost.experiments.features.gist import gist_features
+
+__all__ = ["codebook_features", "gist", "grey_images", "hog"]
+
+HOG_SETTINGS = {
+    # side: (side to which it is resized, ((orientations, pixels a cell), ...)). The first are
+    # the cells of GTSRB's own HOG files 1 and 3; its second kind has signed orientations, which
+    # scikit-image does not offer.
+    32: (40, ((8, 5), (9, 4))),
+    128: (128, ((9, 16),)),
+}
+
+
+def grey_images(X, image_shape) -> np.ndarray:
+    """Rows of pixels as grey images.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_images, n_pixels), dtype uint8
+    image_shape : tuple
+        (side, side), or (3, side, side) for planes of red, green and blue.
+
+    Returns
+    -------
+    ndarray of shape (n_images, side, side)
+        uint8 for grey pixels; float32 luminance (ITU-R BT.601) for colours.
+    """
+    images = np.asarray(X).reshape(len(X), *image_shape)
+    if len(image_shape) == 2:
+        return images
+    return np.tensordot(images.astype(np.float32), (0.299, 0.587, 0.114), axes=(1, 0)).astype(
+        np.float32
+    )
+
+
+def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
+    """Histograms of oriented gradients by scikit-image, blocks of 2 x 2 cells, L2-Hys.
+
+    Images of side 32 are enlarged to 40 and described twice: 8 orientations in cells of 5 pixels
+    and 9 in cells of 4 (1,568 + 2,916 numbers). Images of side 128 have 9 orientations in cells
+    of 16 (1,764 numbers).
+
+    Returns
+    -------
+    ndarray of shape (n_images, n_features), dtype float32
+    """
+    side = image_shape[-1]
+    if side not in HOG_SETTINGS:
+        raise ValueError(f"hog takes images of side {sorted(HOG_SETTINGS)}, got {side}")
+    return cache.get(
+        "hog-1",
+        {"X": X, "settings": HOG_SETTINGS[side]},
+        lambda: _hog(grey_images(X, image_shape), *HOG_SETTINGS[side]),
+    )
+
+
+def _hog(images, side, settings):
+    try:
+        from skimage.feature import hog as image_hog
+    except ImportError as error:
+        raise ImportError("HOG needs scikit-image: pip install 'cwboost[images]'") from error
+    resize = _interpolation(images.shape[1], side)
+    rows = []
+    for image in images:
+        enlarged = resize @ image.astype(np.float32) @ resize.T
+        rows.append(
+            np.concatenate(
+                [
+                    image_hog(
+                        enlarged,
+                        orientations=orientations,
+                        pixels_per_cell=(cell, cell),
+                        cells_per_block=(2, 2),
+                        block_norm="L2-Hys",
+                    )
+                    for orientations, cell in settings
+                ]
+            )
+        )
+    return np.array(rows, dtype=np.float32)
+
+
+def _interpolation(old: int, new: int) -> np.ndarray:
+    """Matrix that resamples `old` pixels linearly at the centres of `new` ones."""
+    if old == new:
+        return np.eye(old, dtype=np.float32)
+    place = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+    below = np.minimum(place.astype(int), old - 2)
+    matrix = np.zeros((new, old), dtype=np.float32)
+    matrix[np.arange(new), below] = 1 - (place - below)
+    matrix[np.arange(new), below + 1] = place - below
+    return matrix
+
+
+def gist(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
+    """GIST, 512 numbers an image; see `cwboost.experiments.features.gist`."""
+    return cache.get(
+        "gist-1",
+        {"X": X, "shape": image_shape},
+        lambda: gist_features(grey_images(X, image_shape)),
+    )
+
+
+def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_words=200):
+    """Histograms of code words; the codebook is learnt from the training images `X` alone.
+
+    Returns
+    -------
+    features, features_others : ndarrays of shape (n_images, 31 * n_words), dtype float32
+    """
+    inputs = {"X": X, "shape": image_shape, "seed": seed, "n_words": n_words}
+    words = cache.get(
+        "codebook-1",
+        inputs,
+        lambda: Codebook(n_words, random_state=seed).fit(grey_images(X, image_shape)).words_,
+    )
+    book = Codebook(n_words, random_state=seed)
+    book.words_ = words
+    return tuple(
+        cache.get(
+            "words-1",
+            {"X": part, "shape": image_shape, "words": words},
+            lambda part=part: book.transform(grey_images(part, image_shape)),
+        )
+        for part in (X, X_others)
+    )

@@ -1,0 +1,1 @@
+"""Summaries, tables and figures of recorded results."""

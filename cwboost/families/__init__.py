@@ -1,0 +1,1 @@
+"""Weak-learner families: the contract, their discovery, helpers for those who write one."""

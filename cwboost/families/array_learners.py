@@ -1,0 +1,135 @@
+"""Learners stored as arrays with a row each, and checks of arrays that come from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from cwboost.families.contract import WeakLearners
+
+__all__ = ["ArrayLearners", "check_arrays"]
+
+
+class ArrayLearners(WeakLearners):
+    """A batch in which every array has one row a learner; a subclass adds `outputs`.
+
+    Declares what is stored in `layout` and gets the constructor and everything that keeps,
+    stores, checks, picks and joins learners.
+
+    Parameters
+    ----------
+    **arrays : array-like
+        One for each name in `layout`; they become attributes.
+
+    Attributes
+    ----------
+    layout : dict of str to (dtype, shape)
+        Class attribute: the dtype of each array and the shape of one learner's row of it, a tuple
+        of ints and ``"n_features"``; ``()`` for one number a learner.
+
+    Examples
+    --------
+    >>> class Signs(ArrayLearners):
+    ...     layout = {"direction": ("float64", ("n_features",)), "polarity": ("int8", ())}
+    ...
+    ...     def outputs(self, X):
+    ...         return np.where(X @ self.direction.T > 0, self.polarity, -self.polarity)
+    ...
+    ...     def check_values(self, n_features):
+    ...         if not np.isin(self.polarity, (-1, 1)).all():
+    ...             raise ValueError("array 'polarity' must hold -1 and +1")
+    """
+
+    layout: ClassVar[Mapping[str, tuple[str, tuple]]]
+
+    def __init__(self, **arrays):
+        if set(arrays) != set(self.layout):
+            wanted, got = ", ".join(sorted(self.layout)), ", ".join(sorted(arrays))
+            raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
+        for name, (dtype, _) in self.layout.items():
+            setattr(self, name, np.asarray(arrays[name], dtype=dtype))
+
+    def check_values(self, n_features: int) -> None:
+        """Raise ValueError where stored values cannot be right; names and shapes are right here.
+
+        Override it: indices in range, signs -1 and +1, and what else `outputs` relies on.
+        """
+
+    def __len__(self) -> int:
+        return len(getattr(self, next(iter(self.layout))))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.layout}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> ArrayLearners:
+        sizes = {"n_features": n_features}
+        shapes = {
+            name: (dtype, ("n_learners", *(sizes.get(size, size) for size in shape)))
+            for name, (dtype, shape) in cls.layout.items()
+        }
+        learners = cls(**dict(zip(shapes, check_arrays(arrays, shapes))))
+        learners.check_values(n_features)
+        return learners
+
+    def take(self, indices) -> ArrayLearners:
+        indices = np.asarray(indices, dtype=np.intp)
+        return type(self)(**{name: array[indices] for name, array in self.arrays().items()})
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[ArrayLearners]) -> ArrayLearners:
+        parts = [batch.arrays() for batch in batches]
+        return cls(**{name: np.concatenate([part[name] for part in parts]) for name in cls.layout})
+
+
+def check_arrays(
+    arrays: Mapping[str, np.ndarray], expected: Mapping[str, tuple]
+) -> list[np.ndarray]:
+    """Hold arrays to their names, dtypes and shapes.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+    expected : mapping of str to (dtype, shape)
+        A shape is a tuple; an int in it is a length, a str names a length that must be the same
+        wherever the name stands.
+
+    Returns
+    -------
+    list of ndarray
+        In the order of `expected`. Their values are for the caller to check.
+
+    Raises
+    ------
+    ValueError
+        Naming the array, what was expected and what came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stored = {"feature": np.zeros(5, np.int32), "weight": np.ones((5, 2))}
+    >>> expected = {"feature": ("int32", ("n",)), "weight": ("float64", ("n", 2))}
+    >>> feature, weight = check_arrays(stored, expected)
+    """
+    if set(arrays) != set(expected):
+        missing, unknown = sorted(set(expected) - set(arrays)), sorted(set(arrays) - set(expected))
+        raise ValueError(f"arrays: missing {missing}, unexpected {unknown}")
+    lengths: dict[str, int] = {}
+    found = []
+    for name, (dtype, shape) in expected.items():
+        array = arrays[name]
+        if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
+            got = getattr(array, "dtype", type(array).__name__)
+            raise ValueError(f"array {name!r} must have dtype {np.dtype(dtype)}, got {got}")
+        if array.ndim != len(shape):
+            raise ValueError(f"array {name!r} must have {len(shape)} dimensions, got {array.ndim}")
+        wanted = tuple(
+            lengths.setdefault(length, got) if isinstance(length, str) else length
+            for length, got in zip(shape, array.shape)
+        )
+        if array.shape != wanted:
+            raise ValueError(f"array {name!r} must have shape {wanted}, got {array.shape}")
+        found.append(array)
+    return found

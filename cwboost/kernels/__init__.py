@@ -1,0 +1,22 @@
+"""Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
+
+from cwboost._kernels.prediction.trees import TreeEvaluator
+from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
+from cwboost.kernels.additive import AdditiveScores, StepFunction
+from cwboost.kernels.binned_matrix import BinnedMatrix
+from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
+from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
+
+__all__ = [
+    "TREE_CRITERIA",
+    "AdditiveScores",
+    "BinnedMatrix",
+    "FoundStumps",
+    "Projector",
+    "SortedFeatures",
+    "StepFunction",
+    "TreeEvaluator",
+    "TreeGrower",
+    "orthonormal_rows",
+    "seeded_directions",
+]

@@ -1,0 +1,258 @@
+"""Stump models as what they are: one step function a feature.
+
+A weighted sum of stumps is a sum over features of functions that jump at the stumps' thresholds.
+`AdditiveScores` merges the thresholds once; from then on a prediction costs one search and one
+vector addition for every feature in use, whatever the number of rounds, and the functions can be
+read and drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from cwboost._kernels.prediction.additive import LANES, AdditiveModel
+
+__all__ = ["AdditiveScores", "StepFunction"]
+
+
+@dataclass(frozen=True)
+class StepFunction:
+    """What one feature adds to the scores.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_steps,), dtype float64
+        Ascending. A value v lies in slot ``sum(thresholds < v)``.
+    values : ndarray of shape (n_steps + 1, n_scores), dtype float64
+        What the feature adds in each slot.
+    missing : ndarray of shape (n_scores,), dtype float64
+        What it adds where it is NaN.
+    """
+
+    thresholds: np.ndarray
+    values: np.ndarray
+    missing: np.ndarray
+
+    def __call__(self, x) -> np.ndarray:
+        """Values at `x`: shape (n,) in, shape (n, n_scores) out."""
+        x = np.asarray(x, dtype=np.float64)
+        slots = np.searchsorted(self.thresholds, x, side="left")
+        return np.where(np.isnan(x)[:, None], self.missing, self.values[slots * ~np.isnan(x)])
+
+
+class AdditiveScores:
+    """Scores of a weighted sum of stumps, evaluated feature by feature.
+
+    Stump ``j`` is +1 times its polarity where ``x[feature[j]] > threshold[j]``, minus its
+    polarity elsewhere, ``missing[j]`` where the feature is NaN; a stump of feature -1 is its
+    polarity everywhere. Scores are sums in a fixed order: the same bits for any number of threads
+    and any way of cutting X into chunks of rows, and equal to ``outputs @ coef`` up to rounding.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (n_stumps,), dtype int32
+    threshold : ndarray of shape (n_stumps,), dtype float64
+        Not NaN.
+    polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
+    coef : sparse array or ndarray of shape (n_stumps, n_scores), dtype float64
+    n_features : int, optional
+        Features that X must have; without it, at least those in use.
+
+    Notes
+    -----
+    Tables take 128 bytes a stump and group of 16 scores it votes for. The first call with a dtype
+    (bytes, floats, CSR) compiles the tables for it.
+    """
+
+    def __init__(self, feature, threshold, polarity, missing, coef, n_features=None):
+        self.coef = sparse.csr_array(coef)
+        self.feature = np.asarray(feature, dtype=np.int32)
+        self.threshold = np.asarray(threshold, dtype=np.float64)
+        self.polarity = np.asarray(polarity, dtype=np.float64)
+        self.missing = np.asarray(missing, dtype=np.float64)
+        if self.coef.shape[0] != len(self.feature):
+            raise ValueError(
+                f"coef must have a row for each of the {len(self.feature)} stumps, "
+                f"got shape {self.coef.shape}"
+            )
+        self.n_scores = self.coef.shape[1]
+        self.n_features = n_features
+        self._models: dict[str, AdditiveModel] = {}
+        self._functions: tuple[np.ndarray, dict[int, StepFunction]] | None = None
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Scores of the rows of X.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Read as they are: uint8, float32 and float64, in any memory order; CSR. Other dtypes
+            and sparse formats are converted.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_scores), dtype float64
+        """
+        self._check_features(X.shape[1])
+        out = np.empty((X.shape[0], self.n_scores))
+        if sparse.issparse(X):
+            X = self._canonical(X)
+            self._model("sparse").sparse(X.data, X.indices, X.indptr, out, n_threads)
+            return out
+        X = _readable(np.asarray(X))
+        self._model("bytes" if X.dtype == np.uint8 else "floats").dense(X, out, n_threads)
+        return out
+
+    def _check_features(self, n_features: int) -> None:
+        if self.n_features is not None:
+            if n_features != self.n_features:
+                raise ValueError(f"X must have {self.n_features} features, got {n_features}")
+        elif n_features < (needed := int(self.feature.max(initial=-1)) + 1):
+            raise ValueError(f"X must have at least {needed} features, got {n_features}")
+
+    def _canonical(self, X) -> sparse.csr_array:
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        if X.data.dtype not in (np.uint8, np.float32, np.float64):
+            X = X.astype(np.float64)
+        return X
+
+    def _model(self, kind: str) -> AdditiveModel:
+        if kind not in self._models:
+            self._models[kind] = self._compile(kind)
+        return self._models[kind]
+
+    def _compile(self, kind: str) -> AdditiveModel:
+        feature, threshold, flipped = self.feature, self.threshold, self.polarity
+        if kind == "bytes":
+            feature, threshold, flipped = _for_bytes(feature, threshold, flipped)
+        slabs = [
+            _Slab(feature, threshold, flipped, self.missing, self.coef[:, k : k + LANES])
+            for k in range(0, max(1, self.n_scores), LANES)
+        ]
+        if kind == "sparse":
+            for slab in slabs:
+                slab.move_origin()
+        return _assemble(slabs, self.n_scores, kind)
+
+    def functions(self) -> tuple[np.ndarray, dict[int, StepFunction]]:
+        """The constant part, shape (n_scores,), and the step function of each feature in use.
+
+        ``constant + sum of functions[f](X[:, f])``, added in ascending order of ``f``, are the
+        scores.
+        """
+        if self._functions is None:
+            slab = _Slab(self.feature, self.threshold, self.polarity, self.missing, self.coef)
+            k = self.n_scores
+            functions = {
+                int(f): StepFunction(t, table[:-1, :k], table[-1, :k])
+                for f, t, table in zip(slab.features, slab.thresholds, slab.tables)
+            }
+            self._functions = slab.base[:k], functions
+        return self._functions
+
+
+def _readable(X: np.ndarray) -> np.ndarray:
+    """X itself where the kernel can read it, a float64 copy elsewhere."""
+    if X.dtype not in (np.uint8, np.float32, np.float64) or not X.dtype.isnative:
+        return X.astype(np.float64)
+    if any(step % X.itemsize for step in X.strides) or not X.flags.aligned:
+        return np.ascontiguousarray(X)
+    return X
+
+
+def _for_bytes(feature, threshold, polarity):
+    """The same stumps on integers 0..255: thresholds -1..254, the rest constants.
+
+    ``v > t`` and ``v > floor(t)`` say the same of an integer; a threshold below 0 is always
+    passed and one of 255 or more never.
+    """
+    threshold = np.clip(np.floor(threshold), -1, 255)
+    split = feature >= 0
+    never = split & (threshold == 255)
+    feature = np.where(never | (threshold == -1), -1, feature).astype(np.int32)
+    return feature, threshold, np.where(never, -polarity, polarity)
+
+
+class _Slab:
+    """Step functions of a few scores.
+
+    ``tables[e]`` has a row a slot of entry ``e`` and a last one for NaN, padded to whole vectors.
+    """
+
+    def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array):
+        used = np.flatnonzero(np.diff(coef.indptr))
+        feature, threshold = feature[used], threshold[used]
+        width = -(-max(1, coef.shape[1]) // 4) * 4
+        weights = np.zeros((len(used), width))
+        weights[:, : coef.shape[1]] = coef[used].toarray()
+        votes = weights * polarity[used, None]
+        split = feature >= 0
+        self.base = votes[~split].sum(axis=0)
+        order = np.flatnonzero(split)
+        order = order[np.lexsort((threshold[order], feature[order]))]
+        self._merge(feature[order], threshold[order], votes[order])
+        self._add_missing(feature[order], weights[order] * missing[used[order], None])
+
+    def _merge(self, feature, threshold, votes) -> None:
+        self.features, starts = np.unique(feature, return_index=True)
+        self.thresholds, self.tables = [], []
+        for start, end in zip(starts, [*starts[1:], len(feature)]):
+            distinct, first = np.unique(threshold[start:end], return_index=True)
+            table = np.empty((len(distinct) + 2, votes.shape[1]))
+            table[0] = -votes[start:end].sum(axis=0)
+            table[1:-1] = 2 * np.add.reduceat(votes[start:end], first, axis=0)
+            np.cumsum(table[:-1], axis=0, out=table[:-1])
+            self.thresholds.append(distinct)
+            self.tables.append(table)
+
+    def _add_missing(self, feature, votes) -> None:
+        starts = np.searchsorted(feature, self.features)
+        for table, start, end in zip(self.tables, starts, [*starts[1:], len(feature)]):
+            table[-1] = votes[start:end].sum(axis=0)
+
+    def move_origin(self) -> None:
+        """Make every function 0 at 0, for rows whose zeros are not visited."""
+        for thresholds, table in zip(self.thresholds, self.tables):
+            at_zero = table[np.searchsorted(thresholds, 0.0, side="left")].copy()
+            self.base = self.base + at_zero
+            table -= at_zero
+
+
+def _assemble(slabs: list[_Slab], n_scores: int, kind: str) -> AdditiveModel:
+    """Flatten slabs into the arrays that the kernel reads."""
+    features = np.concatenate([slab.features for slab in slabs]).astype(np.int32)
+    thresholds = [t for slab in slabs for t in slab.thresholds]
+    tables = [table for slab in slabs for table in slab.tables]
+    base = np.zeros((len(slabs), LANES))
+    for row, slab in zip(base, slabs):
+        row[: len(slab.base)] = slab.base
+    bytes_ = np.arange(256)
+    lut = np.zeros((len(features) if kind == "bytes" else 0, 256), np.uint8)
+    for row, t in zip(lut, thresholds):
+        row[:] = np.searchsorted(t, bytes_, side="left")
+    slab_entries = np.cumsum([0, *(len(slab.features) for slab in slabs)], dtype=np.int64)
+    n_mapped = int(features.max(initial=-1)) + 1 if kind == "sparse" else 0
+    entry_of = np.full((len(slabs), n_mapped), -1, np.int32)
+    if kind == "sparse":
+        slab_of = np.repeat(np.arange(len(slabs)), np.diff(slab_entries))
+        entry_of[slab_of, features] = np.arange(len(features))
+    return AdditiveModel(
+        n_scores,
+        slab_entries,
+        np.array([len(slab.base) // 4 for slab in slabs], np.int32),
+        base,
+        features,
+        np.cumsum([0, *map(len, thresholds)], dtype=np.int64),
+        np.concatenate([np.empty(0), *thresholds]),
+        np.cumsum([0, *(table.size for table in tables)], dtype=np.int64)[:-1].copy(),
+        np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
+        lut,
+        entry_of,
+    )

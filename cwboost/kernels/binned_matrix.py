@@ -1,0 +1,211 @@
+"""A training matrix as bin codes: what trees are grown on."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import scipy.sparse as sp
+
+from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
+
+__all__ = ["BinnedMatrix"]
+
+_BLOCK_BYTES = 2**24  # of one block of features while a dense matrix is read
+
+
+class BinnedMatrix:
+    """Bin codes of a matrix, one byte an entry; of a sparse matrix one byte a stored entry.
+
+    A feature with at most `max_bins` distinct values (NaN counts as one) gets a bin a value;
+    other features get bins of about equal counts. The last code of a feature, ``n_bins[f]``, is
+    NaN.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        uint8, float32 or float64, in any memory order; CSR or CSC. Not kept.
+    max_bins : int, default=256
+        Bins of a feature, with the one of missing values; 2 to 256.
+    n_threads : int, default=1
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    codes : ndarray of uint8
+        Dense: of (row, feature) at ``feature * n_rows + row``, and 64 bytes of padding. Sparse:
+        empty.
+    listed : ndarray of shape (n_features,), dtype uint8
+        1 where a feature's entries are listed, the rows whose code is not the default: all
+        features of a sparse matrix, and dense ones with a code that over half of the rows share.
+    indptr, entry_rows, entry_codes, default_code : ndarray or None
+        Where the entries of each feature begin (int64), their rows (int32) and codes (uint8), and
+        the default code of each feature (uint8; of a sparse matrix that of zero). None where no
+        feature is listed.
+    n_bins : ndarray of shape (n_features,), dtype int32
+        Bins of values, without the missing one.
+    usable : ndarray, dtype int32
+        Features that are not constant.
+    bin_start : ndarray of shape (n_features + 1,), dtype int64
+    lowest, highest : ndarray, dtype float64
+        Smallest and largest value in bin ``b`` of feature ``f``, at ``bin_start[f] + b``.
+
+    Raises
+    ------
+    ValueError
+        For a `max_bins` out of range.
+    """
+
+    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1):
+        if not 2 <= max_bins <= 256:
+            raise ValueError(f"max_bins: expected 2 to 256, got {max_bins!r}")
+        self.n_rows, self.n_features = X.shape
+        self._max_bins = max_bins
+        if sp.issparse(X):
+            self._bin_sparse(X, n_threads)
+        else:
+            self._bin_dense(X, n_threads)
+
+    def _bin_dense(self, X, n_threads):
+        step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
+        starts = range(0, self.n_features, step)
+        bins, has_nan = [], []
+        for start in starts:
+            block = np.ascontiguousarray(X[:, start : start + step].T)
+            for values, counts in _map(_distinct, block, n_threads):
+                has_nan.append(int(counts.sum()) < self.n_rows)
+                bins.append(self._group(values, counts, np.array([0, len(values)]), has_nan[-1:]))
+        self._set_bins(bins, np.array(has_nan))
+        self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
+        codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
+        for start in starts:
+            block = np.ascontiguousarray(X[:, start : start + step].T)
+            stop = start + len(block)
+            encode_columns(
+                block, self.highest, self.bin_start[start : stop + 1], codes[start:stop], n_threads
+            )
+        self._list_entries(codes)
+
+    def codes_by_row(self, features, n_together: int):
+        """Codes of some features of a dense matrix, so many of one row side by side.
+
+        Parameters
+        ----------
+        features : ndarray of int
+        n_together : int
+
+        Returns
+        -------
+        ndarray of shape (n_blocks, n_rows, n_together), dtype uint8
+            The code of ``features[i]`` in row r is at ``[i // n_together, r, i % n_together]``;
+            zeros fill the last block.
+        """
+        codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
+        n_blocks = -(-len(features) // n_together)
+        by_row = np.zeros((n_blocks, self.n_rows, n_together), dtype=np.uint8)
+        for block in range(n_blocks):
+            part = codes[features[block * n_together : (block + 1) * n_together]]
+            by_row[block, :, : len(part)] = part.T
+        return by_row
+
+    def _list_entries(self, codes):
+        """List the rare codes of features where one code is common."""
+        self.listed = np.zeros(self.n_features, dtype=np.uint8)
+        self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
+        default_code = np.zeros(self.n_features, dtype=np.uint8)
+        sizes = np.zeros(self.n_features, dtype=np.int64)
+        rows, rare = [], []
+        for f in self.usable:
+            counts = np.bincount(codes[f], minlength=256)
+            default_code[f] = counts.argmax()
+            if 2 * counts[default_code[f]] > self.n_rows:
+                where = np.flatnonzero(codes[f] != default_code[f])
+                rows.append(where.astype(np.int32))
+                rare.append(codes[f, where])
+                self.listed[f], sizes[f] = 1, len(where)
+        if rows:
+            self.indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            self.entry_rows, self.entry_codes = np.concatenate(rows), np.concatenate(rare)
+            self.default_code = default_code
+
+    def _bin_sparse(self, X, n_threads):
+        columns = X.tocsc()
+        if not columns.has_canonical_format:
+            columns = columns.copy()
+            columns.sum_duplicates()
+        entries = columns.data.astype(np.float64, copy=False)
+        self.indptr = columns.indptr.astype(np.int64)
+        self.entry_rows = columns.indices.astype(np.int32)
+        has_nan = np.zeros(self.n_features, dtype=bool)
+        stored = np.diff(self.indptr)
+        has_nan[np.repeat(np.arange(self.n_features), stored)[np.isnan(entries)]] = True
+        values, counts, starts = _distinct_of_columns(entries, stored, self.n_rows)
+        self._set_bins([self._group(values, counts, starts, has_nan)], has_nan)
+        self.codes = np.zeros(0, dtype=np.uint8)
+        self.listed = np.ones(self.n_features, dtype=np.uint8)
+        codes = self.entry_codes = np.empty(len(entries), dtype=np.uint8)
+        encode_entries(entries, self.indptr, self.highest, self.bin_start, codes, n_threads)
+        every = np.arange(self.n_features + 1, dtype=np.int64)
+        self.default_code = np.empty(self.n_features, dtype=np.uint8)
+        zeros = np.zeros(self.n_features)
+        encode_entries(zeros, every, self.highest, self.bin_start, self.default_code, n_threads)
+
+    def _group(self, values, counts, starts, has_nan):
+        """Smallest value, largest value and number of the bins of some features."""
+        low, high = np.empty(len(values)), np.empty(len(values))
+        n_bins = np.empty(len(starts) - 1, dtype=np.int32)
+        most = self._max_bins - np.asarray(has_nan, dtype=np.int64)
+        group_values(values, counts, starts.astype(np.int64), most, low, high, n_bins)
+        place = np.arange(len(values)) - np.repeat(starts[:-1], np.diff(starts))
+        filled = place < np.repeat(n_bins, np.diff(starts))
+        return low[filled], high[filled], n_bins
+
+    def _set_bins(self, bins, has_nan):
+        self.n_bins = np.concatenate([n for _, _, n in bins])
+        self.bin_start = np.concatenate([[0], np.cumsum(self.n_bins)]).astype(np.int64)
+        unused = [np.zeros(1)]  # an address, also where no feature has a bin
+        self.lowest = np.concatenate([low for low, _, _ in bins] + unused)
+        self.highest = np.concatenate([high for _, high, _ in bins] + unused)
+        self.usable = np.flatnonzero(self.n_bins + has_nan > 1).astype(np.int32)
+
+
+def _distinct(column):
+    """Distinct values of a dense feature as float64, ascending, and their counts; no NaN."""
+    if column.dtype == np.uint8:
+        counts = np.bincount(column, minlength=256)
+        values = np.flatnonzero(counts)
+        return values.astype(np.float64), counts[values].astype(np.int64)
+    ordered = np.sort(column)
+    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
+    first = np.ones(len(ordered), dtype=bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    start = np.flatnonzero(first)
+    # + 0.0: no -0.0 in thresholds
+    return ordered[start].astype(np.float64) + 0.0, np.diff(start, append=len(ordered))
+
+
+def _distinct_of_columns(entries, stored, n_rows):
+    """The same for all columns of a sparse matrix, whose zeros are implicit, at once.
+
+    Returns values, counts, and where each column begins in them.
+    """
+    n_columns = len(stored)
+    column = np.concatenate([np.repeat(np.arange(n_columns), stored), np.arange(n_columns)])
+    value = np.concatenate([entries, np.zeros(n_columns)]) + 0.0
+    count = np.concatenate([np.ones(len(entries), dtype=np.int64), n_rows - stored])
+    keep = (count > 0) & ~np.isnan(value)
+    column, value, count = column[keep], value[keep], count[keep]
+    order = np.lexsort((value, column))
+    column, value, count = column[order], value[order], count[order]
+    first = np.ones(len(value), dtype=bool)
+    first[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])
+    start = np.flatnonzero(first)
+    counts = np.add.reduceat(count, start) if len(start) else count
+    return value[start], counts, np.searchsorted(column[start], np.arange(n_columns + 1))
+
+
+def _map(function, items, n_threads):
+    if n_threads == 1 or len(items) < 8:
+        return map(function, items)
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, items))

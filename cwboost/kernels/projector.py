@@ -1,0 +1,116 @@
+"""Projections of rows on many directions, with the same bits in training and prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from cwboost._kernels.projections.projection import (
+    LANES,
+    Directions,
+    fill_directions,
+    orthogonalise,
+)
+
+__all__ = ["Projector", "orthonormal_rows", "seeded_directions"]
+
+
+class Projector:
+    """Projections ``z_j(x) = sum_k x[k] directions[k, j] - offset[j]``.
+
+    Sums are taken in float64 in the order of features and rounded to float32 at the end. The bits
+    of a projection depend on the row alone: not on the rows beside it, the number of threads, the
+    processor, or on whether X is dense or sparse.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (n_features, n_columns), dtype float64, finite
+        See `seeded_directions`.
+    centre : ndarray of shape (n_features,), dtype float64, default=None
+        The row whose projections are subtracted as the offset; None means zeros. It keeps the
+        digits of projections of data far from zero.
+    """
+
+    def __init__(self, directions, centre=None):
+        self.n_features, self.n_columns = directions.shape
+        width = -(-max(1, self.n_columns) // LANES) * LANES
+        padded = np.zeros((self.n_features, width))
+        padded[:, : self.n_columns] = directions
+        offset = np.zeros(width)
+        if centre is not None:
+            # One feature after the other, as the kernel adds.
+            for start in range(0, self.n_features, 256):
+                part = slice(start, start + 256)
+                terms = np.vstack([offset, centre[part, None] * padded[part]])
+                offset = np.add.accumulate(terms, axis=0)[-1]
+        self._directions = Directions(padded, np.ascontiguousarray(offset), self.n_columns)
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Projections of the rows of X.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            uint8, float32 and float64 are read in place, other dtypes converted to float64.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_columns, n_samples), dtype float32
+            NaN where infinities of X cancel.
+        """
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
+        out = np.empty((self.n_columns, X.shape[0]), dtype=np.float32)
+        if sparse.issparse(X):
+            X = X.tocsr()
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            indices = X.indices.astype(np.int32, copy=False)
+            indptr = X.indptr.astype(np.int64, copy=False)
+            self._directions.sparse(_readable(X.data), indices, indptr, out, n_threads)
+        else:
+            self._directions.dense(_readable(np.asarray(X)), out, n_threads)
+        return out
+
+
+def _readable(X) -> np.ndarray:
+    return X if X.dtype in (np.uint8, np.float32, np.float64) else X.astype(np.float64)
+
+
+def seeded_directions(seeds, density, scale) -> np.ndarray:
+    """Random directions that are functions of their seeds, on any machine with any version.
+
+    Parameters
+    ----------
+    seeds : ndarray of shape (n,), dtype uint64
+    density : ndarray of shape (n,), dtype float64
+        0 for Gaussian entries of mean 0 and variance 1; in (0, 1] for entries that are -1 or +1
+        with probability ``density / 2`` each and else 0.
+    scale : ndarray of shape (n_features,), dtype float64
+        Factors of the entries: one over the spread of each feature, say.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n), dtype float64
+    """
+    W = np.empty((len(scale), len(seeds)))
+    fill_directions(seeds, density, scale, np.arange(len(seeds)), W)
+    return W
+
+
+def orthonormal_rows(A) -> np.ndarray:
+    """Rows made orthonormal by modified Gram-Schmidt, in order and in place.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n_features), dtype float64, C-contiguous
+        Rows beyond the rank become zero.
+
+    Returns
+    -------
+    ndarray
+        A itself. Unlike a LAPACK routine this gives the same bits everywhere.
+    """
+    return orthogonalise(A)

@@ -1,0 +1,271 @@
+"""Saving and loading of fitted classifiers, without pickle.
+
+A file names the classifier and the weak-learner family and holds parameters, fitted attributes
+and the arrays of the ensemble (docs/model_file.md). Loading runs no code that the file chooses.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.model_file.container import ModelFileError, read, write
+from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
+
+__all__ = ["ModelFileError", "load_model", "save"]
+
+CLASSIFIERS = (
+    "CWBoostClassifier",
+    "MultiBoostClassifier",
+    "AdaBoostECCClassifier",
+    "AdaBoostMHClassifier",
+    "AdaBoostMOClassifier",
+)
+MAX_BYTES = 2**26
+MAX_FEATURES = 2**31 - 1
+MAX_JOBS = 2**10
+MAX_SCALE = 1e6
+ENSEMBLE_PREFIX = "ensemble."
+NOT_STORED = ("callbacks",)
+COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
+OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "probability_scale_": float}
+STATE_ATTRIBUTE = "_state"
+
+
+def save(classifier, path, *, staged: bool = True, training_state: bool = False) -> None:
+    """Save a fitted classifier.
+
+    The file appears in one step: a crash while saving leaves an older file of that name whole.
+
+    Parameters
+    ----------
+    classifier : one of the classifiers of cwboost, fitted
+        Its family must be registered. Callbacks and generator objects given as ``random_state``
+        are not stored; the parameter is None after loading.
+    path : path-like
+    staged : bool, default=True
+        Store the coefficients of every round. False stores those after the last round only: a
+        smaller file after total correction, whose model predicts the same, but not with fewer
+        rounds. Where no coefficient changed twice nothing is left out.
+    training_state : bool, default=False
+        Store what lets ``warm_start`` go on bit for bit, where the classifier has it: a number
+        for each pair of an example and a class.
+
+    Raises
+    ------
+    NotFittedError
+    TypeError, ValueError
+        For a parameter or label that cannot be stored, naming it.
+    OSError
+        Where the file cannot be written.
+    """
+    cls = type(classifier)
+    if _classifier_types().get(cls.__name__) is not cls:
+        raise TypeError(f"save takes the classifiers of cwboost, got {cls.__qualname__}")
+    if not classifier.__sklearn_is_fitted__():
+        raise NotFittedError(f"This {cls.__name__} instance is not fitted yet. Call 'fit' first.")
+    if training_state and not staged:
+        raise ValueError("training_state=True needs staged=True: training goes on from the rounds")
+    encoder = Encoder()
+    ensemble = classifier.ensemble_
+    if not staged:
+        path_ = ensemble.path.final(ensemble.n_scores)
+        ensemble = replace(ensemble, path=path_)
+    header = {
+        "cwboost": _version(),
+        "classifier": cls.__name__,
+        "params": _encode_params(classifier, encoder),
+        "family": encode_family(classifier.family_, encoder, "family"),
+        "fitted": _encode_fitted(classifier, encoder),
+        "ensemble": {"n_scores": ensemble.n_scores, "staged": ensemble.path.staged},
+    }
+    state = classifier.__dict__.get(STATE_ATTRIBUTE) if training_state else None
+    if state is not None:
+        header["training_state"] = encoder.encode(state, "training_state")
+    arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
+    write(path, header, encoder.arrays | arrays)
+
+
+def load_model(path, *, max_bytes: int = MAX_BYTES):
+    """Load a classifier that `save` wrote, safe for files of unknown origin.
+
+    Parameters
+    ----------
+    path : path-like
+    max_bytes : int, default=64 MiB
+        Most bytes that the model's arrays may take; a file that declares more is refused before
+        they are allocated.
+
+    Returns
+    -------
+    The fitted classifier; its scores are those of the saved one, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        For a file that is damaged, made to do harm, written by a newer version, or of a family
+        that is not installed; the message says which.
+    OSError
+        Where the file cannot be opened.
+    """
+    header, arrays = read(path, max_bytes)
+    try:
+        return _build(header, arrays)
+    except ModelFileError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
+        raise ModelFileError(f"the model is not consistent: {error!r}") from error
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"the model is not consistent: {error}") from error
+
+
+def _version() -> str:
+    import cwboost
+
+    return cwboost.__version__
+
+
+def _classifier_types() -> dict[str, type]:
+    """The classifiers that may be stored, by name."""
+    import cwboost
+
+    return {name: getattr(cwboost, name) for name in CLASSIFIERS if hasattr(cwboost, name)}
+
+
+def _attributes(cls: type) -> tuple[dict[str, type], dict[str, type]]:
+    """Fitted attributes that a file must hold, and those it may hold, with their types."""
+    required = COMMON_ATTRIBUTES | cls._model_attributes
+    return required, OPTIONAL_ATTRIBUTES
+
+
+# -------------------------------------------------------------------------------- saving
+
+
+def _encode_params(classifier, encoder: Encoder) -> dict:
+    params = {}
+    for name, value in classifier.get_params(deep=False).items():
+        if name in NOT_STORED:
+            continue
+        if isinstance(value, (np.random.RandomState, np.random.Generator)):
+            warnings.warn(
+                f"{name} is a generator object and is not stored: the loaded model has None",
+                UserWarning,
+                stacklevel=3,
+            )
+            continue
+        params[name] = encoder.encode(value, f"params.{name}")
+    return params
+
+
+def _encode_fitted(classifier, encoder: Encoder) -> dict:
+    required, optional = _attributes(type(classifier))
+    names = [*required, *(name for name in optional if hasattr(classifier, name))]
+    return {name: encoder.encode(getattr(classifier, name), f"fitted.{name}") for name in names}
+
+
+# -------------------------------------------------------------------------------- loading
+
+
+def _section(header: Mapping, name: str) -> dict:
+    if not isinstance(header.get(name), dict):
+        raise ModelFileError(f"the header has no object {name!r}")
+    return header[name]
+
+
+def _build(header: dict, arrays: dict[str, np.ndarray]):
+    types = _classifier_types()
+    name = header.get("classifier")
+    if not isinstance(name, str) or name not in types:
+        raise ModelFileError(
+            f"the file holds a {str(name)[:80]!r}, which this version of cwboost "
+            f"({_version()}) does not have; known: {', '.join(sorted(types))}"
+        )
+    decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(ENSEMBLE_PREFIX)})
+    classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
+    family = decode_family(_section(header, "family"), decoder, "family")
+    fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder)
+    ensemble = _decode_ensemble(_section(header, "ensemble"), arrays, family, fitted)
+    vars(classifier).update(fitted, family_=family, ensemble_=ensemble)
+    if "training_state" in header:
+        state = decoder.decode(header["training_state"], "training_state")
+        if not isinstance(state, dict):
+            raise ModelFileError("training_state must be a dict")
+        vars(classifier)[STATE_ATTRIBUTE] = state
+    classifier._check_model()
+    return classifier
+
+
+def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
+    known = set(inspect.signature(cls).parameters) - set(NOT_STORED)
+    unknown = sorted(set(nodes) - known)
+    if unknown:
+        raise ModelFileError(
+            f"{cls.__name__} has no parameter {unknown[0][:80]!r} in this version of cwboost "
+            f"({_version()}): the model was saved by another"
+        )
+    params = {name: decoder.decode(node, f"params.{name}") for name, node in nodes.items()}
+    jobs = params.get("n_jobs")
+    # The one parameter that prediction reads: an absurd number of threads ends the process.
+    if jobs is not None and (type(jobs) is not int or jobs == 0 or abs(jobs) > MAX_JOBS):
+        raise ModelFileError(f"n_jobs must be None or an integer up to {MAX_JOBS}")
+    return params
+
+
+def _decode_fitted(cls: type, nodes: dict, decoder: Decoder) -> dict:
+    required, optional = _attributes(cls)
+    known = required | optional
+    if not set(required) <= set(nodes) <= set(known):
+        raise ModelFileError(
+            f"a {cls.__name__} must have the attributes {sorted(required)} (and may have "
+            f"{sorted(optional)}), the file has {[str(name)[:40] for name in sorted(nodes)[:20]]}"
+        )
+    fitted = {name: decoder.decode(node, f"fitted.{name}") for name, node in nodes.items()}
+    for name, value in fitted.items():
+        if type(value) is not known[name]:
+            raise ModelFileError(
+                f"{name} must be of type {known[name].__name__}, got {type(value).__name__}"
+            )
+    _check_common(fitted)
+    return fitted
+
+
+def _check_common(fitted: dict) -> None:
+    """Check the attributes that all classifiers have."""
+    classes, n_features = fitted["classes_"], fitted["n_features_in_"]
+    # An array of bools, numbers or strings; NaN is no label, and unique would keep one.
+    if classes.ndim != 1 or len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+        raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
+    if not 1 <= n_features <= MAX_FEATURES:
+        raise ModelFileError(f"n_features_in_ must lie in 1..{MAX_FEATURES}, got {n_features}")
+    if not 0 < fitted.get("probability_scale_", 1.0) <= MAX_SCALE:
+        raise ModelFileError(f"probability_scale_ must be positive and at most {MAX_SCALE}")
+    names = fitted.get("feature_names_in_")
+    if names is not None and (
+        names.shape != (n_features,) or not all(isinstance(name, str) for name in names.tolist())
+    ):
+        raise ModelFileError(f"feature_names_in_ must hold {n_features} strings")
+    for name, values in fitted["history_"].items():
+        if not isinstance(name, str) or not isinstance(values, np.ndarray) or values.ndim != 1:
+            raise ModelFileError("history_ must hold one-dimensional arrays by name")
+    if len({len(values) for values in fitted["history_"].values()}) > 1:
+        raise ModelFileError("the arrays of history_ must have one length")
+
+
+def _decode_ensemble(section: dict, arrays: dict, family, fitted: dict) -> Ensemble:
+    n_scores, staged = section.get("n_scores"), section.get("staged")
+    if type(n_scores) is not int or not 1 <= n_scores <= MAX_FEATURES or type(staged) is not bool:
+        raise ModelFileError("ensemble must have a number of scores and say if it is staged")
+    own = {
+        name.removeprefix(ENSEMBLE_PREFIX): array
+        for name, array in arrays.items()
+        if name.startswith(ENSEMBLE_PREFIX)
+    }
+    return Ensemble.from_arrays(
+        own, type(family).learners_type, fitted["n_features_in_"], n_scores, staged
+    )

@@ -1,0 +1,212 @@
+"""Python values as JSON and flat arrays, for model files: no pickle, nothing that names code.
+
+Plain JSON values stand for themselves. Everything else is an object with a kind under ``"$"``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import FamilyError, get_family
+from cwboost.model_file.container import ModelFileError
+
+__all__ = ["Decoder", "Encoder", "decode_family", "encode_family"]
+
+KIND = "$"
+SCALARS = (str, int, float, bool, type(None))
+
+
+class Encoder:
+    """Turns values into JSON nodes; arrays are collected in `arrays` by name."""
+
+    def __init__(self):
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def encode(self, value, where: str):
+        """The node for `value`; `where` names it in errors and names its arrays.
+
+        Raises
+        ------
+        TypeError
+            For a type that cannot be stored without pickle.
+        """
+        if isinstance(value, np.generic) and not isinstance(value, (str, bytes)):
+            value = value.item()
+        if isinstance(value, float) and not math.isfinite(value):
+            return {KIND: "float", "value": str(value)}
+        if isinstance(value, str):
+            return str(value)
+        if type(value) in SCALARS:
+            return value
+        if type(value) in (list, tuple):
+            items = [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
+            return {KIND: type(value).__name__, "items": items}
+        if isinstance(value, Mapping):
+            pairs = enumerate(value.items())
+            items = [
+                [self.encode(key, f"{where}.key"), self.encode(item, f"{where}.{i}")]
+                for i, (key, item) in pairs
+            ]
+            return {KIND: "dict", "items": items}
+        if isinstance(value, np.ndarray):
+            return self._encode_array(value, where)
+        if isinstance(value, WeakLearnerFamily):
+            return encode_family(value, self, where)
+        raise TypeError(
+            f"{where} is a {type(value).__qualname__}, which a model file cannot hold (it holds "
+            "str, int, float, bool, None, lists, dicts, arrays of these, and families)"
+        )
+
+    def _encode_array(self, array: np.ndarray, where: str) -> dict:
+        if array.dtype.kind in "biuf":
+            self.arrays[where] = array
+            return {KIND: "array", "name": where}
+        if array.dtype.kind not in "UO" or array.ndim != 1:
+            raise TypeError(
+                f"{where} is an array of dtype {array.dtype} and {array.ndim} dimensions; a model "
+                "file holds arrays of numbers, and one-dimensional ones of str, int, float, bool"
+            )
+        for item in array:
+            if not isinstance(item, str) and type(item) not in (int, float, bool):
+                raise TypeError(
+                    f"{where} holds a {type(item).__qualname__}; a model file holds labels of "
+                    "type str, int, float and bool"
+                )
+        width = array.dtype.itemsize // 4 if array.dtype.kind == "U" else 0
+        items = [self.encode(item, where) for item in array.tolist()]
+        return {KIND: "labels", "width": width, "items": items}
+
+
+class Decoder:
+    """Inverse of `Encoder`, for nodes that may be hostile: raises ModelFileError or ValueError."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]):
+        self._arrays = arrays
+
+    def decode(self, node, where: str):
+        if type(node) in SCALARS:
+            return node
+        if not isinstance(node, dict) or not isinstance(node.get(KIND), str):
+            raise ModelFileError(f"{where}: not a value of a model file")
+        decoders = {
+            "float": self._float,
+            "list": self._sequence,
+            "tuple": self._sequence,
+            "dict": self._dict,
+            "array": self._array,
+            "labels": self._labels,
+            "family": decode_family,
+        }
+        if node[KIND] not in decoders:
+            raise ModelFileError(f"{where}: unknown kind of value {node[KIND][:20]!r}")
+        if node[KIND] == "family":
+            return decode_family(node, self, where)
+        return decoders[node[KIND]](node, where)
+
+    def _items(self, node, where) -> list:
+        if not isinstance(node.get("items"), list):
+            raise ModelFileError(f"{where}: items must be a list")
+        return node["items"]
+
+    def _float(self, node, where):
+        if node.get("value") not in ("nan", "inf", "-inf"):
+            raise ModelFileError(f"{where}: not one of nan, inf, -inf")
+        return float(node["value"])
+
+    def _sequence(self, node, where):
+        items = [self.decode(item, where) for item in self._items(node, where)]
+        return items if node[KIND] == "list" else tuple(items)
+
+    def _dict(self, node, where):
+        decoded = {}
+        for pair in self._items(node, where):
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) not in SCALARS:
+                raise ModelFileError(f"{where}: a dict must be a list of pairs of key and value")
+            decoded[pair[0]] = self.decode(pair[1], f"{where}[{str(pair[0])[:40]!r}]")
+        return decoded
+
+    def _array(self, node, where):
+        name = node.get("name")
+        if not isinstance(name, str) or name not in self._arrays:
+            raise ModelFileError(f"{where}: the file has no array for it")
+        return self._arrays[name]
+
+    def _labels(self, node, where):
+        items = self._items(node, where)
+        width = node.get("width")
+        if type(width) is not int or not 0 <= width <= 2**16:
+            raise ModelFileError(f"{where}: width must be an integer up to {2**16}")
+        if width == 0:
+            values = [self.decode(item, where) for item in items]
+            if not all(type(value) in (str, int, float, bool) for value in values):
+                raise ModelFileError(f"{where}: labels must be str, int, float or bool")
+            array = np.empty(len(values), dtype=object)
+            array[:] = values
+            return array
+        if not all(isinstance(item, str) and len(item) <= width for item in items):
+            raise ModelFileError(f"{where}: labels must be strings of at most {width} characters")
+        if 4 * width * len(items) > 2**26:
+            raise ModelFileError(f"{where}: {len(items)} strings of width {width} are too many")
+        return np.array(items, dtype=f"<U{width}")
+
+
+def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> dict:
+    """A family by its registered name, API version and hyper-parameters."""
+    try:
+        registered = get_family(family.name)
+    except FamilyError as error:
+        raise ValueError(
+            f"{where}: the family {family.name!r} is not registered, so that nobody could load "
+            f"the model: {error}"
+        ) from error
+    if registered is not type(family):
+        raise ValueError(
+            f"{where}: the name {family.name!r} is registered for another class than "
+            f"{type(family).__qualname__}, so that the model would be loaded as something else"
+        )
+    params = {
+        name: encoder.encode(value, f"{where}.{name}")
+        for name, value in family.get_params(deep=False).items()
+    }
+    return {
+        KIND: "family",
+        "name": family.name,
+        "api_version": family.api_version,
+        "params": params,
+    }
+
+
+def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFamily:
+    """Inverse of `encode_family`.
+
+    Raises
+    ------
+    ModelFileError
+        If the family is not installed or is older than the model, naming it.
+    """
+    name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
+    if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):
+        raise ModelFileError(f"{where}: a family must have a name, an API version and parameters")
+    try:
+        family = get_family(name)
+    except FamilyError as error:
+        raise ModelFileError(
+            f"the model needs the weak-learner family {name[:80]!r}, which is not available: "
+            f"{error}"
+        ) from error
+    if version > family.api_version:
+        raise ModelFileError(
+            f"the model was saved with the family {name!r} of API version {version}, and the "
+            f"installed one has version {family.api_version}"
+        )
+    unknown = sorted(set(params) - set(family().get_params(deep=False)))
+    if unknown:
+        raise ModelFileError(
+            f"the installed family {name!r} has no parameter {unknown[0][:80]!r}: the model was "
+            "saved by another version"
+        )
+    return family(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})

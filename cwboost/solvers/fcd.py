@@ -1,0 +1,170 @@
+"""Fast coordinate descent on the restricted master: Algorithm 2 of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from cwboost._kernels.fcd.working_set import in_turns
+from cwboost.master import RestrictedMaster
+from cwboost.solvers.heaviest import LIGHT, HeaviestExamples
+from cwboost.solvers.subspace_steps import SubspaceSteps
+
+__all__ = ["ORDERS", "SolverReport", "fcd"]
+
+ORDERS = ("permutation", "random", "layers")
+"""How the later passes of coordinate descent pick from the working set."""
+
+
+MOST_TURNS, COLUMNS_A_TURN = 4, 32
+"""A pass in the order "permutation" gives a class turns of at least so many columns on average."""
+
+LAYERS, FIRST_TURNS = 2, 8
+"""The first pass goes layer by layer where there are no more than these; else in so many turns."""
+
+IDLE_PASSES = 300
+"""Passes without a smaller violation after which rounding is all that is left to solve."""
+
+
+@dataclass(frozen=True)
+class SolverReport:
+    """How a solver ended.
+
+    Parameters
+    ----------
+    max_violation : float
+        Largest violation over the columns of the master when the solver last looked: before its
+        last pass, if that was the last allowed; NaN if it never did.
+    converged : bool
+        Whether `max_violation` is at most epsilon.
+    n_working_sets, n_updates : int
+        Passes over a working set, and coordinate updates in them (for L-BFGS-B, iterations and
+        evaluations of the objective).
+    """
+
+    max_violation: float
+    converged: bool
+    n_working_sets: int
+    n_updates: int
+
+
+def fcd(
+    master: RestrictedMaster,
+    new_rows,
+    *,
+    epsilon: float = 0.1,
+    max_working_sets: int = 2,
+    order: str = "permutation",
+    rng: np.random.Generator | None = None,
+    step: float = 1.0,
+) -> SolverReport:
+    """Fast coordinate descent, Algorithm 2 of the paper.
+
+    Parameters
+    ----------
+    master : RestrictedMaster
+        Changed in place.
+    new_rows : list of arrays of shape (n_classes,), int
+        The first working set, a layer an array: the new column of each class, -1 for none. Where
+        they are many, those of a class are updated together; see `first_pass`.
+    epsilon : float, default=0.1
+        A column belongs to a later working set when its violation is above epsilon.
+    max_working_sets : int, default=2
+        tau_max; 1 is the stage-wise mode, which looks at the new columns only and computes no
+        violations.
+    order : {"permutation", "random", "layers"}, default="permutation"
+        How later passes walk through a working set of size s: "random" draws s times with
+        replacement, as printed; "permutation" takes each once, in a few turns of the classes, which
+        come in random order and so do the columns of a class: a lower objective for a fraction of
+        the time; "layers" takes one column of every class at a time and updates them together on
+        their joint-sign tables, without randomness.
+    rng : numpy.random.Generator
+        Needed for "permutation" and "random".
+    step : float, default=1.0
+        Shrinkage of the first pass.
+    """
+    n_updates = first_pass(master, new_rows, step)
+    if max_working_sets == 1:
+        return SolverReport(np.nan, False, 1, n_updates)
+    report = later_passes(master, epsilon, max_working_sets - 1, order, rng)
+    return SolverReport(
+        report.max_violation,
+        report.converged,
+        1 + report.n_working_sets,
+        n_updates + report.n_updates,
+    )
+
+
+def first_pass(master, new_rows, step) -> int:
+    """The pass over the new columns, in order; returns how many there are.
+
+    A single layer, as in training, is updated on its joint-sign tables. Of many, the columns of
+    a class are taken together, in a few turns of the classes.
+    """
+    new = np.asarray(new_rows, dtype=np.int64).reshape(-1, master.n_classes)
+    layers, classes = np.nonzero(new >= 0)
+    if step != 1.0 or len(new) <= LAYERS:
+        for rows in new:
+            master.update_layer(rows, step=step)
+    elif len(classes):
+        rows, in_order = new[layers, classes], np.arange(len(classes))
+        turn = np.arange(master.n_classes)
+        columns = in_turns(classes.copy(), rows, in_order, turn, FIRST_TURNS)
+        master.update_coordinates(*columns)
+    return len(classes)
+
+
+def later_passes(master, epsilon, most, order, rng, whole=True) -> SolverReport:
+    """At most so many passes over working sets of violated columns.
+
+    Where few examples hold nearly all weight (and the master is the `whole` one), they alone take
+    part in the passes until these have solved their part; see `cwboost.solvers.heaviest`.
+    """
+    n_working_sets, n_updates = 0, 0
+    steps = SubspaceSteps(master) if most > 1 else None
+    least, idle = np.inf, 0
+    while True:
+        worst, *working_set = master.violated(epsilon)
+        idle = 0 if worst < least else idle + 1
+        least = min(least, worst)
+        if worst <= epsilon or idle == IDLE_PASSES:
+            return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
+        left = most - n_working_sets
+        part = HeaviestExamples.of(master, *working_set, epsilon, left) if whole else None
+        if part is not None:
+            # Slightly below epsilon, since the examples left out have a little weight as well.
+            found = later_passes(part, (1.0 - 2.0 * LIGHT) * epsilon, left, order, rng, False)
+            n_working_sets += found.n_working_sets
+            n_updates += found.n_updates
+            whole = part.put_into(master) and found.converged
+            steps = SubspaceSteps(master)
+        else:
+            update_working_set(master, *working_set, order, rng)
+            n_updates += len(working_set[0])
+            n_working_sets += 1
+            if steps is not None:
+                steps.after_pass(master)
+        if n_working_sets >= most:
+            # Nothing is decided by the violations now: whoever wants them can ask the master.
+            return SolverReport(worst, False, n_working_sets, n_updates)
+
+
+def update_working_set(master, classes, rows, order, rng) -> None:
+    """One pass of coordinate updates over columns, which come class after class."""
+    if order == "layers":
+        bounds = np.searchsorted(classes, np.arange(1, master.n_classes))
+        for layer in zip_longest(*np.split(rows, bounds), fillvalue=-1):
+            master.update_layer(layer)
+        return
+    if order == "random":
+        picks = rng.integers(len(rows), size=len(rows))
+        master.update_coordinates(classes[picks], rows[picks])
+        return
+    # Class after class, since the kernel keeps what one class needs at hand, but where columns
+    # are many in a few turns: a class solved for long while the others stand still is solved
+    # for weights that will have changed.
+    turn, picks = rng.permutation(master.n_classes), rng.permutation(len(rows))
+    n_turns = min(MOST_TURNS, max(1, len(rows) // (COLUMNS_A_TURN * master.n_classes)))
+    master.update_coordinates(*in_turns(classes, rows, picks, turn, n_turns))

@@ -1,0 +1,235 @@
+"""`solve_master`: the restricted master over given outputs of columns, by either solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from cwboost.families.contract import pack_outputs
+from cwboost.master import RestrictedMaster, largest
+from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
+from cwboost.solvers.lbfgsb import lbfgsb
+
+__all__ = ["Solution", "solve_master"]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What `solve_master` returns.
+
+    Parameters
+    ----------
+    coef : list of n_classes ndarrays of shape (n_c,), float64
+        Coefficients, all >= 0.
+    objective : float
+        Value of the restricted master at `coef`.
+    dual_bound : float
+        Lower bound on the optimum over the given columns.
+    violations : list of n_classes ndarrays of shape (n_c,), float64
+        Violation of every column at `coef`.
+    max_violation : float
+    converged : bool
+        Whether the solver's own tolerance was reached.
+    n_working_sets, n_updates : int
+        Passes and coordinate updates (for L-BFGS-B, iterations and function evaluations).
+    """
+
+    coef: list[np.ndarray]
+    objective: float
+    dual_bound: float
+    violations: list[np.ndarray]
+    max_violation: float
+    converged: bool
+    n_working_sets: int
+    n_updates: int
+
+
+def solve_master(
+    H,
+    y,
+    C,
+    solver="fcd",
+    *,
+    epsilon=0.1,
+    max_working_sets=2,
+    coef0=None,
+    n_new=None,
+    sample_weight=None,
+    order="permutation",
+    tol=1e-8,
+    random_state=None,
+    n_threads=1,
+):
+    """Solve the restricted master over given outputs of columns.
+
+    Minimises ``sum coef + (C / p) sum over i, y != y_i of w_i exp(F_y(x_i) - F_{y_i}(x_i))`` over
+    ``coef >= 0``, where ``F_c = sum_j coef[c][j] H[c][j]`` and ``p = (n_classes - 1) sum w_i``
+    (eq. mcg-exp2 of the paper, with example weights).
+
+    Parameters
+    ----------
+    H : list of n_classes array-likes of shape (n_c, n_samples), values -1 and +1
+        Outputs of the columns of each class; a class may have none.
+    y : array-like of shape (n_samples,), int in 0..n_classes-1
+        Class of each example; every class occurs.
+    C : float, > 0
+    solver : {"fcd", "lbfgsb"}, default="fcd"
+    epsilon : float, default=0.1
+        FCD stops when no violation is above it.
+    max_working_sets : int, default=2
+        FCD's limit on passes (tau_max).
+    coef0 : list of n_classes array-likes of shape (n_c,), >= 0, default=None
+        Start; zeros by default.
+    n_new : int or sequence of n_classes ints, default=None
+        How many of the last columns of each class are new: FCD's first working set. All by
+        default.
+    sample_weight : array-like of shape (n_samples,), > 0, default=None
+    order : {"permutation", "random", "layers"}, default="permutation"
+        How FCD's later passes walk through the working set; see `fcd`.
+    tol : float, default=1e-8
+        Largest projected gradient at which L-BFGS-B stops.
+    random_state : int, RandomState instance or None, default=None
+        For the orders that draw.
+    n_threads : int, default=1
+        The result does not depend on it.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an argument of the wrong kind, shape or value.
+    """
+    problem = _checked_problem(H, y, C, sample_weight)
+    H, order_of_examples, counts, weight = problem
+    if solver not in ("fcd", "lbfgsb"):
+        raise ValueError(f"solver must be 'fcd' or 'lbfgsb', got {solver!r}")
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {ORDERS}, got {order!r}")
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon must be >= 0, got {epsilon!r}")
+    if not (isinstance(max_working_sets, int | np.integer) and max_working_sets >= 1):
+        raise ValueError(f"max_working_sets must be an int >= 1, got {max_working_sets!r}")
+    master = RestrictedMaster(counts, C, weight, n_threads)
+    # A column given twice is one coordinate; its coefficient is reported at the first of them.
+    rows = [
+        master.add(np.full(len(H[c]), c), pack_outputs(H[c][:, order_of_examples].T))[0]
+        for c in range(len(H))
+    ]
+    if coef0 is not None:
+        _start_from(master, rows, coef0)
+    if solver == "fcd":
+        layers = _new_layers(rows, n_new)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        report = fcd(
+            master,
+            layers,
+            epsilon=epsilon,
+            max_working_sets=max_working_sets,
+            order=order,
+            rng=rng,
+        )
+    else:
+        report = lbfgsb(master, tol=tol, ftol=2e-16)
+    return _solution(master, rows, report, epsilon if solver == "fcd" else tol)
+
+
+def _checked_problem(H, y, C, sample_weight):
+    """The arguments of `solve_master` as arrays, the order that sorts examples, class counts."""
+    y = np.asarray(y)
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"y must be a 1-d array of at least one label, got shape {y.shape}")
+    if not np.issubdtype(y.dtype, np.integer):
+        raise TypeError(f"y must hold integers 0..K-1, got dtype {y.dtype}")
+    if not (np.isscalar(C) and np.isreal(C) and np.isfinite(C) and C > 0):
+        raise ValueError(f"C must be a finite number > 0, got {C!r}")
+    if not isinstance(H, list | tuple) or len(H) < 2:
+        raise TypeError("H must be a list of at least two arrays, one a class")
+    n_classes = len(H)
+    if y.min() < 0 or y.max() >= n_classes:
+        raise ValueError(
+            f"y must hold labels 0..{n_classes - 1}, one for each array of H; "
+            f"got {y.min()}..{y.max()}"
+        )
+    counts = np.bincount(y, minlength=n_classes)
+    if (counts == 0).any():
+        raise ValueError(f"y has no example of class {int(np.argmin(counts))}")
+    arrays = []
+    for c, block in enumerate(H):
+        block = np.asarray(block)
+        if block.ndim != 2 or block.shape[1] != y.size:
+            raise ValueError(
+                f"H[{c}] must have shape (n_columns, n_samples={y.size}), got {block.shape}"
+            )
+        if not np.isin(block, (-1, 1)).all():
+            raise ValueError(f"H[{c}] must hold only -1 and +1")
+        arrays.append(block.astype(np.int8, copy=False))
+    order_of_examples = np.argsort(y, kind="stable")
+    weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if weight.shape != y.shape or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError("sample_weight must hold one finite number > 0 an example")
+    return arrays, order_of_examples, counts, weight[order_of_examples]
+
+
+def _start_from(master, rows, coef0) -> None:
+    """Set the master's coefficients from `coef0`; equal columns add up."""
+    if len(coef0) != master.n_classes:
+        raise ValueError(f"coef0 must have {master.n_classes} arrays, got {len(coef0)}")
+    start = [np.zeros_like(coef) for coef in master.coef]
+    for c, values in enumerate(coef0):
+        values = np.asarray(values, dtype=float)
+        if values.shape != (len(rows[c]),) or not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(
+                f"coef0[{c}] must hold {len(rows[c])} finite numbers >= 0, got {values!r}"
+            )
+        np.add.at(start[c], rows[c], values)
+    try:
+        master.set_coef(start)
+    except OverflowError as error:
+        raise ValueError("coef0 is too large: the objective overflows") from error
+
+
+def _new_layers(rows, n_new):
+    """The first working set as layers: the last `n_new` columns of each class, in order."""
+    n_classes = len(rows)
+    if n_new is None:
+        n_new = [len(of_class) for of_class in rows]
+    elif np.isscalar(n_new):
+        n_new = [n_new] * n_classes
+    if len(n_new) != n_classes or any(
+        not 0 <= n <= len(of_class) for n, of_class in zip(n_new, rows)
+    ):
+        raise ValueError(
+            f"n_new must be between 0 and the number of columns of each class, got {n_new!r}"
+        )
+    fresh = [list(dict.fromkeys(of_class[len(of_class) - n :])) for of_class, n in zip(rows, n_new)]
+    return list(zip_longest(*fresh, fillvalue=-1))
+
+
+def _solution(master, rows, report: SolverReport, limit: float) -> Solution:
+    violations = master.violations()
+    worst = largest(violations)
+    best_edge = largest(master.edges())
+    coef = []
+    for c, of_class in enumerate(rows):
+        values = np.zeros(len(of_class))
+        seen, first = np.unique(np.asarray(of_class, dtype=np.intp), return_index=True)
+        values[first] = master.coef[c][seen]
+        coef.append(values)
+    return Solution(
+        coef=coef,
+        objective=master.objective,
+        dual_bound=master.dual_bound(best_edge),
+        violations=[
+            theta[np.asarray(of_class, dtype=np.intp)] for theta, of_class in zip(violations, rows)
+        ],
+        max_violation=worst,
+        converged=report.converged or worst <= limit,
+        n_working_sets=report.n_working_sets,
+        n_updates=report.n_updates,
+    )

@@ -1,0 +1,136 @@
+"""The family of thresholded random projections, and its pricer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from cwboost.plugins.projections.directions import DRAWS, Drawn
+from cwboost.plugins.projections.learners import ProjectionLearners
+from cwboost.plugins.projections.standardise import centre_and_scale
+
+import cwboost
+from cwboost.kernels import Projector, SortedFeatures
+
+__all__ = ["ProjectionFamily", "ProjectionPricer"]
+
+
+class ProjectionFamily(cwboost.WeakLearnerFamily):
+    """Random directions with a threshold each: h(x) = sign(a . x - t).
+
+    Every round draws fresh directions, projects all examples on them at once and searches all
+    thresholds of all projections for every target, both signs and the two constants.
+
+    Parameters
+    ----------
+    n_projections : int, default=100
+        Directions a round.
+    kind : {"gaussian", "sparse", "orthogonal", "difference"}, default="gaussian"
+        How a direction is drawn, in standardised features: independent normal entries; -1 and +1
+        with probability ``density / 2`` each and else 0; normal vectors made orthogonal, up to
+        `n_features` at a time; the difference of two training examples of different classes.
+        For the last a target is drawn, then an example of positive and one of negative weight,
+        each with probability proportional to its weight, so that directions lead from example to
+        example that are hard to tell apart.
+    density : float or None, default=None
+        Share of non-zero entries of "sparse" directions, in (0, 1]; None is
+        ``1 / sqrt(n_features)``.
+
+    Notes
+    -----
+    Features are standardised inside: divided by their standard deviation, rounded to 12 bits so
+    that it does not depend on how it was summed; features that do not vary are left out. Sparse
+    matrices stay sparse. Missing values are not supported.
+
+    A stored learner is a seed and a threshold for "gaussian" and "sparse", whose entries are
+    rebuilt from integer arithmetic; "orthogonal" and "difference" store the directions that were
+    chosen (one a learner, not `n_projections`) in float32, since rebuilding them would take the
+    whole batch or the training examples.
+    """
+
+    name = "projection"
+    api_version = 1
+    learners_type = ProjectionLearners
+
+    def __init__(self, n_projections=100, kind="gaussian", density=None):
+        self.n_projections = n_projections
+        self.kind = kind
+        self.density = density
+
+    @property
+    def capabilities(self):
+        return cwboost.Capabilities(sparse_input=True, releases_gil=True, shared_pricing=True)
+
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        density = self._checked_density(X.shape[1])
+        return ProjectionPricer(
+            X, DRAWS[self.kind], self.n_projections, density, n_targets, random_state, n_threads
+        )
+
+    def _checked_density(self, n_features):
+        n, density = self.n_projections, self.density
+        if isinstance(n, bool) or not isinstance(n, Integral):
+            raise TypeError(f"n_projections: expected an int, got {n!r}")
+        if n < 1:
+            raise ValueError(f"n_projections: expected at least 1, got {n!r}")
+        if not isinstance(self.kind, str) or self.kind not in DRAWS:
+            raise ValueError(f"kind: expected one of {sorted(DRAWS)}, got {self.kind!r}")
+        if density is None:
+            return 1 / np.sqrt(n_features)
+        if isinstance(density, bool) or not isinstance(density, Real):
+            raise TypeError(f"density: expected a float in (0, 1] or None, got {density!r}")
+        if not 0 < density <= 1:
+            raise ValueError(f"density: expected a float in (0, 1] or None, got {density!r}")
+        return float(density)
+
+
+class ProjectionPricer(cwboost.Pricer):
+    """Projections of one training matrix, drawn anew each round."""
+
+    exact = False
+
+    def __init__(self, X, draw, n_projections, density, n_targets, random_state, n_threads):
+        self.n_samples, self._n_features = X.shape
+        self.n_targets = n_targets
+        # Rows are what is projected and, for differences, looked up.
+        self._X = X.tocsr() if hasattr(X, "tocsr") else X
+        self._draw = draw
+        self._n_projections = n_projections
+        self._density = density
+        self._random_state = random_state
+        self._n_threads = n_threads
+        self._centre, self._scale = centre_and_scale(X)
+
+    def price(self, weights):
+        drawn, features = self._project(weights)
+        return self._priced(drawn, features.search(weights))
+
+    def price_shared(self, weights):
+        drawn, features = self._project(weights)
+        return self._priced(drawn, features.search_shared(weights))
+
+    def _project(self, weights):
+        drawn = self._draw(
+            self._random_state,
+            self._n_projections,
+            density=self._density,
+            X=self._X,
+            scale=self._scale,
+            weights=weights,
+        )
+        projector = Projector(drawn.directions(self._scale), self._centre)
+        values = projector(self._X, self._n_threads)
+        return drawn, SortedFeatures(values.T, self._n_threads)
+
+    def _priced(self, drawn: Drawn, found):
+        split = np.flatnonzero(found.feature >= 0)
+        learners = ProjectionLearners(
+            drawn.take(found.feature[split]).spread(split, len(found.feature)),
+            found.threshold,
+            found.polarity,
+            found.missing,
+            np.zeros(len(found.feature), dtype=np.int32),
+            self._centre[None],
+            self._scale[None],
+        )
+        return cwboost.Priced(learners, found.outputs, found.edges)

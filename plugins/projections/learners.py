@@ -1,0 +1,279 @@
+"""A batch of fitted projections with their thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from cwboost.plugins.projections.directions import CONSTANT, SEEDED, STORED, Drawn
+from scipy import sparse
+
+import cwboost
+from cwboost.kernels import Projector
+
+__all__ = ["ProjectionLearners"]
+
+DTYPES = {
+    "kind": np.dtype(np.int8),
+    "seed": np.dtype(np.uint64),
+    "density": np.dtype(np.float64),
+    "threshold": np.dtype(np.float64),
+    "polarity": np.dtype(np.int8),
+    "missing": np.dtype(np.int8),
+    "frame": np.dtype(np.int32),
+    "start": np.dtype(np.int64),
+    "feature": np.dtype(np.int32),
+    "value": np.dtype(np.float32),
+    "centre": np.dtype(np.float64),
+    "scale": np.dtype(np.float64),
+}
+A_LEARNER = ("kind", "seed", "density", "threshold", "polarity", "missing", "frame")
+
+MATRIX_BYTES = 2**25
+"""Size of the matrices of directions that are built at a time."""
+
+KEPT_BYTES = 2**28
+"""A scorer keeps its matrices of directions up to this size in all, and else rebuilds them."""
+
+ROWS = 4096
+"""Rows projected at a time."""
+
+
+class ProjectionLearners(cwboost.WeakLearners):
+    """Fitted projections: ``polarity`` where ``z > threshold``, ``-polarity`` elsewhere.
+
+    z is the projection of the standardised example on a direction, computed with the same bits
+    as in training; where infinities make it NaN, the output is ``missing``.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        The directions; a learner without one is ``polarity`` everywhere.
+    threshold : ndarray of shape (n,), dtype float64
+    polarity, missing : ndarray of shape (n,), dtype int8, values -1 and +1
+    frame : ndarray of shape (n,), dtype int32
+        By which row of `centre` and `scale` the features are standardised; more than one row
+        where learners of several training matrices were concatenated.
+    centre, scale : ndarray of shape (n_frames, n_features), dtype float64
+    """
+
+    def __init__(self, drawn, threshold, polarity, missing, frame, centre, scale):
+        self.drawn = drawn
+        self.threshold = threshold
+        self.polarity = polarity
+        self.missing = missing
+        self.frame = frame
+        self.centre = centre
+        self.scale = scale
+
+    def __len__(self):
+        return len(self.drawn)
+
+    def outputs(self, X):
+        self._check(X)
+        out = np.empty((X.shape[0], len(self)), dtype=np.int8)
+        for columns, batch in self._batches():
+            projector = batch._projector()
+            for rows in _chunks(X.shape[0]):
+                out[rows, columns] = batch._signs(projector(X[rows]))
+        return out
+
+    def _check(self, X):
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
+
+    @property
+    def n_features(self):
+        return self.scale.shape[1]
+
+    def _batches(self):
+        """Learners of one frame each, whose matrix of directions is not too large, with their
+        places."""
+        size = max(8, MATRIX_BYTES // (8 * self.n_features) // 8 * 8)
+        for frame in range(len(self.scale)):
+            places = np.flatnonzero(self.frame == frame)
+            for start in range(0, len(places), size):
+                yield places[start : start + size], self.take(places[start : start + size])
+
+    def _projector(self):
+        """The projections of learners of one frame."""
+        frame = self.frame[0]
+        return Projector(self.drawn.directions(self.scale[frame]), self.centre[frame])
+
+    def _signs(self, values):
+        """Outputs, (n_samples, n), from projections, (n, n_samples)."""
+        above = (values > self.threshold[:, None]) | (self.drawn.kind == CONSTANT)[:, None]
+        signs = np.where(above, self.polarity[:, None], -self.polarity[:, None])
+        unknown = np.isnan(values) & (self.drawn.kind != CONSTANT)[:, None]
+        return np.where(unknown, self.missing[:, None], signs).T
+
+    def scores(self, X, coef):
+        return self.scorer(coef)(X)
+
+    def scorer(self, coef):
+        coef = sparse.csr_array(coef, dtype=np.float64)
+        if coef.shape[0] != len(self):
+            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        used = np.flatnonzero(np.diff(coef.indptr))
+        learners, coef = self.take(used), coef[used]
+
+        def parts():
+            for places, batch in learners._batches():
+                yield coef[places], batch, batch._projector()
+
+        keep = 8 * len(used) * self.n_features <= KEPT_BYTES
+        kept = list(parts()) if keep else None
+
+        def scorer(X, n_threads: int = 1):
+            self._check(X)
+            scores = np.zeros((X.shape[0], coef.shape[1]))
+            for votes, batch, projector in kept if keep else parts():
+                for rows in _chunks(X.shape[0]):
+                    signs = batch._signs(projector(X[rows], n_threads))
+                    scores[rows] += signs.astype(np.float64) @ votes
+            return scores
+
+        return scorer
+
+    def feature_shares(self, n_features):
+        """A feature's share is that of its entry, in absolute value and standardised features."""
+        shares = np.abs(self.drawn.directions(np.ones(n_features))).T
+        shares *= self.scale[self.frame] > 0
+        total = shares.sum(axis=1, keepdims=True)
+        return sparse.csr_array(shares / np.where(total > 0, total, 1))
+
+    def threshold_trees(self):
+        """A tree of one comparison each, on as many linear features as there are learners."""
+        scale = self.scale[self.frame]
+        directions = self.drawn.directions(np.ones(self.n_features)) * scale.T
+        threshold, mean = self.threshold, None
+        if len(self.scale) == 1:
+            mean = self.centre[0]
+        else:
+            threshold = threshold + np.einsum("jf,fj->j", self.centre[self.frame], directions)
+        split = self.drawn.kind != CONSTANT
+        stumps = cwboost.stump_trees(
+            np.where(split, np.arange(len(self)), -1), threshold, self.polarity, self.missing
+        )
+        return replace(stumps, directions=directions, mean=mean)
+
+    def arrays(self):
+        stored = self.drawn.stored
+        return {
+            "kind": self.drawn.kind,
+            "seed": self.drawn.seed,
+            "density": self.drawn.density,
+            "threshold": self.threshold,
+            "polarity": self.polarity,
+            "missing": self.missing,
+            "frame": self.frame,
+            "start": stored.indptr.astype(np.int64),
+            "feature": stored.indices.astype(np.int32),
+            "value": stored.data,
+            "centre": self.centre.ravel(),
+            "scale": self.scale.ravel(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays, n_features):
+        own = _checked_arrays(arrays, n_features)
+        n = len(own["kind"])
+        stored = sparse.csr_array(
+            (own["value"], own["feature"], own["start"]), shape=(n, n_features)
+        )
+        drawn = Drawn(own["kind"], own["seed"], own["density"], stored)
+        rest = (own[name] for name in ("threshold", "polarity", "missing", "frame"))
+        frames = (own[name].reshape(-1, n_features) for name in ("centre", "scale"))
+        return cls(drawn, *rest, *frames)
+
+    def take(self, indices):
+        indices = np.asarray(indices, dtype=np.int64)
+        rest = (self.threshold, self.polarity, self.missing, self.frame)
+        parts = (part[indices] for part in rest)
+        return ProjectionLearners(self.drawn.take(indices), *parts, self.centre, self.scale)
+
+    @classmethod
+    def concatenate(cls, batches):
+        if len({batch.n_features for batch in batches}) != 1:
+            raise ValueError("batches: expected projections of the same number of features")
+        frames = np.vstack([np.hstack([batch.centre, batch.scale]) for batch in batches])
+        first = np.cumsum([0, *(len(batch.scale) for batch in batches[:-1])])
+        frame = np.concatenate([batch.frame + f for batch, f in zip(batches, first)])
+        # Batches of one training share a frame: keep it once.
+        frames, new = np.unique(frames, axis=0, return_inverse=True)
+        centre, scale = np.hsplit(frames, 2)
+        return cls(
+            Drawn.concatenate([batch.drawn for batch in batches]),
+            *(
+                np.concatenate([getattr(batch, name) for batch in batches])
+                for name in ("threshold", "polarity", "missing")
+            ),
+            new.ravel()[frame].astype(np.int32),
+            np.ascontiguousarray(centre),
+            np.ascontiguousarray(scale),
+        )
+
+
+def _chunks(n_samples):
+    return [slice(start, start + ROWS) for start in range(0, n_samples, ROWS)]
+
+
+def _checked_arrays(arrays, n_features):
+    if set(arrays) != set(DTYPES):
+        raise ValueError(f"projections have the arrays {sorted(DTYPES)}, got {sorted(arrays)}")
+    for name, dtype in DTYPES.items():
+        if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+            raise ValueError(
+                f"{name}: expected one dimension of {dtype}, got {arrays[name].dtype} of shape "
+                f"{arrays[name].shape}"
+            )
+    own = {name: np.ascontiguousarray(arrays[name]) for name in DTYPES}
+    n = len(own["kind"])
+    for name in A_LEARNER:
+        _require(name, len(own[name]) == n, f"expected {n} entries, got {len(own[name])}")
+    _check_frames(own["frame"], own["centre"], own["scale"], n_features)
+    _require("kind", np.isin(own["kind"], (CONSTANT, SEEDED, STORED)).all(), "expected 0, 1 or 2")
+    density = own["density"]
+    _require("density", ((density >= 0) & (density <= 1)).all(), "expected numbers in [0, 1]")
+    _require("threshold", not np.isnan(own["threshold"]).any(), "NaN is no threshold")
+    for name in ("polarity", "missing"):
+        _require(name, np.isin(own[name], (-1, 1)).all(), "expected -1 or 1")
+    _check_stored(own, n, n_features)
+    return own
+
+
+def _check_frames(frame, centre, scale, n_features):
+    _require("scale", n_features > 0, "expected at least one feature")
+    n_frames = len(scale) // n_features
+    whole = len(centre) == len(scale) == n_frames * n_features and n_frames > 0
+    _require("scale", whole, f"expected rows of {n_features} entries, as many as centre has")
+    _require("frame", ((frame >= 0) & (frame < n_frames)).all(), f"expected 0 to {n_frames - 1}")
+    for name, array in (("centre", centre), ("scale", scale)):
+        _require(name, np.isfinite(array).all(), "expected finite numbers")
+    # As training makes them; beyond, projections would overflow.
+    _require("scale", ((scale >= 0) & (scale <= 1e150)).all(), "expected numbers in [0, 1e150]")
+    with np.errstate(over="ignore"):
+        _require("centre", (np.abs(centre) * scale <= 1e20).all(), "too far from zero")
+
+
+def _check_stored(own, n, n_features):
+    start, feature, value = own["start"], own["feature"], own["value"]
+    _require("value", len(value) == len(feature), "expected as many entries as feature has")
+    _require("value", np.isfinite(value).all(), "expected finite numbers")
+    inside = ((feature >= 0) & (feature < n_features)).all()
+    _require("feature", inside, f"expected 0 to {n_features - 1}")
+    _require("start", len(start) == n + 1, f"expected {n + 1} entries, got {len(start)}")
+    # Compared, not subtracted: a difference of hostile numbers may wrap around.
+    ascends = start[0] == 0 and start[-1] == len(feature) and (start[:-1] <= start[1:]).all()
+    _require("start", ascends, f"expected numbers that ascend from 0 to {len(feature)}")
+    holds = own["kind"] == STORED
+    _require("start", (start[1:] == start[:-1])[~holds].all(), "entries of a seeded direction")
+    follows = np.ones(len(feature), dtype=bool)
+    follows[1:] = feature[1:] > feature[:-1]
+    follows[start[:-1][start[:-1] < len(feature)]] = True
+    _require("feature", follows.all(), "expected ascending features in each direction")
+
+
+def _require(name, holds, message):
+    if not holds:
+        raise ValueError(f"{name}: {message}")

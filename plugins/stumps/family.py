@@ -1,0 +1,83 @@
+"""The family of decision stumps, and its pricer."""
+
+from __future__ import annotations
+
+from cwboost.plugins.stumps.learners import StumpLearners
+
+import cwboost
+from cwboost.kernels import SortedFeatures
+
+__all__ = ["StumpFamily", "StumpPricer"]
+
+
+class StumpFamily(cwboost.WeakLearnerFamily):
+    """Thresholds on one feature, and the two constants, found by exhaustive search.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt" or None, default=None
+        Features drawn anew each round: so many, this fraction of all (in (0, 1]), the square
+        root of their number, or all. Pricing is exact only with None.
+
+    Notes
+    -----
+    A search covers every threshold between distinct values of every feature in play, both signs,
+    and both sides for missing values (NaN), learned stump by stump. Where training saw none, NaN
+    gets the output of the better constant. Sparse matrices stay sparse.
+    """
+
+    name = "stump"
+    api_version = 1
+    learners_type = StumpLearners
+
+    def __init__(self, max_features=None):
+        self.max_features = max_features
+
+    @property
+    def capabilities(self):
+        return cwboost.Capabilities(
+            exact_pricing=self.max_features is None,
+            missing_values=True,
+            sparse_input=True,
+            releases_gil=True,
+            shared_pricing=True,
+        )
+
+    def bind(self, X, *, n_targets, random_state, n_threads):
+        n_drawn = None
+        if self.max_features is not None:
+            n_drawn = cwboost.count_max_features(self.max_features, X.shape[1])
+        return StumpPricer(SortedFeatures(X, n_threads), n_targets, random_state, n_drawn)
+
+
+class StumpPricer(cwboost.Pricer):
+    """Stumps on one training matrix, whose features are sorted once."""
+
+    def __init__(self, features, n_targets, random_state, n_drawn):
+        self.n_samples = features.n_samples
+        self.n_targets = n_targets
+        self.exact = n_drawn is None
+        self._features = features
+        self._random_state = random_state
+        self._n_drawn = n_drawn
+
+    def price(self, weights):
+        return self._priced(self._features.search(weights, self._draw()))
+
+    def price_shared(self, weights):
+        return self._priced(self._features.search_shared(weights, self._draw()))
+
+    def _draw(self):
+        if self._n_drawn is None:
+            return None
+        return self._random_state.choice(self._features.n_features, self._n_drawn, replace=False)
+
+    def _priced(self, found):
+        learners = StumpLearners(
+            found.feature,
+            found.threshold,
+            found.polarity,
+            found.missing,
+            n_features=self._features.n_features,
+        )
+        return cwboost.Priced(learners, found.outputs, found.edges)

@@ -1,0 +1,354 @@
+"""The tree growth kernel against trees grown by definition."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cwboost.plugins.trees import TreeFamily
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slow_trees import evaluate, grow, nested
+
+from cwboost import unpack_outputs
+
+CRITERIA = ["edge", "gini", "entropy"]
+SPLITTERS = ["best", "random"]
+EXACT = {"splitter": "best", "trim": 0.0, "max_features": None}
+"""Every example and every threshold of every feature, as the slow trees search them."""
+
+
+def price(X, weights, n_threads=1, seed=0, **params):
+    weights = np.atleast_2d(weights)
+    pricer = TreeFamily(**params).bind(
+        X,
+        n_targets=len(weights),
+        random_state=np.random.default_rng(seed),
+        n_threads=n_threads,
+    )
+    return pricer.price(weights)
+
+
+def signed_weights(rng, n, k=1):
+    return rng.normal(size=(k, n)) * rng.exponential(size=n)
+
+
+def depth_of(tree):
+    return 1 + max(depth_of(tree[3]), depth_of(tree[4])) if isinstance(tree, tuple) else 0
+
+
+def leaves_of(tree):
+    return leaves_of(tree[3]) + leaves_of(tree[4]) if isinstance(tree, tuple) else 1
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_depth": 1},
+        {"max_depth": 3},
+        {"max_depth": None},
+        {"max_depth": 4, "min_samples_leaf": 4},
+        {"max_depth": None, "max_leaf_nodes": 5},
+        {"max_depth": 3, "max_leaf_nodes": 6, "min_samples_leaf": 2},
+    ],
+)
+def test_equals_reference(criterion, missing, limits):
+    rng = np.random.default_rng(7)
+    for n, d, levels in [(12, 2, 3), (40, 3, 8), (90, 4, 60)]:
+        X = rng.integers(-levels, levels, size=(n, d)).astype(float)
+        if missing:
+            X[rng.random(X.shape) < 0.2] = np.nan
+        weights = signed_weights(rng, n)
+        weights[0, rng.random(n) < 0.1] = 0
+        priced = price(X, weights, criterion=criterion, **EXACT, **limits)
+        expected = grow(X, weights[0], criterion=criterion, **limits)
+        assert nested(priced.learners, 0) == expected
+        assert np.array_equal(unpack_outputs(priced.outputs, n)[:, 0], evaluate(expected, X))
+
+
+def test_large_nodes_equal_reference():
+    """More rows than bins, so that grouped histograms are used; five features: one group and one
+    feature alone."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 200, size=(700, 5)).astype(np.uint8)
+    weights = signed_weights(rng, 700)
+    for criterion in CRITERIA:
+        priced = price(X, weights, criterion=criterion, max_depth=2, **EXACT)
+        assert nested(priced.learners, 0) == grow(X, weights[0], criterion=criterion, max_depth=2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_depth_one_edge_is_the_best_stump(data):
+    """Ties included: weights are small integers, so sums are exact and often equal."""
+    n = data.draw(st.integers(1, 12), label="n")
+    d = data.draw(st.integers(1, 3), label="d")
+    value = st.one_of(st.integers(-2, 2).map(float), st.just(np.nan))
+    X = np.array(data.draw(st.lists(value, min_size=n * d, max_size=n * d))).reshape(n, d)
+    weights = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n)), dtype=float)
+    priced = price(X, weights, max_features=None, criterion="edge", max_depth=1)
+    expected = grow(X, weights, criterion="edge", max_depth=1)
+    assert nested(priced.learners, 0) == expected
+    best = abs(weights.sum())
+    for f in range(d):
+        for threshold in np.r_[-2.5:2.6]:
+            for side in (-1, 1):
+                right = np.where(np.isnan(X[:, f]), side > 0, X[:, f] > threshold)
+                best = max(best, abs(weights @ np.where(right, 1, -1)))
+    assert priced.edges[0] == best
+
+
+def test_equal_partitions_tie_to_the_first_feature():
+    """A feature, its mirror image and a monotone copy: sums differ by rounding, edges do not."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x = rng.normal(size=200)
+        X = np.column_stack([rng.integers(0, 2, 200), -x, x, np.exp(x), -np.exp(x)])
+        weights = np.sign(x - rng.uniform(-1, 1)) * rng.exponential(size=200) / 3
+        priced = price(X, weights, max_features=None, criterion="edge", max_depth=1)
+        assert priced.learners.feature[0] == 1
+
+
+def test_edges_are_sums_in_example_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(301, 6))
+    weights = signed_weights(rng, 301, 4) * 10.0 ** rng.uniform(-12, 3, size=301)
+    priced = price(X, weights)
+    for row, outputs, edge in zip(weights, unpack_outputs(priced.outputs, 301).T, priced.edges):
+        total = 0.0
+        for weight, output in zip(row, outputs):
+            total += weight * output
+        assert edge == total
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 17])
+def test_limits_are_respected(n_features):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, n_features))
+    weights = signed_weights(rng, 400, 3)
+    for params in [
+        {"max_depth": 4},
+        {"max_depth": None, "max_leaf_nodes": 9},
+        {"max_depth": 7, "min_samples_leaf": 23},
+    ]:
+        learners = price(X, weights, **params).learners
+        for t in range(3):
+            tree = nested(learners, t)
+            assert depth_of(tree) <= (params.get("max_depth") or 400)
+            assert leaves_of(tree) <= params.get("max_leaf_nodes", 400)
+            smallest = min(_leaf_sizes(tree, X))
+            assert smallest >= params.get("min_samples_leaf", 1)
+
+
+def _leaf_sizes(tree, X):
+    if not isinstance(tree, tuple):
+        return [len(X)]
+    right = X[:, tree[0]] > tree[1]
+    return _leaf_sizes(tree[3], X[~right]) + _leaf_sizes(tree[4], X[right])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("max_features", ["sqrt", 2, 0.5, None])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_threads_and_repetition_give_the_same_bits(sparse, max_features, splitter):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 5, size=(600, 12)) * (rng.random((600, 12)) < 0.4).astype(float)
+    X = sp.csr_array(X) if sparse else X
+    weights = signed_weights(rng, 600, 7)
+    params = {"max_features": max_features, "splitter": splitter}
+    runs = [price(X, weights, n_threads=t, **params) for t in (1, 2, 2, 5)]
+    for other in runs[1:]:
+        assert np.array_equal(runs[0].outputs, other.outputs)
+        assert np.array_equal(runs[0].edges, other.edges)
+        for name, array in runs[0].learners.arrays().items():
+            assert np.array_equal(array, other.learners.arrays()[name]), name
+
+
+def test_seed_decides_the_features_drawn():
+    rng = np.random.default_rng(2)
+    X, weights = rng.normal(size=(300, 30)), signed_weights(rng, 300)
+    first, again, other = (price(X, weights, seed=s).learners for s in (1, 1, 2))
+    assert nested(first, 0) == nested(again, 0)
+    assert nested(first, 0) != nested(other, 0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_zero_weights_change_nothing(sparse, criterion, splitter):
+    """Rows of zero weight follow the tree of the others, whatever their values."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 40, size=(500, 6)).astype(float)
+    keep = rng.random(500) < 0.6
+    weights = signed_weights(rng, 500) * keep
+    container = sp.csc_array if sparse else np.asarray
+    params = {"criterion": criterion, "splitter": splitter, "max_features": None}
+    with_zeros = price(container(X), weights, **params)
+    without = price(container(X[keep]), weights[:, keep], **params)
+    assert nested(with_zeros.learners, 0) == nested(without.learners, 0)
+    outputs = unpack_outputs(with_zeros.outputs, 500)
+    assert np.array_equal(outputs, with_zeros.learners.outputs(X))
+    assert np.array_equal(outputs[keep], unpack_outputs(without.outputs, int(keep.sum())))
+
+
+@pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e150])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_scale_of_the_weights_changes_nothing(factor, splitter):
+    rng = np.random.default_rng(4)
+    X, weights = rng.normal(size=(300, 5)), signed_weights(rng, 300, 2)
+    for criterion in CRITERIA:
+        plain = price(X, weights, criterion=criterion, splitter=splitter)
+        scaled = price(X, weights * factor, criterion=criterion, splitter=splitter)
+        assert np.array_equal(plain.outputs, scaled.outputs)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 6}])
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_sparse_equals_dense(criterion, limits, format, splitter):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 20)).round(1) * (rng.random((400, 20)) < 0.2)
+    X[:, 3] = np.where(rng.random(400) < 0.1, np.nan, X[:, 3])
+    X[:, 4] = 0
+    X[:, 5] = np.abs(X[:, 5]) + 1  # no zero anywhere
+    weights = signed_weights(rng, 400, 3)
+    weights[:, ::7] = 0
+    X[:, 6] = rng.normal(size=400) * (rng.random(400) < 0.9)  # its bins hold several values
+    params = {"criterion": criterion, "splitter": splitter, "max_features": 6, "max_bins": 40}
+    params |= limits
+    dense, sparse = (
+        price(X, weights, **params),
+        price(sp.csr_array(X).asformat(format), weights, **params),
+    )
+    assert np.array_equal(dense.outputs, sparse.outputs)
+    assert np.array_equal(dense.edges, sparse.edges)
+    for t in range(3):
+        assert nested(dense.learners, t) == nested(sparse.learners, t)
+
+
+def test_degenerate_problems():
+    """One example, constant features, all-missing features, no weight, no variation."""
+    for X in [np.zeros((1, 1)), np.full((4, 2), np.nan), np.ones((5, 1), np.uint8)]:
+        n = len(X)
+        for weights, sign in [(np.zeros(n), 1), (-np.ones(n), -1), (np.ones(n), 1)]:
+            priced = price(X, weights)
+            assert nested(priced.learners, 0) == sign
+            assert priced.edges[0] == sign * weights.sum()
+
+
+def test_infinite_and_huge_values():
+    column = np.array([-np.inf, -1.7e308, -1.0, -0.0, 0.0, 5e-324, 1.7e308, np.inf])
+    X = column[:, None]
+    for cut in range(1, 8):
+        if cut == 4:
+            continue  # -0.0 and 0.0 are one value
+        weights = np.where(np.arange(8) < cut, -1.0, 1.0)
+        priced = price(X, weights, max_depth=1, criterion="edge")
+        assert priced.edges[0] == 8
+        assert np.isfinite(priced.learners.threshold[0])
+        assert np.array_equal(priced.learners.outputs(X)[:, 0], weights)
+
+
+def test_float32_copy_falls_on_the_same_side():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(500, 4)) + 1000.0  # float32 keeps few digits of these
+    priced = price(X, signed_weights(rng, 500, 5), max_depth=6, max_bins=64)
+    copy = X.astype(np.float32)
+    differs = priced.learners.outputs(copy) != priced.learners.outputs(X)
+    assert not differs.any()
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 16, 255, 256])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_many_values_are_binned(max_bins, dtype):
+    rng = np.random.default_rng(9)
+    X = rng.gamma(1.0, 40.0, size=(3000, 3))
+    X = np.minimum(X, 255).astype(dtype)
+    if dtype != np.uint8:
+        X[::9, 1] = np.nan
+    priced = price(X, signed_weights(rng, 3000, 4), max_bins=max_bins)
+    assert np.array_equal(unpack_outputs(priced.outputs, 3000), priced.learners.outputs(X))
+    for f in range(3):
+        cuts = np.unique(priced.learners.threshold[priced.learners.feature == f])
+        assert len(cuts) <= max_bins
+
+
+def test_pixels_use_all_256_bins():
+    X = np.repeat(np.arange(256, dtype=np.uint8), 2)[:, None]
+    weights = np.where((X[:, 0] // 2) % 2 == 0, 1.0, -1.0)
+    priced = price(X, weights, max_depth=None, **EXACT)
+    assert priced.edges[0] == 512
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_trimmed_examples_only_follow(deep, sparse, splitter):
+    """Trees are those of the heavy examples; outputs and edges are those of all."""
+    rng = np.random.default_rng(10)
+    X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
+    weights = rng.choice([-1.0, 1.0], size=(4, 900)) * rng.uniform(1, 2, size=(4, 900))
+    light = rng.random(900) < 0.5
+    weights[:, light] *= 1e-5
+    heavy_only = np.where(light, 0.0, weights)
+    container = sp.csr_array if sparse else np.asarray
+    params = {"max_depth": None if deep else 6, "max_features": 2, "splitter": splitter}
+    trimmed = price(container(X), weights, trim=1e-4, **params)
+    heavy = price(container(X), heavy_only, trim=0.0, **params)
+    for t in range(4):
+        assert nested(trimmed.learners, t) == nested(heavy.learners, t)
+    assert np.array_equal(trimmed.outputs, heavy.outputs)
+    signed = unpack_outputs(trimmed.outputs, 900).T.astype(float)
+    np.testing.assert_allclose(trimmed.edges, (weights * signed).sum(axis=1), rtol=1e-12)
+
+
+def test_trimming_never_loses_to_a_constant():
+    """Where nearly everything is trimmed the constant of all weights may win; then it is taken."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(400, 3))
+    n_constant = 0
+    for _ in range(50):
+        weights = np.abs(rng.normal(size=400)) * 0.1
+        weights[:20] = -5 * rng.exponential(size=20)
+        weights[:20] *= weights[20:].sum() / -weights[:20].sum() * rng.uniform(0.3, 0.9)
+        priced = price(X, weights, trim=0.9)
+        assert priced.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
+        n_constant += not isinstance(nested(priced.learners, 0), tuple)
+    assert n_constant > 0
+
+
+@pytest.mark.parametrize("max_features", [None, 4])
+@pytest.mark.parametrize("min_samples_leaf", [1, 3])
+def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
+    """Features that are mostly zero beside dense ones, against the sparse matrix and the
+    definition."""
+    rng = np.random.default_rng(12)
+    X = rng.integers(0, 30, size=(800, 9)).astype(float)
+    X[:, :6] *= rng.random((800, 6)) < np.linspace(0.05, 0.6, 6)
+    weights = signed_weights(rng, 800, 3)
+    params = {
+        "max_features": max_features,
+        "min_samples_leaf": min_samples_leaf,
+        "max_depth": 3,
+        "criterion": "entropy",
+        "splitter": "best",
+        "trim": 0.0,
+    }
+    dense, sparse = price(X, weights, **params), price(sp.csc_array(X), weights, **params)
+    for t in range(3):
+        assert nested(dense.learners, t) == nested(sparse.learners, t)
+        if max_features is None:
+            limits = {"max_depth": 3, "min_samples_leaf": min_samples_leaf}
+            expected = grow(X, weights[t], criterion="entropy", **limits)
+            assert nested(dense.learners, t) == expected
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 255, 256, 257, 300, 800])
+@pytest.mark.parametrize("max_depth", [1, 4, 12])
+def test_outputs_of_blocks_of_rows_that_are_not_full(n, max_depth):
+    """Up to depth 8 outputs are found for 256 rows at a time, deeper from the rows of leaves."""
+    rng = np.random.default_rng(16)
+    X, weights = rng.normal(size=(n, 5)), signed_weights(rng, n, 3)
+    priced = price(X, weights, max_depth=max_depth)
+    assert np.array_equal(unpack_outputs(priced.outputs, n), priced.learners.outputs(X))

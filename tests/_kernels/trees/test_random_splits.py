@@ -1,0 +1,123 @@
+"""Trees with one random threshold a feature and node."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cwboost.plugins.trees import TreeFamily
+from slow_trees import grow, nested
+
+from cwboost import unpack_outputs
+
+
+def price(X, weights, seed=0, **params):
+    weights = np.atleast_2d(weights)
+    family = TreeFamily(splitter="random", **params)
+    pricer = family.bind(
+        X, n_targets=len(weights), random_state=np.random.default_rng(seed), n_threads=1
+    )
+    return pricer.price(weights)
+
+
+def signed_weights(rng, n, k=1):
+    return rng.normal(size=(k, n)) * rng.exponential(size=n)
+
+
+@pytest.mark.parametrize("criterion", ["edge", "gini", "entropy"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("container", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize(
+    "limits", [{"max_depth": 4}, {"max_depth": None}, {"max_depth": 5, "min_samples_leaf": 6}]
+)
+def test_one_threshold_a_feature_leaves_no_choice(criterion, missing, container, limits):
+    """Features of two values have one threshold: then the tree is that of the best splits."""
+    rng = np.random.default_rng(0)
+    for n in (30, 400):
+        X = rng.integers(0, 2, size=(n, 6)).astype(float)
+        X[rng.random(X.shape) < missing] = np.nan
+        weights = signed_weights(rng, n)
+        params = {"max_features": None, "trim": 0.0, "criterion": criterion}
+        priced = price(container(X), weights, **params, **limits)
+        assert nested(priced.learners, 0) == grow(X, weights[0], criterion=criterion, **limits)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csc_array])
+def test_thresholds_are_uniform_between_the_extremes(container):
+    """The middle values lie close together, but a threshold falls there no more often."""
+    x = np.concatenate([np.linspace(1, 11, 100), np.linspace(5.9, 6.1, 100)])
+    weights = np.tile(np.sign(x - 6), (4000, 1))  # wherever it is cut, the sides differ in sign
+    priced = price(container(x[:, None]), weights, max_depth=1, trim=0.0)
+    cuts = np.sort(priced.learners.threshold[priced.learners.feature >= 0])
+    assert len(cuts) == 4000
+    assert cuts[0] > 1 and cuts[-1] < 11
+    share = np.searchsorted(cuts, np.linspace(1, 11, 101)) / len(cuts)
+    assert np.abs(share - np.linspace(0, 1, 101)).max() < 0.03
+
+
+def every_node(learners, t, X, weights):
+    """(rows, feature, threshold, missing) of each inner node and (rows, sign) of each leaf."""
+    pending = [(nested(learners, t), np.arange(len(X)))]
+    while pending:
+        node, rows = pending.pop()
+        yield node, rows
+        if isinstance(node, tuple):
+            feature, threshold, missing, left, right = node
+            column = X[rows, feature]
+            is_right = np.where(np.isnan(column), missing > 0, column > threshold)
+            pending += [(left, rows[~is_right]), (right, rows[is_right])]
+
+
+@pytest.mark.parametrize("max_features", [1, None])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_nodes_separate_values_and_leaves_have_the_sign_of_their_weight(max_features, missing):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(700, 4)).round(2)
+    X[rng.random(X.shape) < missing] = np.nan
+    weights = signed_weights(rng, 700, 5)
+    priced = price(X, weights, max_features=max_features, trim=0.0, max_depth=6)
+    for t in range(5):
+        for node, rows in every_node(priced.learners, t, X, weights[t]):
+            if not isinstance(node, tuple):
+                assert node * weights[t, rows].sum() > 0
+                continue
+            column = X[rows, node[0]]
+            assert np.nanmin(column) <= node[1]
+            assert node[1] < np.nanmax(column) or (node[1] == np.inf and np.isnan(column).any())
+    outputs = unpack_outputs(priced.outputs, 700)
+    assert np.array_equal(outputs, priced.learners.outputs(X))
+    np.testing.assert_allclose(priced.edges, (weights * outputs.T).sum(axis=1))
+
+
+def test_the_better_of_the_drawn_features_is_split():
+    """One feature tells the signs apart at every threshold that can be drawn, others are noise."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 9))
+    signs = rng.choice([-1.0, 1.0], size=200)
+    X[:, 4] = signs * 1000 + rng.normal(size=200)
+    priced = price(X, np.tile(signs, (50, 1)), max_features=None, max_depth=1, trim=0.0)
+    assert (priced.learners.feature[priced.learners.offsets[:-1]] == 4).all()
+    assert (priced.edges == 200).all()
+
+
+def test_another_seed_draws_other_thresholds():
+    rng = np.random.default_rng(4)
+    X, weights = rng.normal(size=(300, 1)), signed_weights(rng, 300)
+    params = {"max_depth": 1, "trim": 0.0, "criterion": "edge"}
+    cuts = {price(X, weights, seed=s, **params).learners.threshold[0] for s in range(10)}
+    assert len(cuts) > 5
+    assert len({price(X, weights, seed=7, **params).learners.threshold[0] for _ in range(3)}) == 1
+
+
+def test_defaults_depend_on_the_criterion():
+    """ "edge" asks for the best edge, so nothing is left to chance there unless it is asked for."""
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(400, 3)), signed_weights(rng, 400)
+
+    def tree(seed=0, **params):
+        pricer = TreeFamily(max_features=None, max_depth=3, **params).bind(
+            X, n_targets=1, random_state=np.random.default_rng(seed), n_threads=1
+        )
+        return nested(pricer.price(weights).learners, 0)
+
+    assert tree(criterion="edge") == tree(1, criterion="edge", splitter="best", trim=0.0)
+    assert tree(criterion="gini") == tree(criterion="gini", splitter="random", trim=0.05)
+    assert tree(criterion="gini") != tree(1, criterion="gini")

@@ -1,0 +1,147 @@
+"""MultiBoost: one column a round for all classes, solved to a stated gap by either solver."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cwboost
+from cwboost import MultiBoostClassifier
+from cwboost.baselines.newton import newton_step
+from cwboost.datasets import load_vowel
+from cwboost.families.contract import pack_outputs, unpack_outputs
+from cwboost.master import RestrictedMaster
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    return load_vowel(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def small(vowel):
+    """Every third example of five classes."""
+    X, y = vowel
+    chosen = np.flatnonzero(np.isin(y, np.unique(y)[:5]))[::3]
+    return X[chosen], y[chosen]
+
+
+def pair_loss(scores, y, weight):
+    """sum of w_i exp(F_y - F_{y_i}) over the pairs, written out."""
+    own = scores[np.arange(len(y)), y]
+    mu = weight[:, None] * np.exp(scores - own[:, None])
+    mu[np.arange(len(y)), y] = 0.0
+    return mu
+
+
+def test_both_solvers_reach_the_same_objective(small):
+    X, y = small
+    fits = [
+        MultiBoostClassifier("stump", 12, C=1e3, solver=solver, gap_tol=1e-8, tol=0).fit(X, y)
+        for solver in ("fcd", "lbfgsb")
+    ]
+    for fit in fits:
+        assert fit.history_["master_gap"].max() <= 1e-8
+    first, second = (fit.history_["objective"] for fit in fits)
+    np.testing.assert_allclose(first, second, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["fcd", "lbfgsb"])
+def test_history_and_ensemble_against_the_definition(small, solver):
+    X, y = small
+    codes = np.unique(y, return_inverse=True)[1]
+    C, n_classes = 500.0, codes.max() + 1
+    model = MultiBoostClassifier("stump", 10, C=C, solver=solver, tol=0).fit(X, y)
+    assert model.stop_reason_ == "n_estimators" and model.n_iter_ == 10
+    assert len(model.ensemble_.learners) == 10
+    for r, scores in enumerate(model.staged_decision_function(X), start=1):
+        coef = model.ensemble_.coef(r).toarray()
+        assert (coef >= 0).all()
+        mu = pair_loss(scores, codes, np.ones(len(y)))
+        objective = coef.sum() + C / (len(y) * (n_classes - 1)) * mu.sum()
+        assert model.history_["objective"][r - 1] == pytest.approx(objective, rel=1e-9)
+        error = np.mean(scores.argmax(axis=1) != codes)
+        assert model.history_["train_error"][r - 1] == pytest.approx(error)
+        assert model.history_["n_nonzero"][r - 1] == np.count_nonzero(coef)
+    assert (np.diff(model.history_["objective"]) <= 0).all()
+    assert (model.history_["gap"] >= 0).all()
+    assert (model.history_["master_gap"] <= 1e-2).all()
+
+
+def test_the_column_of_a_round_is_the_best_over_learners_and_classes(small):
+    X, y = small
+    codes = np.unique(y, return_inverse=True)[1]
+    model = MultiBoostClassifier("stump", 6, C=500.0, solver="fcd", tol=0).fit(X, y)
+    stumps = []
+    for values in X.T:
+        cuts = np.unique(values)
+        for cut in (cuts[:-1] + cuts[1:]) / 2:
+            stumps.append(np.where(values > cut, 1.0, -1.0))
+    stumps = np.array(stumps)
+    scores = np.zeros((len(y), codes.max() + 1))
+    for r, after in enumerate(model.staged_decision_function(X)):
+        mu = pair_loss(scores, codes, np.ones(len(y)))
+        R = -mu
+        R[np.arange(len(y)), codes] = mu.sum(axis=1)
+        best = np.abs(stumps @ R).max()
+        chosen = model.ensemble_.learners.take([r]).outputs(X)[:, 0].astype(float)
+        assert (chosen @ R).max() == pytest.approx(best, rel=1e-9)
+        scores = after
+
+
+def test_it_stops_where_no_column_pays(small):
+    X, y = small
+    model = MultiBoostClassifier("stump", 500, C=8.0, solver="fcd", gap_tol=1e-6).fit(X, y)
+    assert model.stop_reason_ in ("optimal", "tol")
+    assert model.n_iter_ < 500
+    gap = model.history_["objective"][-1] - model.history_["dual_bound"][-1]
+    assert 0 <= gap <= 1e-5 * model.history_["objective"][-1]
+    nothing = MultiBoostClassifier("stump", 5, C=1e-9).fit(X, y)
+    assert nothing.n_iter_ == 0 and nothing.stop_reason_ == "optimal"
+    assert (nothing.predict(X) == nothing.classes_[0]).all()
+
+
+def test_newton_step_solves_a_smooth_problem():
+    rng = np.random.default_rng(3)
+    counts = np.array([60, 50, 40])
+    truth = np.repeat(np.arange(3), counts)
+    bits = pack_outputs(np.where(rng.normal(size=(150, 4)) + 0.7 * truth[:, None] > 1, 1, -1))
+    master = RestrictedMaster(counts, 100.0, rng.uniform(0.5, 2, 150), shared=True)
+    rows = master.add(np.zeros(len(bits)), bits)[0]
+    for _ in range(5):
+        for row in rows:
+            master.update_layer(np.full(3, row))
+    before = master.objective
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    steps = sum(newton_step(master, starts) for _ in range(8))
+    assert steps and master.objective < before
+    free = np.stack(master.coef) > 0
+    assert np.abs(1 - np.stack(master.edges()))[free].max() < 1e-6
+    assert (unpack_outputs(master.bits[0], 150).T.shape) == (4, 150)
+
+
+def test_a_gap_below_rounding_is_a_warning(small):
+    X, y = small
+    with pytest.warns(ConvergenceWarning, match="of 5 rounds .* gap_tol=1e-300"):
+        MultiBoostClassifier("stump", 5, C=1e4, solver="lbfgsb", gap_tol=1e-300).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"C": 0}, ValueError, "C must be > 0"),
+        ({"C": np.inf}, ValueError, "C must be finite"),
+        ({"solver": "mosek"}, ValueError, "solver must be one of"),
+        ({"gap_tol": 0.0}, ValueError, "gap_tol must be > 0"),
+        ({"tol": "small"}, TypeError, "tol must be a number"),
+        ({"n_estimators": 0}, ValueError, "n_estimators must be >= 1"),
+        ({"max_seconds": -1}, ValueError, "max_seconds must be >= 0"),
+        ({"weak_learner": "no such"}, ValueError, "unknown weak learner"),
+    ],
+)
+def test_bad_parameters(small, params, error, message):
+    with pytest.raises(error, match=message):
+        MultiBoostClassifier(**params).fit(*small)
+
+
+def test_exported_by_name():
+    assert cwboost.MultiBoostClassifier is MultiBoostClassifier

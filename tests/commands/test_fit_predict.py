@@ -1,0 +1,185 @@
+"""``cwboost fit`` and ``predict``: files in, model and predictions out, errors explained."""
+
+import csv
+import gzip
+
+import numpy as np
+import pytest
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.cli import main
+from cwboost.commands._tables import read_table
+from cwboost.datasets import load_vowel
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    return X[::3], y[::3]
+
+
+def write_csv(path, X, y=None, names=None):
+    rows = [[*map(repr, row.tolist())] for row in X]
+    if y is not None:
+        rows = [[*row, str(label)] for row, label in zip(rows, y)]
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wt", newline="") as file:
+        csv.writer(file).writerows([names, *rows] if names else rows)
+    return path
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def test_fit_and_predict_from_csv(vowel, tmp_path, capsys):
+    X, y = vowel
+    data = write_csv(tmp_path / "train.csv", X, y)
+    model = tmp_path / "model.cwb"
+    options = ["--rounds", 20, "--seed", 3, "--quiet", "--set", "C=100", "--set", "tol=0.0"]
+    assert run("fit", data, model, "--weak-learner", "stump", *options) == 0
+    printed = capsys.readouterr().out
+    assert f"20 rounds on {len(X)} examples, {X.shape[1]} features, 11 classes" in printed
+    expected = CWBoostClassifier("stump", 20, C=100, tol=0.0, random_state=3).fit(X, y)
+    loaded = load_model(model)
+    assert np.array_equal(loaded.decision_function(X), expected.decision_function(X))
+
+    assert run("predict", model, data, "--label", -1) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    assert lines[0] == "label"
+    assert lines[1:] == expected.predict(X).astype(str).tolist()
+    assert f"error {1 - expected.score(X, y):.2%} on {len(X)} examples" in captured.err
+
+    features = write_csv(tmp_path / "test.csv", X)
+    for option, method in (("--proba", "predict_proba"), ("--scores", "decision_function")):
+        out = tmp_path / "out.csv"
+        assert run("predict", model, features, option, "--out", out, "--jobs", 1) == 0
+        with out.open() as file:
+            header, *rows = csv.reader(file)
+        assert header == [str(label) for label in expected.classes_]
+        assert np.array_equal(np.array(rows, dtype=float), getattr(expected, method)(X))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, size=(60, 3)).astype(np.uint8)
+    y = np.where(X[:, 0] > 100, "high", "low")
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    assert read_table(tmp_path / "data.npz", None).X.dtype == np.uint8
+    model = tmp_path / "model.cwb"
+    parameters = ["--set", "weak_learner__max_depth=2", "--set", "weak_learner__max_features=sqrt"]
+    options = ["--weak-learner", "tree", "--rounds", 5, "--quiet", *parameters]
+    assert run("fit", tmp_path / "data.npz", model, *options) == 0
+    weak_learner = load_model(model).weak_learner
+    assert (weak_learner.max_depth, weak_learner.max_features) == (2, "sqrt")
+    assert run("predict", model, tmp_path / "data.npz", "--scores") == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[1] == "low"
+    error = 1 - load_model(model).score(X, y)
+    assert error < 0.1 and f"error {error:.2%} on 60 examples" in captured.err
+
+
+def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwarn):
+    X, y = vowel
+    names = [f"länge {f}" for f in range(10)]
+    train = write_csv(tmp_path / "train.csv", X, y, [*names, "vowel"])
+    model = tmp_path / "model.cwb"
+    assert run("fit", train, model, "--label", "vowel", "--rounds", 3, "--quiet") == 0
+    assert load_model(model).feature_names_in_.tolist() == names
+    same = write_csv(tmp_path / "same.csv", X, names=names)
+    nameless = write_csv(tmp_path / "nameless.csv", X)
+    capsys.readouterr()
+    outputs = []
+    for data, label in ((same, []), (nameless, []), (train, ["--label", "vowel"])):
+        assert run("predict", model, data, *label) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert not recwarn.list
+    turned = write_csv(tmp_path / "turned.csv", X, names=[names[1], names[0], *names[2:]])
+    assert run("predict", model, turned) == 1
+    assert "feature 0 is called 'länge 1', in the model 'länge 0'" in capsys.readouterr().err
+    # Names of the file do not matter to a model that was trained without.
+    assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
+    assert run("predict", model, same, "--label", names[0]) == 0
+
+
+@pytest.mark.parametrize("method", ["multiboost", "adaboost-ecc", "adaboost-mh", "adaboost-mo"])
+def test_the_other_methods(method, vowel, tmp_path, capsys):
+    data = write_csv(tmp_path / "train.csv", *vowel)
+    model = tmp_path / "model.cwb"
+    assert run("fit", data, model, "--method", method, "--rounds", 3, "--quiet") == 0
+    assert run("predict", model, data, "--label", "-1") == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(vowel[0]) + 2
+
+
+def test_reading_csv(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("kind,size,weight\nx,1,2.5\ny,,nan\nx,?,-1e3\n")
+    table = read_table(path, "kind")
+    assert table.y.tolist() == ["x", "y", "x"]
+    assert table.names == ["size", "weight"]
+    assert np.array_equal(table.X, [[1, 2.5], [np.nan, np.nan], [np.nan, -1000]], equal_nan=True)
+    assert read_table(path, "0").y.tolist() == ["x", "y", "x"]
+    path.write_text("1,2,7\n3,4,-7\n")
+    assert read_table(path, "-1").y.tolist() == [7, -7]
+    assert read_table(path, "-1").y.dtype == np.int64
+    assert read_table(path, None).X.shape == (2, 3)
+    assert read_table(path, None).names is None
+    packed = write_csv(tmp_path / "b.csv.gz", np.eye(2), names=["p", "q"])
+    assert np.array_equal(read_table(packed, None).X, np.eye(2))
+
+
+@pytest.mark.parametrize(
+    "text, label, message",
+    [
+        ("", None, "is empty"),
+        ("a,b\n", None, "no examples"),
+        ("1,2\n3\n", None, "line 2: 1 fields, line 1 has 2"),
+        ("1,2\n3,red\n", None, "line 2: 'red' is not a number"),
+        ("a,b\n3,1\n", "c", r"no column is called 'c'; its columns are \['a', 'b'\]"),
+        ("3,1\n", "c", "it has no line of names"),
+        ("3,1\n", "2", "there is no column 2 among 2"),
+    ],
+)
+def test_damaged_csv(text, label, message, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_table(path, label)
+
+
+def test_errors_are_one_line(vowel, tmp_path, capsys):
+    X, y = vowel
+    data, model = write_csv(tmp_path / "train.csv", X, y), tmp_path / "model.cwb"
+    np.savez(tmp_path / "no_x.npz", Z=X)
+    np.savez(tmp_path / "no_y.npz", X=X)
+    (tmp_path / "odd.npz").write_text("not a zip file")
+    assert run("fit", data, model, "--rounds", 2, "--quiet") == 0
+    narrow = write_csv(tmp_path / "narrow.csv", X[:, :3])
+    cases = [
+        (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
+        (["fit", tmp_path / "train.txt", model], "ends in .csv, .csv.gz or .npz"),
+        (["fit", tmp_path / "no_x.npz", model], "has no array X, only ['Z']"),
+        (["fit", tmp_path / "no_y.npz", model], "has no labels y"),
+        (["fit", tmp_path / "odd.npz", model], "is no NPZ file"),
+        (["fit", data, tmp_path / "nowhere" / "model.cwb"], "its folder does not exist"),
+        (["fit", data, model, "--weak-learner", "shrub"], "unknown weak learner 'shrub'"),
+        (["fit", data, model, "--set", "depth=3"], "Invalid parameter 'depth'"),
+        (["fit", data, model, "--set", "C"], "--set: expected NAME=VALUE, got 'C'"),
+        (["fit", data, model, "--set", "C=-1"], "C"),
+        (["fit", data, model, "--set", "C=much"], "C"),
+        (["predict", data, data], "train.csv: not a cwboost model file"),
+        (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
+        (["predict", model, data], "11 features, the model has 10 (is one of them the label?"),
+        (["predict", model, narrow], "3 features, the model has 10"),
+    ]
+    capsys.readouterr()
+    for arguments, message in cases:
+        assert run(*arguments) == 1, arguments
+        error = capsys.readouterr().err
+        assert message in error, error
+        assert error.startswith(f"cwboost {arguments[0]}: error: ") and error.count("\n") == 1, (
+            error
+        )

@@ -1,0 +1,337 @@
+"""The coefficient path and the ensemble, with a family small enough to read."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cwboost.ensemble.model import CoefficientPath, Ensemble, PathBuilder
+from cwboost.families.contract import WeakLearners
+
+
+class Signs(WeakLearners):
+    """h(x) = sign of one feature; 0 counts as +1."""
+
+    def __init__(self, feature):
+        self.feature = np.asarray(feature, dtype=np.int32)
+
+    def __len__(self):
+        return len(self.feature)
+
+    def outputs(self, X):
+        return np.where(X[:, self.feature] >= 0, 1, -1).astype(np.int8)
+
+    def arrays(self):
+        return {"feature": self.feature}
+
+    @classmethod
+    def from_arrays(cls, arrays, n_features):
+        if set(arrays) != {"feature"}:
+            raise ValueError("feature: missing")
+        return cls(arrays["feature"])
+
+    def take(self, indices):
+        return Signs(self.feature[np.asarray(indices, dtype=int)])
+
+    @classmethod
+    def concatenate(cls, batches):
+        return cls(np.concatenate([batch.feature for batch in batches]))
+
+
+def random_path(rng, n_rounds=12, n_scores=4, changes=20, added=3):
+    """A path and the dense coefficients after every round, built side by side."""
+    builder, coef, stages = PathBuilder(), {}, []
+    for r in range(1, n_rounds + 1):
+        known = added * r
+        keys = rng.choice(known * n_scores, size=min(changes, known), replace=False)
+        columns, targets = np.divmod(keys, n_scores)
+        values = rng.normal(size=len(keys)) * (rng.random(len(keys)) > 0.2)
+        builder.append(columns, targets, values, known)
+        coef.update(zip(zip(columns.tolist(), targets.tolist()), values))
+        dense = np.zeros((known, n_scores))
+        for (column, target), value in coef.items():
+            dense[column, target] = value
+        stages.append(dense)
+    return builder.path(), stages
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def model(rng):
+    path, stages = random_path(rng)
+    learners = Signs(rng.integers(0, 6, size=path.n_learners))
+    return Ensemble(learners, path, 4, rng.random(len(learners))), stages
+
+
+def test_coef_of_every_round(model):
+    ensemble, stages = model
+    assert ensemble.n_rounds == len(stages) == 12
+    assert ensemble.coef(0).nnz == 0
+    for r, dense in enumerate(stages, start=1):
+        coef = ensemble.coef(r)
+        assert coef.shape == (len(ensemble.learners), 4)
+        assert np.all(coef.data != 0)
+        np.testing.assert_array_equal(coef.toarray()[: len(dense)], dense)
+        assert not coef.toarray()[len(dense) :].any()
+    np.testing.assert_array_equal(ensemble.coef().toarray(), stages[-1])
+
+
+def test_scores_and_staged_scores(model, rng):
+    ensemble, stages = model
+    X = rng.normal(size=(133, 6))
+    outputs = ensemble.learners.outputs(X)
+    staged = list(ensemble.staged_scores(X))
+    assert len(staged) == 12
+    for r, dense in enumerate(stages, start=1):
+        expected = outputs[:, : len(dense)] @ dense
+        np.testing.assert_allclose(ensemble.scores(X, r), expected, atol=1e-12)
+        np.testing.assert_allclose(staged[r - 1], expected, atol=1e-12)
+    np.testing.assert_array_equal(ensemble.scores(X), ensemble.scores(X, 12))
+    assert not ensemble.scores(X, 0).any()
+
+
+def test_staged_arrays_are_independent(model, rng):
+    stages = []
+    for scores in model[0].staged_scores(rng.normal(size=(9, 6))):
+        stages.append(scores.copy())
+        scores[:] = np.nan
+    assert np.isfinite(stages).all()
+
+
+def test_scores_are_the_same_bits_however_rows_are_cut(model, rng):
+    ensemble, _ = model
+    X = rng.normal(size=(50, 6))
+    whole = ensemble.scores(X)
+    for size in (1, 7, 49):
+        parts = [ensemble.scores(X[i : i + size]) for i in range(0, 50, size)]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_no_rows(model):
+    ensemble, _ = model
+    X = np.empty((0, 6))
+    assert ensemble.scores(X).shape == (0, 4)
+    assert [s.shape for s in ensemble.staged_scores(X)] == [(0, 4)] * 12
+
+
+def test_chunks_of_staged_scores(model, rng, monkeypatch):
+    ensemble, _ = model
+    X = rng.normal(size=(100, 6))
+    expected = list(ensemble.staged_scores(X))
+    monkeypatch.setattr("cwboost.ensemble.model.CELLS_A_CHUNK", 50)
+    for ours, theirs in zip(ensemble.staged_scores(X), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_truncate(model, rng):
+    ensemble, _ = model
+    X = rng.normal(size=(20, 6))
+    short = ensemble.truncate(5)
+    assert short.n_rounds == 5 and len(short.learners) == 15 and len(short.edges) == 15
+    np.testing.assert_array_equal(short.scores(X), ensemble.scores(X, 5))
+
+
+def test_builder_continues_a_path(rng):
+    path, _ = random_path(rng)
+    builder = PathBuilder(path.truncate(7))
+    for r in range(7, 12):
+        part = slice(path.round_offsets[r], path.round_offsets[r + 1])
+        builder.append(
+            path.column[part][::-1],
+            path.score_index[part][::-1],
+            path.value[part][::-1],
+            path.learners_offsets[r + 1],
+        )
+    for name, array in builder.path().arrays().items():
+        np.testing.assert_array_equal(array, path.arrays()[name])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [([3], [0], [1.0], 3), ([-1], [0], [1.0], 3), ([1, 1], [0, 0], [1.0, 2.0], 3)],
+    ids=["unknown column", "negative column", "coefficient twice"],
+)
+def test_builder_refuses(entry):
+    with pytest.raises(ValueError, match=r"column|coefficient"):
+        PathBuilder().append(*entry)
+
+
+def test_builder_refuses_lengths_and_vanishing_learners():
+    builder = PathBuilder()
+    with pytest.raises(ValueError, match="same length"):
+        builder.append([0, 1], [0], [1.0], 2)
+    builder.append([], [], [], 2)
+    with pytest.raises(ValueError, match="at least 2"):
+        builder.append([], [], [], 1)
+
+
+def test_final_keeps_scores_and_refuses_stages(model, rng):
+    ensemble, _ = model
+    X = rng.normal(size=(20, 6))
+    final = Ensemble(ensemble.learners, ensemble.path.final(4), 4)
+    assert final.n_rounds == 12 and len(final.path.value) < len(ensemble.path.value)
+    np.testing.assert_array_equal(final.scores(X), ensemble.scores(X))
+    with pytest.raises(ValueError, match="staged=True"):
+        final.scores(X, 3)
+    with pytest.raises(ValueError, match="staged=True"):
+        next(final.staged_scores(X))
+
+
+def test_final_of_a_stagewise_path_is_the_path_itself():
+    builder = PathBuilder()
+    for r in range(5):
+        builder.append([r], [0], [1.0 + r], r + 1)
+    path = builder.path()
+    assert path.final(1) is path and path.staged
+
+
+@pytest.mark.parametrize("n_rounds, error", [(13, ValueError), (-1, ValueError), (1.0, TypeError)])
+def test_bad_n_rounds(model, n_rounds, error):
+    with pytest.raises(error, match="n_rounds"):
+        model[0].scores(np.zeros((1, 6)), n_rounds)
+
+
+def test_arrays_round_trip_and_pickle(model, rng):
+    ensemble, _ = model
+    X = rng.normal(size=(20, 6))
+    scores = ensemble.scores(X)
+    again = Ensemble.from_arrays(ensemble.arrays(), Signs, 6, 4)
+    np.testing.assert_array_equal(again.scores(X), scores)
+    np.testing.assert_array_equal(again.edges, ensemble.edges)
+    copy = pickle.loads(pickle.dumps(ensemble))
+    assert copy._scorer is None and ensemble._scorer is not None
+    np.testing.assert_array_equal(copy.scores(X), scores)
+
+
+def put(index, value):
+    def change(array):
+        array[index] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "name, change, message",
+    [
+        ("round_offsets", put(0, 1), "round_offsets must start"),
+        ("round_offsets", put(-1, 2**62), "round_offsets must start at 0 and end"),
+        ("round_offsets", put(3, 2**62), "round_offsets must not decrease"),
+        ("round_offsets", put(3, -(2**63)), "round_offsets must not decrease"),
+        ("round_offsets", lambda a: a[:0], "round_offsets must start"),
+        ("learners_offsets", lambda a: np.delete(a, 3), "same length"),
+        ("learners_offsets", put(-1, 35), "learners_offsets must start at 0 and end at 36"),
+        ("column", put(0, 35), "column names a learner"),
+        ("column", put(0, -1), "column names a learner"),
+        ("column", lambda a: a.astype(np.int64), "column must be one-dimensional int32"),
+        ("score_index", put(5, 4), "score_index must lie"),
+        ("score_index", put(5, -1), "score_index must lie"),
+        ("score_index", lambda a: a[:-1], "same length"),
+        ("value", put(2, np.nan), "value must be finite"),
+        ("value", lambda a: a.reshape(1, -1), "value must be one-dimensional"),
+        ("edges", put(2, np.inf), "edges must be finite"),
+        ("edges", lambda a: a[:-1], "edges must have shape"),
+    ],
+)
+def test_damaged_arrays_are_refused(model, name, change, message):
+    arrays = dict(model[0].arrays())
+    arrays[name] = change(arrays[name].copy())
+    with pytest.raises(ValueError, match=message):
+        Ensemble.from_arrays(arrays, Signs, 6, 4)
+
+
+def test_entries_out_of_order_and_missing_arrays_are_refused(model):
+    arrays = dict(model[0].arrays())
+    arrays["column"] = arrays["column"].copy()
+    last = slice(arrays["round_offsets"][-2], None)
+    arrays["column"][last] = arrays["column"][last][::-1]
+    with pytest.raises(ValueError, match="sorted and distinct"):
+        Ensemble.from_arrays(arrays, Signs, 6, 4)
+    del arrays["value"]
+    with pytest.raises(ValueError, match="has the arrays"):
+        Ensemble.from_arrays(arrays, Signs, 6, 4)
+
+
+def test_learners_and_path_must_agree(model):
+    with pytest.raises(ValueError, match="36 learners"):
+        Ensemble(Signs([0]), model[0].path, 4)
+
+
+def test_scores_take_dense_and_sparse_coef(rng):
+    learners = Signs([0, 1, 2])
+    X, coef = rng.normal(size=(10, 3)), rng.normal(size=(3, 2))
+    expected = learners.outputs(X) @ coef
+    np.testing.assert_allclose(learners.scores(X, coef), expected)
+    np.testing.assert_array_equal(
+        learners.scores(X, coef), learners.scorer(sparse.csr_array(coef))(X, n_threads=2)
+    )
+
+
+def test_rounds_are_joined_once():
+    """However often the path is asked for, as callbacks do, each round is joined one time."""
+    builder = PathBuilder()
+    for r in range(2000):
+        builder.append([r], [0], [1.0], r + 1)
+    path = builder.path()
+    assert isinstance(path, CoefficientPath)
+    assert [len(parts) for parts in builder._parts.values()] == [1, 1, 1]
+    builder.append([2000], [0], [1.0], 2001)
+    assert [len(parts) for parts in builder._parts.values()] == [2, 2, 2]
+    np.testing.assert_array_equal(builder.path().column, np.arange(2001))
+    assert path.n_rounds == len(path.column) == 2000
+
+
+# Offsets: what rounds add to the scores of every example.
+
+
+@pytest.fixture
+def pair(rng):
+    """The same model with offsets and without."""
+    path, _ = random_path(rng)
+    learners = Signs(rng.integers(0, 6, size=path.n_learners))
+    offsets = np.vstack([np.zeros(4), rng.normal(size=(path.n_rounds, 4)).cumsum(axis=0)])
+    return Ensemble(learners, path, 4, offsets=offsets), Ensemble(learners, path, 4)
+
+
+def test_offsets_are_added_in_every_round(pair, rng):
+    model, plain = pair
+    X = rng.normal(size=(33, 6))
+    staged = list(model.staged_scores(X))
+    for r in range(model.n_rounds + 1):
+        expected = plain.scores(X, r) + model.offsets[r]
+        np.testing.assert_array_equal(model.scores(X, r), expected)
+        if r:
+            np.testing.assert_allclose(staged[r - 1], expected, atol=1e-12)
+
+
+def test_truncate_keeps_the_offsets_of_its_rounds(pair, rng):
+    model, _ = pair
+    X = rng.normal(size=(9, 6))
+    short = model.truncate(5)
+    assert short.offsets.shape == (6, 4)
+    np.testing.assert_array_equal(short.scores(X), model.scores(X, 5))
+
+
+def test_arrays_round_trip(pair, rng):
+    model, plain = pair
+    assert "offsets" not in plain.arrays()
+    X = rng.normal(size=(9, 6))
+    again = Ensemble.from_arrays(model.arrays(), Signs, 6, 4)
+    np.testing.assert_array_equal(again.scores(X), model.scores(X))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda o: o[:-1], lambda o: o[:, :3], lambda o: o * np.inf, lambda o: o.astype(np.float32)],
+)
+def test_damaged_offsets_are_refused(pair, change):
+    arrays = pair[0].arrays()
+    with np.errstate(invalid="ignore"):
+        arrays["offsets"] = change(arrays["offsets"])
+    with pytest.raises(ValueError, match="offsets must"):
+        Ensemble.from_arrays(arrays, Signs, 6, 4)

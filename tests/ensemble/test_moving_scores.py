@@ -1,0 +1,73 @@
+"""Scores that follow changed coefficients, from packed outputs."""
+
+import numpy as np
+import pytest
+
+from cwboost._kernels.prediction import votes
+from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.families.contract import pack_outputs
+
+
+def random_outputs(rng, n_samples, n_columns):
+    return rng.choice([-1, 1], size=(n_samples, n_columns)).astype(np.int8)
+
+
+@pytest.mark.parametrize("n_samples", [0, 1, 8, 9, 2048, 2049, 5000])
+def test_votes_are_those_of_a_loop(n_samples):
+    rng = np.random.default_rng(n_samples)
+    outputs = random_outputs(rng, n_samples, 7)
+    rows, targets = rng.integers(0, 7, 40), rng.integers(0, 3, 40)
+    steps = rng.normal(size=40)
+    scores = votes.new_scores(3, n_samples)
+    expected = np.zeros((3, n_samples))
+    for row, target, step in zip(rows, targets, steps):
+        expected[target] += step * outputs[:, row]
+    votes.add_votes(pack_outputs(outputs), rows, targets, steps, scores)
+    # The same sums in the same order: the same bits.
+    np.testing.assert_array_equal(scores[:, :n_samples], expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": [0, 2]}, "inside packed and scores"),
+        ({"rows": [-1, 0]}, "inside packed and scores"),
+        ({"targets": [0, 3]}, "inside packed and scores"),
+        ({"steps": [1.0]}, "the same length"),
+        ({"scores": np.zeros((3, 16))}, "scores must have 8 examples"),
+    ],
+)
+def test_what_lies_outside_is_refused(change, message):
+    good = {
+        "rows": [0, 1],
+        "targets": [0, 2],
+        "steps": [1.0, 2.0],
+        "scores": votes.new_scores(3, 5),
+    }
+    packed = np.zeros((2, 1), np.uint8)
+    votes.add_votes(packed, **good)
+    with pytest.raises(ValueError, match=message):
+        votes.add_votes(packed, **(good | change))
+
+
+def test_learners_come_and_go():
+    """Against the plain product, while outputs are kept, dropped, and kept again."""
+    rng = np.random.default_rng(0)
+    outputs = random_outputs(rng, 77, 300)
+    moving, coef = MovingScores(77, 4), np.zeros((300, 4))
+    offset = np.zeros(4)
+    for _ in range(30):
+        ids = rng.choice(300, size=rng.integers(0, 90), replace=False)
+        new = ids[~moving.is_kept(ids)]
+        moving.keep(new, pack_outputs(outputs[:, new]))
+        assert moving.is_kept(ids).all()
+        targets, steps = rng.integers(0, 4, len(ids)), rng.normal(size=len(ids))
+        moving.move(ids, targets, steps)
+        coef[ids, targets] += steps
+        shift = rng.normal(size=4)
+        moving.shift(shift)
+        offset += shift
+        np.testing.assert_allclose(moving.scores, outputs @ coef + offset, atol=1e-12)
+        gone = ids[rng.random(len(ids)) < 0.7]
+        moving.drop(gone)
+        assert not moving.is_kept(gone).any()

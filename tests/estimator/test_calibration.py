@@ -1,0 +1,97 @@
+"""Probabilities: the scale that the loss implies, and the one fitted on held-out examples."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.datasets import load_vowel
+from cwboost.estimator.calibration import fit_scale
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+    half = len(y_test) // 2
+    return X, y, X_test[:half], y_test[:half], X_test[half:], y_test[half:]
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
+def test_recovers_the_scale_that_made_the_labels(scale):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(20_000, 5))
+    p = softmax(scale * scores, axis=1)
+    y = (p.cumsum(axis=1) < rng.random((len(p), 1))).sum(axis=1)
+    assert fit_scale(scores, y) == pytest.approx(scale, rel=0.05)
+
+
+def test_minimises_the_likelihood_it_says(vowel):
+    rng = np.random.default_rng(1)
+    scores, y = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
+
+    def loss(scale):
+        likelihood = -np.log(softmax(scale * scores, axis=1)[np.arange(50), y]).sum()
+        return likelihood + 0.5 * np.log(scale / 2) ** 2
+
+    best = fit_scale(scores, y)
+    assert all(loss(best) <= loss(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))
+
+
+def test_stays_finite_without_mistakes_and_without_examples():
+    assert 2 <= fit_scale(np.array([[5.0, 0.0]] * 9), np.zeros(9, dtype=int)) < 50
+    assert fit_scale(np.zeros((0, 3)), np.zeros(0, dtype=int)) == pytest.approx(2.0, rel=1e-3)
+    assert fit_scale(np.array([[1e300, 0.0]]), np.array([0])) < 1e4
+
+
+def test_held_out_examples_set_the_scale(vowel, tmp_path):
+    X, y, X_val, y_val, X_test, y_test = vowel
+    params = {"n_estimators": 60, "C": 1e5, "random_state": 0}
+    plain = CWBoostClassifier(**params).fit(X, y)
+    assert plain.probability_scale_ == 2.0
+    held = CWBoostClassifier(**params).fit(X, y, X_val=X_val, y_val=y_val)
+    assert held.probability_scale_ != 2.0
+    later = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)
+    assert later.probability_scale_ == held.probability_scale_
+    np.testing.assert_array_equal(later.predict(X_test), plain.predict(X_test))
+    np.testing.assert_array_equal(later.decision_function(X_test), plain.decision_function(X_test))
+    early = CWBoostClassifier(**params, early_stopping=True).fit(X, y)
+    assert early.probability_scale_ != 2.0
+    later.save(tmp_path / "m")
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "m").predict_proba(X_test), later.predict_proba(X_test)
+    )
+    assert log_loss(y_test, later.predict_proba(X_test)) < log_loss(
+        y_test, plain.predict_proba(X_test)
+    )
+
+
+def test_better_than_one_sigmoid_a_class(vowel):
+    X, y, X_val, y_val, X_test, y_test = vowel
+    params = {"n_estimators": 40, "C": 1e4, "random_state": 0}
+    ours = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)
+    theirs = CalibratedClassifierCV(CWBoostClassifier(**params), cv=3).fit(
+        np.concatenate([X, X_val]), np.concatenate([y, y_val])
+    )
+    assert log_loss(y_test, ours.predict_proba(X_test)) < log_loss(
+        y_test, theirs.predict_proba(X_test)
+    )
+
+
+def test_calibrate_refuses(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"y has a label that y has not: .*99"):
+        clf.calibrate(X[:2], [y[0], 99])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clf.calibrate(X[:2], y[:3])
+
+    class Own(CWBoostClassifier):
+        def _probabilities(self, scores):
+            return scores
+
+    with pytest.raises(TypeError, match="Own has a rule of its own"):
+        Own(n_estimators=2).fit(X, y).calibrate(X, y)

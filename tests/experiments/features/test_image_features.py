@@ -1,0 +1,217 @@
+"""Image features: sizes, invariances, that they see what they should; the cache on disk."""
+
+import numpy as np
+import pytest
+
+from cwboost.experiments.cache import ArrayCache, content_hash
+from cwboost.experiments.features import image_features as features
+from cwboost.experiments.features.codebook import WINDOWS, Codebook, dense_descriptors
+from cwboost.experiments.features.gist import gist_features, transfer_functions
+
+NO_CACHE = ArrayCache(None)
+
+
+def grating(side, cycles, angle, phase=0.0):
+    """Grey waves across an image: `cycles` of them a side, running in direction `angle`."""
+    y, x = np.mgrid[:side, :side] / side
+    wave = np.cos(2 * np.pi * cycles * (x * np.cos(angle) + y * np.sin(angle)) + phase)
+    return np.round(127 + 100 * wave).astype(np.uint8)
+
+
+# ---------------------------------------------------------------- GIST
+
+
+def test_gist_filters_cover_scales_and_orientations():
+    filters = transfer_functions(64)
+    assert filters.shape == (32, 64, 64)
+    assert np.all(filters[:, 0, 0] == 0)
+    frequency = np.hypot(*np.meshgrid(np.fft.fftfreq(64), np.fft.fftfreq(64)))
+    peaks = [frequency.ravel()[f.argmax()] for f in filters[::8]]
+    assert np.all(np.diff(peaks) < 0)
+    assert peaks[0] == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize("orientation", range(8))
+def test_gist_answers_to_the_direction_of_a_grating(orientation):
+    image = grating(64, 64 * 0.3, np.pi * orientation / 8)
+    descriptor = gist_features(image[None])[0].reshape(4, 8, 16)
+    assert descriptor.shape == (4, 8, 16)
+    assert descriptor[0].sum(axis=1).argmax() == orientation
+
+
+def test_gist_knows_where_in_the_image_something_is():
+    image = np.full((64, 64), 127, dtype=np.uint8)
+    image[:16, 48:] = grating(16, 4, 0.0)
+    energy = gist_features(image[None])[0].reshape(32, 4, 4).sum(axis=0)
+    assert np.unravel_index(energy.argmax(), (4, 4)) == (0, 3)
+
+
+def test_gist_does_not_depend_on_phase_or_on_the_chunk():
+    images = np.array([grating(32, 6, 0.4, phase) for phase in (0.0, 1.5, 3.0)])
+    whole = gist_features(images)
+    assert whole.shape == (3, 512) and whole.dtype == np.float32
+    assert np.allclose(whole[0], whole[2], rtol=0.15, atol=0.05 * whole.max())
+    assert np.array_equal(whole, gist_features(images, chunk=2))
+
+
+@pytest.mark.parametrize("shape", [(3, 30, 30), (3, 32, 16), (32, 32)])
+def test_gist_refuses_other_shapes(shape):
+    with pytest.raises(ValueError, match="images must have shape"):
+        gist_features(np.zeros(shape))
+
+
+def test_gist_of_colour_planes_is_that_of_their_luminance():
+    grey = grating(32, 6, 0.4)
+    planes = np.stack([grey] * 3).reshape(1, -1)
+    of_colour = features.gist(planes, (3, 32, 32), cache=NO_CACHE)
+    of_grey = features.gist(grey.reshape(1, -1), (32, 32), cache=NO_CACHE)
+    assert np.allclose(of_colour, of_grey, rtol=1e-3, atol=1e-4)
+
+
+# ---------------------------------------------------------------- HOG
+
+
+@pytest.mark.parametrize(("side", "size"), [(32, 1568 + 2916), (128, 1764)])
+def test_hog_sizes(side, size):
+    pytest.importorskip("skimage")
+    images = np.array([grating(side, 5, 0.0), grating(side, 5, np.pi / 2)]).reshape(2, -1)
+    found = features.hog(images, (side, side), cache=NO_CACHE)
+    assert found.shape == (2, size) and found.dtype == np.float32
+    assert np.linalg.norm(found[0] - found[1]) > 0.5 * np.linalg.norm(found[0])
+
+
+def test_hog_of_another_side_is_refused():
+    with pytest.raises(ValueError, match=r"images of side \[32, 128\], got 40"):
+        features.hog(np.zeros((1, 1600)), (40, 40), cache=NO_CACHE)
+
+
+def test_enlargement_keeps_constants_and_ramps():
+    matrix = features._interpolation(32, 40)
+    assert np.allclose(matrix.sum(axis=1), 1)
+    ramp = matrix @ np.arange(32.0)
+    assert np.allclose(np.diff(ramp)[1:-1], 0.8, atol=1e-5)
+
+
+# ---------------------------------------------------------------- code words
+
+
+def test_pyramid_has_one_five_and_twenty_five_windows():
+    assert len(WINDOWS) == 31
+    areas = [(bottom - top) * (right - left) for top, left, bottom, right in WINDOWS]
+    assert areas[0] == 1
+    assert np.allclose(areas[1:6], 1 / 4)
+    assert np.allclose(areas[6:], 1 / 16)
+    assert all(0 <= top < bottom <= 1 for top, _, bottom, _ in WINDOWS)
+
+
+def test_descriptors_see_the_direction_of_an_edge():
+    images = np.zeros((2, 32, 32), dtype=np.uint8)
+    images[0, :, 16:] = 200
+    images[1, 16:, :] = 200
+    descriptors, centres = dense_descriptors(images)
+    assert descriptors.shape == (2, 25, 128)
+    assert np.allclose(centres[0], (0.25, 0.25)) and np.allclose(centres[-1], (0.75, 0.75))
+    by_orientation = descriptors.reshape(2, 25, 16, 8).sum(axis=(1, 2))
+    # Brightness grows to the right (0 of 8) in the first, downwards (2 of 8) in the second.
+    assert by_orientation[0].argmax() == 0
+    assert by_orientation[1].argmax() == 2
+    lengths = np.linalg.norm(descriptors, axis=2)
+    assert np.allclose(lengths[lengths > 0], 1, atol=1e-5)
+
+
+def test_descriptors_of_a_flat_image_are_zero():
+    descriptors, _ = dense_descriptors(np.full((1, 16, 16), 90, dtype=np.uint8))
+    assert descriptors.shape == (1, 1, 128)
+    assert not descriptors.any()
+
+
+def test_descriptor_cells_are_sums_over_their_own_pixels():
+    image = np.random.default_rng(0).integers(0, 256, size=(1, 16, 16)).astype(np.uint8)
+    from cwboost.experiments.features.codebook import _normalise, _orientation_energies
+
+    energies = _orientation_energies(image.astype(np.float32))[0]
+    cells = energies.reshape(8, 4, 4, 4, 4).mean(axis=(2, 4)).transpose(1, 2, 0)
+    expected = _normalise(cells.reshape(1, 1, 128))
+    found, _ = dense_descriptors(image)
+    assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_codebook_histograms():
+    rng = np.random.default_rng(3)
+    images = np.array([grating(32, rng.integers(1, 6), a) for a in rng.uniform(0, 3, 12)])
+    book = Codebook(6, n_patches=200, chunk=5).fit(images)
+    found = book.transform(images)
+    assert found.shape == (12, 31 * 6) and found.dtype == np.float32
+    assert np.allclose(found.reshape(12, 31, 6)[:, :6].sum(axis=2), 1)
+    book.chunk = 64
+    assert np.array_equal(found, book.transform(images))
+    again = Codebook(6, n_patches=200, chunk=5).fit(images)
+    assert np.array_equal(book.words_, again.words_)
+
+
+def test_codebook_needs_patches_enough():
+    with pytest.raises(ValueError, match="50 words need as many patches"):
+        Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8))
+
+
+def test_codebook_features_are_learnt_from_the_training_images_alone(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 256, size=(5, 1024)).astype(np.uint8)
+    others = [rng.integers(0, 256, size=(3, 1024)).astype(np.uint8) for _ in range(2)]
+    cache = ArrayCache(tmp_path)
+    found = [
+        features.codebook_features(X, other, (32, 32), seed=0, cache=cache, n_words=4)
+        for other in others
+    ]
+    assert np.array_equal(found[0][0], found[1][0])
+    assert found[0][1].shape == (3, 124)
+    # One codebook, and one file of histograms for each of three sets of images.
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def test_cache_computes_once_and_again_for_other_content(tmp_path):
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return np.arange(3.0)
+
+    cache = ArrayCache(tmp_path / "new")
+    inputs = {"X": np.arange(4), "n": 3}
+    for _ in range(2):
+        assert np.array_equal(cache.get("kind", inputs, compute), np.arange(3.0))
+    assert len(calls) == 1
+    for other in ({"X": np.arange(4), "n": 4}, {"X": np.arange(4.0), "n": 3}):
+        cache.get("kind", other, compute)
+    cache.get("kind-2", inputs, compute)
+    assert len(calls) == 4
+    assert all(path.suffix == ".npy" for path in (tmp_path / "new").iterdir())
+
+
+def test_cache_replaces_a_damaged_file_and_keeps_no_half(tmp_path):
+    cache = ArrayCache(tmp_path)
+    cache.get("kind", {"n": 1}, lambda: np.arange(3.0))
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-5])
+    assert np.array_equal(cache.get("kind", {"n": 1}, lambda: np.arange(3.0)), np.arange(3.0))
+    assert np.array_equal(np.load(path), np.arange(3.0))
+
+    def fail():
+        raise RuntimeError("out of luck")
+
+    with pytest.raises(RuntimeError):
+        cache.get("kind", {"n": 2}, fail)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_content_hash_sees_shape_dtype_and_order():
+    X = np.arange(6)
+    hashes = {
+        content_hash("k", {"X": value})
+        for value in (X, X.reshape(2, 3), X.astype(np.int32), X[::-1], X.reshape(2, 3).T)
+    }
+    assert len(hashes) == 5
+    assert content_hash("k", {"a": X, "b": 1}) == content_hash("k", {"b": 1, "a": X})

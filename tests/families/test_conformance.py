@@ -1,0 +1,65 @@
+"""The conformance suite on every built-in family, with many settings of its hyper-parameters."""
+
+import pytest
+from reference_family import ReferenceStump
+
+from cwboost.families.contract import WeakLearners
+from cwboost.families.discovery import get_family, list_plugins
+from cwboost.testing import parametrize_with_family_checks
+
+# Beside the default. Every combination that takes another path through a kernel belongs here.
+SETTINGS = {
+    "stump": [
+        {"max_features": 2},
+        {"max_features": 0.5},
+        {"max_features": "sqrt"},
+    ],
+    "projection": [
+        {"n_projections": 1},
+        {"n_projections": 7, "kind": "sparse"},
+        {"n_projections": 20, "kind": "sparse", "density": 1.0},
+        {"n_projections": 9, "kind": "orthogonal"},
+        {"n_projections": 8, "kind": "difference"},
+    ],
+    "tree": [
+        {"max_depth": 1, "max_features": None, "criterion": "edge"},
+        {"max_depth": 3, "max_features": None, "criterion": "edge"},
+        {"max_depth": None, "max_features": None, "criterion": "entropy"},
+        {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None},
+        {"max_depth": 4, "min_samples_leaf": 4, "max_features": None},
+        {"max_depth": 2, "max_features": 1},
+        {"splitter": "best", "trim": 0.0},
+        {"splitter": "best", "max_depth": 3, "max_features": None},
+        {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
+        {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
+    ],
+}
+
+
+def built_in_families():
+    families = []
+    for record in list_plugins():
+        if record.distribution == "cwboost" and record.state == "loaded":
+            settings = [{}, *SETTINGS.get(record.family, ())]
+            families += [record.family_class(**parameters) for parameters in settings]
+    return families
+
+
+def every_stump(family, X) -> WeakLearners:
+    return ReferenceStump().brute_force(X)
+
+
+@parametrize_with_family_checks(built_in_families(), brute_force=every_stump)
+def test_family(family, check):
+    if check.name == "check_exact_pricing":
+        assert family.name == "stump", f"enumerate the learners of {family!r} here"
+    check(family)
+
+
+def test_every_setting_belongs_to_a_family():
+    assert set(SETTINGS) == {family.name for family in built_in_families()}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_built_in_family_loads(name):
+    assert get_family(name).name == name

@@ -1,0 +1,116 @@
+"""The third party's kit from end to end: wheel, example plugin and new plugin in a fresh place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cwboost.commands._plugin_writer import write_plugin
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "plugins" / "example_plugin"
+BUILD_RESULTS = shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "*.so", "*.pyd")
+
+TRAIN = """
+import pickle, sys
+from pathlib import Path
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from cwboost import CWBoostClassifier, get_family, load_model
+from cwboost.datasets import load_vowel
+
+X, y = load_vowel(return_X_y=True)
+X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+for name in sys.argv[1:]:
+    for weak_learner in (name, get_family(name)()):
+        clf = CWBoostClassifier(weak_learner, n_estimators=20, random_state=0).fit(X, y)
+        score = clf.score(X_test, y_test)
+        assert score > 0.5, (name, score)
+        expected = clf.decision_function(X_test)
+        clf.save(Path("model.cwb"))
+        for other in (pickle.loads(pickle.dumps(clf)), load_model(Path("model.cwb")),
+                      clone(clf).fit(X, y)):
+            assert (other.decision_function(X_test) == expected).all(), name
+    print(name, score)
+"""
+
+
+@pytest.mark.parametrize("name", ["Wave", "9lives", "wave-let", "wave__let", "wave_", "", "../x"])
+def test_names_of_new_plugins_are_checked(name, tmp_path):
+    with pytest.raises(ValueError, match="the name of a plugin must be lower-case"):
+        write_plugin(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_new_plugin_is_the_example_under_its_name(tmp_path):
+    folder = write_plugin("wave_let", tmp_path / "new")
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert "src/cwboost_wave_let/_interval.pyx" in written
+    assert "tests/test_wave_let.py" in written
+    for path in written:
+        text = (folder / path).read_text()
+        assert "acme" not in text
+        original = EXAMPLE / path.replace("wave_let", "acme")
+        assert text == original.read_text().replace("-acme", "-wave-let").replace(
+            "acme", "wave_let"
+        )
+    sources = [EXAMPLE / "pyproject.toml", EXAMPLE / "setup.py", EXAMPLE / "README.md"]
+    sources += EXAMPLE.glob("src/cwboost_acme/*.py*")
+    sources += EXAMPLE.glob("tests/*.py")
+    assert len(written) == len(sources)
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(FileExistsError, match="exists and is not an empty folder"):
+        write_plugin("wave", tmp_path)
+    with pytest.raises(FileExistsError):
+        write_plugin("wave", tmp_path / "mine.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_python_family_is_short():
+    assert len((EXAMPLE / "src/cwboost_acme/ball.py").read_text().splitlines()) < 60
+
+
+@pytest.fixture(scope="module")
+def environment(wheel_environment, tmp_path_factory):
+    """The example plugin, built and installed beside the wheel of cwboost."""
+    source = tmp_path_factory.mktemp("third_party") / "example_plugin"
+    shutil.copytree(EXAMPLE, source, ignore=BUILD_RESULTS)
+    # What the plugin declares for its build and its tests, and what cwboost itself needs.
+    wheel_environment.pip_install("setuptools>=77", "Cython>=3.1", "pytest>=8")
+    wheel_environment.pip_install("--no-build-isolation", "--no-index", source)
+    wheel_environment.example = source
+    return wheel_environment
+
+
+@pytest.mark.slow
+def test_both_families_are_listed(environment):
+    lines = environment.command("plugins").splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line}
+    assert rows["acme_ball"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
+    assert rows["acme_interval"][:4] == ["cwboost-acme", "0.1.0", "1", "loaded"]
+
+
+@pytest.mark.slow
+def test_both_families_train_by_name(environment):
+    out = environment.python("-W", "error", "-c", TRAIN, "acme_ball", "acme_interval")
+    assert out.count("acme_") == 2
+
+
+@pytest.mark.slow
+def test_the_examples_own_tests_pass(environment):
+    out = environment.python("-m", "pytest", "-q", environment.example)
+    assert " passed" in out and "skipped" not in out
+
+
+@pytest.mark.slow
+def test_a_new_plugin_installs_and_passes_its_own_tests(environment):
+    folder = environment.example.parent / "new"
+    environment.command("plugins", "new", "wave_let", "--output", folder)
+    environment.pip_install("--no-build-isolation", "--no-index", folder)
+    assert " passed" in environment.python("-m", "pytest", "-q", folder)
+    out = environment.command("plugins")
+    for name in ("wave_let_ball", "wave_let_interval", "acme_ball", "acme_interval"):
+        assert any(line.split()[:1] == [name] for line in out.splitlines())

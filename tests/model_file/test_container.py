@@ -1,0 +1,297 @@
+"""The bytes of a model file: exact round trips, and no way to do harm with them."""
+
+import json
+import os
+import stat
+import struct
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+from forgery import forge, header_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from cwboost.model_file import container
+from cwboost.model_file.container import MAGIC, ModelFileError, read, write
+
+LIMIT = 2**24
+DTYPES = st.sampled_from(list(container.DTYPES))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.cwb"
+
+
+@pytest.fixture
+def written(path):
+    write(path, {"a": 1}, {"x": np.arange(1000), "y": np.linspace(0, 1, 7)})
+    return path
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    DTYPES.flatmap(
+        lambda name: hnp.arrays(name, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
+    )
+)
+def test_any_array_comes_back_bit_for_bit(tmp_path_factory, array):
+    path = tmp_path_factory.mktemp("container") / "a"
+    write(path, {"k": [1, None, "ü"]}, {"a": array})
+    header, arrays = read(path, LIMIT)
+    assert header == {"k": [1, None, "ü"]}
+    assert arrays["a"].dtype == array.dtype and arrays["a"].shape == array.shape
+    assert arrays["a"].tobytes() == array.tobytes()
+    assert arrays["a"].flags.writeable
+
+
+def test_layouts_byte_orders_and_large_arrays(path, monkeypatch):
+    monkeypatch.setattr(container, "QUICK_ABOVE", 1000)
+    big = np.random.default_rng(0).normal(size=(30, 40))
+    arrays = {"f": np.asfortranarray(big), "s": big[::-1, ::3], "b": big.astype(">f8")}
+    write(path, {}, arrays)
+    for name, array in read(path, LIMIT)[1].items():
+        np.testing.assert_array_equal(array, arrays[name])
+        assert array.flags.c_contiguous and array.dtype == np.float64
+
+
+def test_compresses_what_models_hold(path):
+    n = 2000
+    rng = np.random.default_rng(0)
+    arrays = {
+        "column": np.arange(n, dtype=np.int32),
+        "round_offsets": np.arange(0, n + 1, 10),
+        "threshold": rng.integers(0, 255, n) + 0.5,
+        "polarity": rng.choice(np.array([-1, 1], np.int8), n),
+    }
+    write(path, {}, arrays)
+    assert path.stat().st_size < 3 * n
+
+
+@pytest.mark.parametrize("array", [np.zeros(2, complex), np.array(["a"]), np.array([None])])
+def test_other_dtypes_are_refused(path, array):
+    with pytest.raises(TypeError, match="array 'x' has dtype"):
+        write(path, {}, {"x": array})
+    assert not path.exists()
+
+
+def test_truncations_are_noticed(written, tmp_path):
+    data, cut = written.read_bytes(), tmp_path / "cut"
+    for length in range(0, len(data), 3):
+        cut.write_bytes(data[:length])
+        with pytest.raises(ModelFileError):
+            read(cut, LIMIT)
+
+
+def test_flipped_bits_are_noticed(written, tmp_path):
+    data, flipped = bytearray(written.read_bytes()), tmp_path / "flipped"
+    for bit in range(0, 8 * len(data), 5):
+        data[bit // 8] ^= 1 << bit % 8
+        flipped.write_bytes(data)
+        with pytest.raises(ModelFileError):
+            read(flipped, LIMIT)
+        data[bit // 8] ^= 1 << bit % 8
+
+
+def test_appended_bytes_are_noticed(written):
+    written.write_bytes(written.read_bytes() + b"x")
+    with pytest.raises(ModelFileError, match="longer than its header says"):
+        read(written, LIMIT)
+
+
+def test_newer_format_says_so(written):
+    header, blobs = header_of(written)
+    forge(written, header, blobs, version=2)
+    with pytest.raises(ModelFileError, match=r"format version 2.*newer cwboost"):
+        read(written, LIMIT)
+
+
+def test_limit_on_bytes(written):
+    read(written, 8056)
+    with pytest.raises(ModelFileError, match=r"8056 bytes, above the limit of 8055.*max_bytes"):
+        read(written, 8055)
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("shape", [-1], "natural"),
+        ("shape", [2.0], "natural"),
+        ("shape", [True], "natural"),
+        ("shape", "12", "natural"),
+        ("shape", [1] * 5, "natural"),
+        ("shape", [2**60], "axis"),
+        ("shape", [0, 2**60], "axis"),
+        ("shape", [2**39, 2**39, 2**39], "more than its bytes"),
+        ("shape", [2**20], "more than its bytes"),
+        ("shape", [999], "size it declares"),
+        ("shape", [1001], "size it declares"),
+        ("dtype", "|O", "unknown dtype"),
+        ("dtype", ["<i8"], "unknown dtype"),
+        ("dtype", ">i8", "unknown dtype"),
+        ("filter", "exec", "unknown filter"),
+        ("filter", {}, "unknown filter"),
+        ("bytes", -5, "natural"),
+        ("bytes", 2**62, "cut off"),
+        ("bytes", None, "natural"),
+        ("crc32", 0, "checksum"),
+        ("name", "y", "occurs twice"),
+        ("name", 3, "must be a string"),
+        ("name", "n" * 101, "must be a string"),
+    ],
+)
+def test_hostile_entries(written, field, value, message):
+    header, blobs = header_of(written)
+    header["arrays"][0][field] = value
+    forge(written, header, blobs)
+    with pytest.raises(ModelFileError, match=message):
+        read(written, LIMIT)
+
+
+@pytest.mark.parametrize(
+    "header, message",
+    [
+        (b"[]", "JSON object"),
+        (b"{}", "arrays must be a list"),
+        (b'{"arrays": {}}', "arrays must be a list"),
+        (b'{"arrays": [1]}', "must have the fields"),
+        (b'{"arrays": [{"name": "x"}]}', "must have the fields"),
+        (b'{"arrays": NaN}', "not JSON"),
+        (b"\xff\xfe\xfa", "not JSON"),
+        (b"[" * 200_000, "not JSON"),
+        (b"9" * 10_000, "not JSON"),
+        (json.dumps({"arrays": [{}] * 300}).encode(), "at most 256"),
+    ],
+)
+def test_hostile_headers(path, header, message):
+    forge(path, header, b"")
+    with pytest.raises(ModelFileError, match=message):
+        read(path, LIMIT)
+
+
+def entry(stored, **changed):
+    table = {
+        "name": "x",
+        "dtype": "<f8",
+        "shape": [4],
+        "filter": "none",
+        "bytes": len(stored),
+        "crc32": zlib.crc32(stored),
+    }
+    return {"arrays": [{**table, **changed}]}
+
+
+def test_decompression_bomb_is_refused_before_it_is_unpacked(path):
+    bomb = zlib.compress(bytes(2**29), 9)
+    tracemalloc.start()
+    for header, message in (
+        (entry(bomb, shape=[2**26]), "above the limit"),
+        (entry(bomb, shape=[4]), "size it declares"),
+        (entry(bomb, shape=[2**40 - 1]), "more than its bytes"),
+    ):
+        forge(path, header, bomb)
+        with pytest.raises(ModelFileError, match=message):
+            read(path, LIMIT)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        b"not deflate at all",
+        zlib.compress(bytes(32)) + b"more",
+        zlib.compress(bytes(32))[:-1],
+        zlib.compress(bytes(31)),
+        zlib.compress(bytes(33)),
+    ],
+)
+def test_streams_that_are_not_what_they_claim(path, stored):
+    forge(path, entry(stored), stored)
+    with pytest.raises(ModelFileError, match="decompress"):
+        read(path, LIMIT)
+
+
+def test_bools_are_zero_or_one(path):
+    stored = zlib.compress(b"\x00\x01\x02\x00")
+    forge(path, entry(stored, dtype="|b1"), stored)
+    with pytest.raises(ModelFileError, match="neither 0 nor 1"):
+        read(path, LIMIT)
+
+
+@pytest.mark.parametrize("data", [b"", b"x", MAGIC, b"tree\nversion=v4\n" * 9, b"\x89PNG" * 9])
+def test_other_files(path, data):
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="not a cwboost model file"):
+        read(path, LIMIT)
+
+
+def test_length_of_the_header_is_bounded_by_the_file(path):
+    path.write_bytes(struct.pack("<8sIII", MAGIC, 1, 2**32 - 1, 0))
+    with pytest.raises(ModelFileError, match="cut off"):
+        read(path, LIMIT)
+
+
+def test_missing_file_and_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent", LIMIT)
+    with pytest.raises(FileNotFoundError):
+        write(tmp_path / "absent" / "x", {}, {})
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(written, monkeypatch):
+    before = written.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk on fire")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk on fire"):
+        write(written, {}, {})
+    assert written.read_bytes() == before
+    assert os.listdir(written.parent) == [written.name]
+
+
+def test_permissions_and_links(written, tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"")
+    assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    link = tmp_path / "link"
+    link.symlink_to(written)
+    write(link, {"b": 2}, {})
+    assert link.is_symlink() and read(written, LIMIT)[0] == {"b": 2}
+
+
+def test_kill_during_save_leaves_a_whole_file(path):
+    """A process that saves two models in turn is killed at random moments."""
+    program = """
+        import sys, numpy as np
+        from cwboost.model_file.container import write
+        arrays = [{"x": np.full(300_000, i) + np.arange(300_000) % 7} for i in (0, 1)]
+        write(sys.argv[1], {"i": 0}, arrays[0])
+        print("ready", flush=True)
+        while True:
+            for i in (1, 0):
+                write(sys.argv[1], {"i": i}, arrays[i])
+    """
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        child = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program), str(path)], stdout=subprocess.PIPE
+        )
+        with child:
+            assert child.stdout.readline() == b"ready\n"
+            try:
+                child.wait(timeout=float(rng.uniform(0.05, 0.4)))
+            except subprocess.TimeoutExpired:
+                child.kill()
+        assert child.returncode == -9
+        header, arrays = read(path, LIMIT)
+        np.testing.assert_array_equal(arrays["x"], header["i"] + np.arange(300_000) % 7)

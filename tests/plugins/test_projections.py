@@ -1,0 +1,242 @@
+"""The projection family: the contract, bits that do not change, directions, hostile arrays."""
+
+import numpy as np
+import pytest
+from cwboost.plugins.projections import ProjectionFamily, ProjectionLearners
+from scipy import sparse
+
+from cwboost import unpack_outputs
+from cwboost.kernels import Projector, SortedFeatures, orthonormal_rows, seeded_directions
+from cwboost.testing import parametrize_with_family_checks
+
+KINDS = ["gaussian", "sparse", "orthogonal", "difference"]
+
+
+@parametrize_with_family_checks([ProjectionFamily(n_projections=6, kind=kind) for kind in KINDS])
+def test_contract(family, check):
+    check(family)
+
+
+def bind(family, X, n_targets=3, seed=0, n_threads=1):
+    rng = np.random.default_rng(seed)
+    return family.bind(X, n_targets=n_targets, random_state=rng, n_threads=n_threads)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 8, 31, 32, 45, 70])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_projections_are_sums_in_the_order_of_features(rng, n_columns, dtype):
+    X = rng.integers(0, 200, (71, 23)).astype(dtype)
+    X[rng.random(X.shape) < 0.3] = 0
+    X[::3, 4:] = 0  # rows of few non-zeros are worked through by these
+    W, centre = rng.normal(size=(23, n_columns)), rng.normal(size=23)
+    expected, offset = np.zeros((71, n_columns)), np.zeros(n_columns)
+    for k in range(23):
+        expected += X[:, k, None].astype(np.float64) * W[k]
+        offset += centre[k] * W[k]
+    expected = (expected - offset).astype(np.float32).T
+    project = Projector(W, centre)
+    np.testing.assert_array_equal(project(X), expected)
+    np.testing.assert_array_equal(project(np.asfortranarray(X), 2), expected)
+    np.testing.assert_array_equal(project(X[5:6]), expected[:, 5:6])
+    for kind in (sparse.csr_array, sparse.csc_matrix):
+        np.testing.assert_array_equal(project(kind(X), 2), expected)
+    np.testing.assert_array_equal(Projector(W[:, -1:], centre)(X)[0], expected[-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_prediction_repeats_training_bit_for_bit(rng, kind, dtype):
+    """In any chunk of rows, at any number of threads, from stored arrays, dense or sparse."""
+    X = (rng.normal(size=(300, 40)) * 60 + 90).clip(0, 250).astype(dtype)
+    X[rng.random(X.shape) < 0.4] = 0
+    weights = rng.normal(size=(9, 300))
+    priced = bind(ProjectionFamily(20, kind), X, 9, n_threads=2).price(weights)
+    outputs = unpack_outputs(priced.outputs, 300)
+    stored = priced.learners.arrays()
+    for learners in (priced.learners, ProjectionLearners.from_arrays(stored, 40)):
+        np.testing.assert_array_equal(learners.outputs(X), outputs)
+        np.testing.assert_array_equal(learners.outputs(sparse.csr_array(X)), outputs)
+        np.testing.assert_array_equal(learners.outputs(X[::-1].copy())[::-1], outputs)
+        for row in range(0, 300, 50):
+            np.testing.assert_array_equal(learners.outputs(X[row : row + 1])[0], outputs[row])
+        few = learners.take([4, 1])
+        np.testing.assert_array_equal(few.outputs(X), outputs[:, [4, 1]])
+    coef = sparse.csr_array(rng.normal(size=(9, 4)) * (rng.random((9, 4)) < 0.5))
+    scorer = priced.learners.scorer(coef)
+    scores = scorer(X)
+    np.testing.assert_array_equal(scorer(X, n_threads=2), scores)
+    np.testing.assert_array_equal(
+        np.vstack([scorer(X[i : i + 7]) for i in range(0, 300, 7)]), scores
+    )
+    np.testing.assert_allclose(scores, outputs @ coef.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_without_keeping_the_directions(rng, kind, monkeypatch):
+    X, weights = rng.normal(size=(60, 12)), rng.normal(size=(30, 60))
+    learners = bind(ProjectionFamily(10, kind), X, 30).price(weights).learners
+    coef = rng.normal(size=(30, 2))
+    outputs, scores = learners.outputs(X), learners.scores(X, coef)
+    monkeypatch.setattr("cwboost.plugins.projections.learners.KEPT_BYTES", 0)
+    monkeypatch.setattr("cwboost.plugins.projections.learners.MATRIX_BYTES", 12 * 8 * 8)
+    monkeypatch.setattr("cwboost.plugins.projections.learners.ROWS", 11)
+    np.testing.assert_array_equal(learners.outputs(X), outputs)
+    np.testing.assert_allclose(learners.scores(X, coef), scores, atol=1e-12)
+
+
+def test_seeds_always_give_the_same_directions():
+    """Golden numbers: a change of the generator would change every stored model."""
+    W = seeded_directions(np.array([0, 2**64 - 1], np.uint64), np.array([0.0, 0.5]), np.ones(4))
+    words = []
+    for k in range(8):  # splitmix64 with seed 0, from its definition
+        z = (k + 1) * 0x9E3779B97F4A7C15 % 2**64
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        words.append(z ^ z >> 31)
+    assert words[0] == 0xE220A8397B1DCDAF, "the published first number"
+    flips = [word.bit_count() - 32 for word in words[::2]]
+    fills = [(word >> 11) / 2**53 - 0.5 for word in words[1::2]]
+    assert W[:, 0].tolist() == [(a + b) / 4 for a, b in zip(flips, fills)]
+    assert set(W[:, 1]) <= {-1.0, 0.0, 1.0}
+
+
+def test_distribution_of_random_entries():
+    seeds = np.random.default_rng(0).integers(0, 2**64, 300, dtype=np.uint64)
+    scale = np.full(400, 2.0)
+    gaussian = seeded_directions(seeds, np.zeros(300), scale) / 2
+    assert abs(gaussian.mean()) < 0.01 and abs(gaussian.var() - 1) < 0.02
+    assert abs((np.abs(gaussian) < 1).mean() - 0.6827) < 0.01
+    assert abs((np.abs(gaussian) > 2.5).mean() - 0.0124) < 0.002
+    assert np.abs(np.corrcoef(gaussian.T) - np.eye(300)).max() < 0.3
+    signs = seeded_directions(seeds, np.full(300, 0.2), scale) / 2
+    assert abs((signs != 0).mean() - 0.2) < 0.01 and abs(signs.mean()) < 0.01
+
+
+def test_orthonormal_rows(rng):
+    A = rng.normal(size=(5, 9))
+    A[3] = A[1] - 2 * A[0]
+    Q = orthonormal_rows(A.copy())
+    np.testing.assert_allclose(Q @ Q.T, np.diag([1, 1, 1, 0, 1]), atol=1e-12)
+    np.testing.assert_allclose(Q @ (A[4] - A[4] @ Q.T @ Q), 0, atol=1e-12)
+
+
+def test_orthogonal_directions_are_orthogonal_in_batches_of_n_features(rng):
+    X, weights = rng.normal(size=(200, 6)), rng.normal(size=(40, 200))
+    learners = bind(ProjectionFamily(12, "orthogonal"), X, 40).price(weights).learners
+    rows = np.unique(learners.drawn.stored.toarray(), axis=0)
+    dots = rows @ rows.T
+    near = np.isclose(dots, 0, atol=1e-6) | np.isclose(dots, 1, atol=1e-6)
+    assert len(rows) > 6 and near.mean() > 0.5
+    np.testing.assert_allclose(np.diag(dots), 1, atol=1e-6)
+
+
+def test_differences_lead_between_classes(rng):
+    """Two distant classes: a difference of the two points along the first feature only."""
+    X = np.repeat([[0.0, 0.0], [8.0, 0.0]], 20, axis=0)
+    X[:, 1] = rng.normal(size=40)
+    weights = np.where(X[:, 0] > 4, 1.0, -1.0)[None]
+    learners = bind(ProjectionFamily(5, "difference"), X, 1).price(weights).learners
+    direction = learners.drawn.stored.toarray()[0]
+    assert direction[0] == np.float32(8 * learners.scale[0, 0])
+    np.testing.assert_array_equal(learners.outputs(X)[:, 0], np.sign(weights[0]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_units_of_features_do_not_matter_much(rng, kind):
+    X = rng.normal(size=(500, 5))
+    weights = np.where(X @ [1, -1, 0.5, 0, 2] > 0, 1.0, -1.0)[None]
+    plain = bind(ProjectionFamily(200, kind), X, 1).price(weights).edges[0]
+    units = np.array([1e-12, 1.0, 3e5, 1e90, 1e-90])
+    other = bind(ProjectionFamily(200, kind), X * units + units, 1).price(weights).edges[0]
+    single = SortedFeatures(X).search(weights).edges[0]
+    assert min(plain, other) > single and abs(plain - other) < 10
+
+
+def test_constant_and_infinite_features(rng):
+    X = rng.normal(size=(80, 6))
+    X[:, 1] = 1e15 / 3
+    X[:, 2] = 0
+    X[3, 4], X[4, 4], X[3, 5] = np.inf, -np.inf, np.inf
+    weights = rng.normal(size=(4, 80))
+    for kind in KINDS:
+        priced = bind(ProjectionFamily(30, kind), X, 4).price(weights)
+        assert (priced.learners.scale[0] > 0).tolist() == [True, False, False, True, True, True]
+        outputs = priced.learners.outputs(X)
+        np.testing.assert_array_equal(outputs, unpack_outputs(priced.outputs, 80))
+        np.testing.assert_allclose((weights @ outputs).diagonal(), priced.edges, rtol=1e-12)
+
+
+def test_wide_sparse_input_stays_sparse(rng):
+    X = sparse.random_array((2000, 20_000), density=0.002, format="csr", rng=rng)
+    weights = rng.normal(size=(3, 2000))
+    for kind in ("sparse", "difference"):
+        priced = bind(ProjectionFamily(8, kind), X).price(weights)
+        np.testing.assert_array_equal(
+            priced.learners.outputs(X), unpack_outputs(priced.outputs, 2000)
+        )
+    assert priced.learners.drawn.stored.nnz < 3 * 200
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_projections": 0}, ValueError, "n_projections: expected at least 1, got 0"),
+        ({"n_projections": 2.0}, TypeError, "n_projections: expected an int"),
+        ({"kind": "uniform"}, ValueError, "kind: expected one of"),
+        ({"kind": None}, ValueError, "kind: expected one of"),
+        ({"density": 0.0}, ValueError, "density: expected a float"),
+        ({"density": 1.5}, ValueError, "density: expected a float"),
+        ({"density": "sqrt"}, TypeError, "density: expected a float"),
+    ],
+)
+def test_bad_hyper_parameters(params, error, message):
+    with pytest.raises(error, match=message):
+        bind(ProjectionFamily(**params), np.eye(4))
+
+
+def change(name, place, value):
+    def apply(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name][place] = value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (change("kind", 0, 3), "kind: expected 0, 1 or 2"),
+        (change("density", 0, -0.5), "density: expected numbers"),
+        (change("threshold", 1, np.nan), "threshold: NaN"),
+        (change("polarity", 1, 0), "polarity: expected -1 or 1"),
+        (change("missing", 1, 2), "missing: expected -1 or 1"),
+        (change("frame", 0, 1), "frame: expected 0 to 0"),
+        (change("start", 1, 2**62), "start: expected numbers that ascend"),
+        (change("start", 0, -1), "start: expected numbers that ascend"),
+        (change("feature", 0, 4), "feature: expected 0 to 3"),
+        (change("feature", 1, 0), "feature: expected ascending"),
+        (change("value", 0, np.inf), "value: expected finite"),
+        (change("scale", 0, -1.0), "scale: expected numbers in"),
+        (change("scale", 0, 1e200), "scale: expected numbers in"),
+        (change("centre", 0, 1e300), "centre: too far"),
+        (change("kind", 0, 1), "start: entries of a seeded direction"),
+        (lambda arrays: arrays.update(value=arrays["value"][:-1]), "value: expected as many"),
+        (lambda arrays: arrays.update(centre=arrays["centre"][:-1]), "scale: expected rows of 4"),
+        (lambda arrays: arrays.update(seed=arrays["seed"][:-1]), "seed: expected 2 entries"),
+        (lambda arrays: arrays.update(seed=arrays["seed"].astype(int)), "seed: .* uint64"),
+        (lambda arrays: arrays.pop("start"), "projections have the arrays"),
+    ],
+)
+def test_hostile_arrays(rng, damage, message):
+    X, weights = rng.normal(size=(30, 4)), rng.normal(size=(2, 30))
+    learners = bind(ProjectionFamily(5, "orthogonal"), X, 2).price(weights).learners
+    assert (learners.drawn.kind == 2).all()
+    arrays = learners.arrays()
+    damage(arrays)
+    with pytest.raises(ValueError, match=message):
+        ProjectionLearners.from_arrays(arrays, 4)

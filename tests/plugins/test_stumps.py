@@ -1,0 +1,147 @@
+"""The stump family: the contract, exactness, sampling of features, hostile arrays."""
+
+import numpy as np
+import pytest
+from cwboost.plugins.stumps import StumpFamily, StumpLearners
+from scipy import sparse
+from stump_reference import partitions, stump_outputs
+
+from cwboost.testing import parametrize_with_family_checks
+
+
+def every_stump(family, X):
+    return np.array([h for _, h in partitions(np.asarray(X))]).T
+
+
+@parametrize_with_family_checks([StumpFamily()], brute_force=every_stump)
+def test_contract(family, check):
+    check(family)
+
+
+@parametrize_with_family_checks([StumpFamily(max_features="sqrt"), StumpFamily(max_features=0.5)])
+def test_contract_with_sampled_features(family, check):
+    check(family)
+
+
+def bind(family, X, n_targets=3, seed=0, n_threads=1):
+    rng = np.random.default_rng(seed)
+    return family.bind(X, n_targets=n_targets, random_state=rng, n_threads=n_threads)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def random_learners(rng, n_stumps=40, n_features=6):
+    return StumpLearners(
+        rng.integers(-1, n_features, n_stumps).astype(np.int32),
+        rng.choice([-np.inf, -1.0, 0.0, 0.5, 3.0, np.inf], n_stumps),
+        rng.choice([-1, 1], n_stumps).astype(np.int8),
+        rng.choice([-1, 1], n_stumps).astype(np.int8),
+        n_features=n_features,
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+def test_outputs_and_scores_follow_the_definition(rng, dtype, kind):
+    X = rng.integers(0, 5, (70, 6)).astype(dtype) * (rng.random((70, 6)) < 0.6).astype(dtype)
+    if dtype != np.uint8:
+        X *= rng.choice([-1, 1], X.shape).astype(dtype)
+        X[rng.random(X.shape) < 0.2] = np.nan
+        X[:3, 2] = [np.inf, -np.inf, -0.0]
+    learners = random_learners(rng)
+    stumps = zip(*(array.tolist() for array in learners.arrays().values()))
+    expected = np.column_stack([stump_outputs(X, *stump) for stump in stumps])
+    given = X if kind == "dense" else sparse.coo_array(X).asformat(kind)
+    np.testing.assert_array_equal(learners.outputs(given), expected)
+    coef = rng.normal(size=(len(learners), 3))
+    np.testing.assert_allclose(learners.scores(given, coef), expected @ coef, atol=1e-12)
+
+
+def test_outputs_in_chunks_of_rows(rng, monkeypatch):
+    learners, X = random_learners(rng), rng.normal(size=(50, 6))
+    whole = learners.outputs(X)
+    monkeypatch.setattr("cwboost.plugins.stumps.learners.CHUNK", 7 * len(learners))
+    np.testing.assert_array_equal(learners.outputs(X), whole)
+
+
+def test_missing_value_unseen_in_training_gets_the_better_constant(rng):
+    X, weights = rng.normal(size=(40, 2)), rng.normal(size=(6, 40))
+    learners = bind(StumpFamily(), X, 6).price(weights).learners
+    split = learners.feature >= 0
+    assert split.any()
+    outputs = learners.outputs(np.full((1, 2), np.nan))[0]
+    np.testing.assert_array_equal(outputs[split], np.sign(weights.sum(axis=1))[split])
+
+
+@pytest.mark.parametrize(
+    ("max_features", "n_drawn"), [(2, 2), (50, 9), (0.5, 4), (1e-9, 1), (1.0, 9), ("sqrt", 3)]
+)
+def test_number_of_features_drawn(rng, max_features, n_drawn):
+    X, weights = rng.normal(size=(60, 9)), rng.normal(size=(30, 60))
+    pricer = bind(StumpFamily(max_features), X, 30)
+    assert not pricer.exact and not StumpFamily(max_features).capabilities.exact_pricing
+    seen = set()
+    for _ in range(25):
+        feature = pricer.price(weights).learners.feature
+        used = set(feature[feature >= 0].tolist())
+        assert 1 <= len(used) <= n_drawn
+        seen |= used
+    assert len(seen) == 9, "all features are drawn in the long run"
+
+
+@pytest.mark.parametrize("bad", [0, -1, 0.0, 1.5, -0.5, np.nan, "all", True, [3]])
+def test_bad_max_features(bad):
+    with pytest.raises(ValueError, match=r"max_features: expected .* got"):
+        bind(StumpFamily(bad), np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("feature", np.array([0, 6], np.int32), "feature: expected -1 to 5, got 6 in entry 1"),
+        ("feature", np.array([-2, 0], np.int32), "feature: .* got -2 in entry 0"),
+        ("feature", np.array([0, 1], np.int64), "feature: expected one dimension of int32"),
+        ("feature", np.zeros((2, 1), np.int32), r"feature: .* shape \(2, 1\)"),
+        ("threshold", np.array([0.0, np.nan]), "threshold: NaN in entry 1"),
+        ("threshold", np.zeros(3), "arrays of one length"),
+        ("polarity", np.array([1, 0], np.int8), "polarity: expected -1 or 1, got 0 in entry 1"),
+        ("missing", np.array([-128, 1], np.int8), "missing: expected -1 or 1, got -128"),
+        ("missing", None, "stumps have the arrays"),
+        ("surplus", np.zeros(2), "stumps have the arrays"),
+    ],
+)
+def test_hostile_arrays(rng, name, value, message):
+    arrays = random_learners(rng, 2).arrays()
+    if value is None:
+        del arrays[name]
+    else:
+        arrays[name] = value
+    with pytest.raises(ValueError, match=message):
+        StumpLearners.from_arrays(arrays, 6)
+
+
+def test_wrong_number_of_features(rng):
+    learners = random_learners(rng)
+    for X in (np.zeros((3, 5)), sparse.csr_array((3, 7))):
+        with pytest.raises(ValueError, match="X: expected 6 features"):
+            learners.outputs(X)
+    with pytest.raises(ValueError, match="batches"):
+        StumpLearners.concatenate([learners, random_learners(rng, 2, 5)])
+
+
+def test_feature_shares(rng):
+    learners = random_learners(rng)
+    shares = learners.feature_shares(6).toarray()
+    for row, f in zip(shares, learners.feature):
+        assert row.sum() == (f >= 0) and (f < 0 or row[f] == 1)
+
+
+def test_registered():
+    registered = []
+    import cwboost.plugins.stumps
+
+    cwboost.plugins.stumps.cwboost_register_families(registered.append)
+    assert registered == [StumpFamily] and isinstance(StumpFamily(), cwboost.WeakLearnerFamily)

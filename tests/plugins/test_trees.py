@@ -1,0 +1,299 @@
+"""The tree family: contract, arrays, prediction."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cwboost.plugins.trees import TreeFamily, TreeLearners
+from sklearn.base import clone
+from slow_trees import evaluate, nested
+
+from cwboost import Priced, unpack_outputs
+from cwboost.testing import check_weak_learner_family
+
+
+def fitted(X, n_trees=6, seed=0, **params):
+    rng = np.random.default_rng(seed)
+    pricer = TreeFamily(**params).bind(X, n_targets=n_trees, random_state=rng, n_threads=1)
+    return pricer.price(rng.normal(size=(n_trees, X.shape[0])))
+
+
+def data(rng, n=300, d=7, dtype=np.float64):
+    X = rng.normal(size=(n, d)) * 30 + 100
+    return np.clip(X, 0, 255).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_outputs_equal_those_of_pricing(dtype, order):
+    X = data(np.random.default_rng(0), dtype=dtype)
+    if order == "strided":
+        X = np.repeat(X, 2, axis=1)[:, ::2]
+    else:
+        X = np.asarray(X, order=order)
+    X.flags.writeable = False
+    priced = fitted(X)
+    assert isinstance(priced, Priced)
+    outputs = priced.learners.outputs(X)
+    assert outputs.dtype == np.int8 and outputs.shape == (300, 6)
+    assert np.array_equal(outputs, unpack_outputs(priced.outputs, 300))
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 63, 64, 65, 200])
+@pytest.mark.parametrize("max_depth", [1, 4, None])
+def test_outputs_equal_a_walk(n_rows, max_depth):
+    """Few rows, whole blocks, trees evaluated at once and trees walked."""
+    rng = np.random.default_rng(1)
+    train = data(rng, n=2000)
+    train[rng.random(train.shape) < 0.1] = np.nan
+    learners = fitted(train, max_depth=max_depth).learners
+    if max_depth is None:
+        assert np.diff(learners.offsets).min() > 2 * 255 + 1
+    X = train[:n_rows].copy()
+    X[X > 120] += 0.5
+    outputs = learners.outputs(X)
+    for t in range(len(learners)):
+        assert np.array_equal(outputs[:, t], evaluate(nested(learners, t), X))
+
+
+@pytest.mark.parametrize("n_scores", [1, 3, 40])
+@pytest.mark.parametrize("dense_coef", [False, True])
+def test_scores_equal_outputs_times_coef(n_scores, dense_coef):
+    rng = np.random.default_rng(2)
+    X = data(rng, n=333)
+    learners = fitted(X, n_trees=150).learners
+    if dense_coef:
+        coef = rng.normal(size=(150, n_scores))
+    else:
+        coef = sp.csr_array(
+            (rng.exponential(size=150), rng.integers(0, n_scores, 150), np.arange(151)),
+            shape=(150, n_scores),
+        )
+    expected = np.zeros((333, n_scores))
+    full = coef if dense_coef else coef.toarray()
+    for output, row in zip(learners.outputs(X).T, full):  # in the order of the trees
+        expected += output[:, None] * row
+    scores = learners.scores(X, coef)
+    assert np.array_equal(scores, expected)
+    assert np.array_equal(learners.scores(X, coef, n_threads=2), scores)
+    pieces = [learners.scores(X[i : i + 5], coef) for i in range(0, 333, 5)]
+    assert np.array_equal(np.concatenate(pieces), scores)
+    scorer = learners.scorer(coef)
+    assert np.array_equal(scorer(X[:1], n_threads=2), scores[:1])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_sparse_prediction_equals_dense(format):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 50)) * (rng.random((400, 50)) < 0.1)
+    X[5, 7] = np.nan
+    learners = fitted(sp.csr_array(X), n_trees=9).learners
+    sparse = sp.csr_array(X).asformat(format)
+    coef = rng.normal(size=(9, 4))
+    assert np.array_equal(learners.outputs(sparse), learners.outputs(X))
+    for n_threads in (1, 2):
+        assert np.array_equal(
+            learners.scores(sparse, coef, n_threads), learners.scores(X, coef, n_threads)
+        )
+
+
+def test_sparse_duplicates_are_summed():
+    X = sp.csr_array((np.array([1.0, 2.0, 5.0]), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    priced = fitted(X, n_trees=3, max_features=None)
+    assert np.array_equal(priced.learners.outputs(X), priced.learners.outputs(X.toarray()))
+
+
+def test_learners_take_concatenate_and_pickle():
+    X = data(np.random.default_rng(4))
+    learners = fitted(X).learners
+    outputs = learners.outputs(X)
+    assert np.array_equal(learners.take([4, 0, 4]).outputs(X), outputs[:, [4, 0, 4]])
+    assert learners.take([]).outputs(X).shape == (300, 0)
+    joined = TreeLearners.concatenate([learners.take([1, 2]), learners])
+    assert np.array_equal(joined.outputs(X), np.c_[outputs[:, [1, 2]], outputs])
+    assert np.array_equal(pickle.loads(pickle.dumps(learners)).outputs(X), outputs)
+    again = TreeLearners.from_arrays(learners.arrays(), n_features=7)
+    assert np.array_equal(again.outputs(X), outputs)
+
+
+def test_feature_shares():
+    X = data(np.random.default_rng(4))
+    learners = TreeLearners.concatenate([fitted(X).learners, fitted(np.ones((9, 7))).learners])
+    shares = learners.feature_shares(7).toarray()
+    expected = np.zeros((12, 7))
+
+    def add(t, tree, weight):
+        if isinstance(tree, tuple):
+            expected[t, tree[0]] += weight
+            add(t, tree[3], weight / 2)
+            add(t, tree[4], weight / 2)
+
+    for t in range(12):
+        add(t, nested(learners, t), 1.0)
+    expected[:6] /= expected[:6].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, expected)
+    assert not shares[6:].any()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"criterion": "entropy", "max_features": None},
+        {"criterion": "edge", "max_depth": 1, "max_features": None},
+        {"max_leaf_nodes": 8, "min_samples_leaf": 3, "max_depth": None},
+        {"max_bins": 4, "max_features": 2},
+        {"splitter": "best", "trim": 0.0},
+        {"splitter": "random", "criterion": "edge", "trim": 0.2},
+        {"splitter": "random", "min_samples_leaf": 4, "max_leaf_nodes": 9},
+    ],
+)
+def test_conformance(params):
+    check_weak_learner_family(TreeFamily(**params))
+
+
+def test_wrong_shapes_at_prediction():
+    X = data(np.random.default_rng(4))
+    learners = fitted(X).learners
+    with pytest.raises(ValueError, match="X: expected 7 features, got 6"):
+        learners.outputs(X[:, :6])
+    with pytest.raises(ValueError, match="coef: expected 6 rows"):
+        learners.scores(X, np.ones((5, 2)))
+    other = fitted(X[:, :3]).learners
+    with pytest.raises(ValueError, match="same number of features"):
+        TreeLearners.concatenate([learners, other])
+
+
+def damage(arrays, name, index, value):
+    arrays = {key: array.copy() for key, array in arrays.items()}
+    arrays[name][index] = value
+    return arrays
+
+
+def test_hostile_arrays_are_refused():
+    X = data(np.random.default_rng(5))
+    arrays = fitted(X, n_trees=3, max_depth=3).learners.arrays()
+    inner = int(np.flatnonzero(arrays["feature"] >= 0)[1])
+    leaf = int(np.flatnonzero(arrays["feature"] < 0)[0])
+    biggest = np.iinfo(np.int64).max
+    cases = [
+        ("offsets", 0, 1),
+        ("offsets", -1, 10**6),
+        ("offsets", 1, biggest),
+        ("offsets", 1, -biggest - 1),
+        ("offsets", 1, 0),
+        ("feature", inner, 7),
+        ("feature", inner, -2),
+        ("feature", inner, -1),
+        ("feature", leaf, 0),
+        ("threshold", inner, np.nan),
+        ("threshold", leaf, 1.0),
+        ("left", 0, 0),
+        ("left", inner, 1),
+        ("left", inner, 10**6),
+        ("left", inner, -1),
+        ("left", inner, np.iinfo(np.int32).max),
+        ("left", inner, np.iinfo(np.int32).min),
+        ("left", leaf, 3),
+        ("missing", inner, 0),
+        ("missing", leaf, 1),
+        ("missing", inner, -128),
+        ("sign", leaf, 0),
+        ("sign", leaf, 2),
+        ("sign", inner, 1),
+    ]
+    for name, index, value in cases:
+        with pytest.raises(ValueError, match="expected"):
+            TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
+    for name in arrays:
+        with pytest.raises(ValueError, match=name):
+            TreeLearners.from_arrays({**arrays, name: arrays[name][:-1]}, n_features=7)
+        with pytest.raises(ValueError, match=name):
+            TreeLearners.from_arrays(
+                {**arrays, name: arrays[name].astype(np.float16)}, n_features=7
+            )
+        with pytest.raises(ValueError, match=name):
+            TreeLearners.from_arrays({**arrays, name: arrays[name][None]}, n_features=7)
+        with pytest.raises(ValueError, match="arrays"):
+            TreeLearners.from_arrays({k: v for k, v in arrays.items() if k != name}, n_features=7)
+
+
+def test_mutated_arrays_are_refused_or_harmless():
+    """Random damage either raises ValueError or leaves trees that evaluate without a crash."""
+    rng = np.random.default_rng(6)
+    X = data(rng)
+    arrays = fitted(X, n_trees=4).learners.arrays()
+    refused = 0
+    for _ in range(2000):
+        name = list(arrays)[rng.integers(len(arrays))]
+        raw = np.frombuffer(arrays[name].tobytes(), dtype=np.uint8).copy()
+        raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
+        damaged = {**arrays, name: raw.view(arrays[name].dtype)}
+        try:
+            learners = TreeLearners.from_arrays(damaged, n_features=7)
+        except ValueError:
+            refused += 1
+        else:
+            assert set(np.unique(learners.outputs(X))) <= {-1, 1}
+    assert refused > 500
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "match"),
+    [
+        ({"max_depth": 0}, ValueError, "max_depth: expected at least 1"),
+        ({"max_depth": 2.5}, TypeError, "max_depth: expected an int"),
+        ({"max_leaf_nodes": 1}, ValueError, "max_leaf_nodes: expected at least 2"),
+        ({"min_samples_leaf": 0}, ValueError, "min_samples_leaf"),
+        ({"min_samples_leaf": True}, TypeError, "min_samples_leaf"),
+        ({"max_features": 0}, ValueError, "max_features: expected an int"),
+        ({"max_features": 1.5}, ValueError, "max_features"),
+        ({"max_features": "log"}, ValueError, "max_features"),
+        ({"max_features": True}, ValueError, "max_features"),
+        ({"criterion": "mse"}, ValueError, "criterion: expected one of"),
+        ({"criterion": []}, ValueError, "criterion: expected one of"),
+        ({"max_bins": 257}, ValueError, "max_bins: expected 2 to 256, got 257"),
+        ({"max_bins": 1}, ValueError, "max_bins"),
+        ({"splitter": "worst"}, ValueError, "splitter: expected one of"),
+        ({"splitter": None}, ValueError, "splitter: expected one of"),
+        ({"trim": "none"}, TypeError, "trim: expected a number or 'auto'"),
+        ({"trim": 1.0}, ValueError, "trim: expected a number in"),
+        ({"trim": "no"}, TypeError, "trim: expected a number"),
+    ],
+)
+def test_bad_hyper_parameters(params, error, match):
+    with pytest.raises(error, match=match):
+        fitted(np.zeros((3, 2)), **params)
+
+
+def test_family_is_a_scikit_learn_object():
+    family = TreeFamily(max_depth=3, criterion="edge")
+    copy = clone(family).set_params(max_depth=2)
+    assert copy.get_params()["max_depth"] == 2 and copy.criterion == "edge"
+    assert family.capabilities.names() == [
+        "missing_values",
+        "sparse_input",
+        "deterministic",
+        "releases_gil",
+    ]
+
+
+def test_binned_memory_of_sparse_data_is_proportional_to_its_entries():
+    """200 million cells, 0.04 million entries: dense codes alone would take 200 MB."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    n, d, nnz = 4000, 50_000, 40_000
+    X = sp.csr_array(
+        sp.coo_array(
+            (rng.normal(size=nnz), (rng.integers(0, n, nnz), rng.integers(0, d, nnz))), shape=(n, d)
+        )
+    )
+    tracemalloc.start()
+    priced = fitted(X, n_trees=2)
+    outputs = priced.learners.outputs(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(outputs, unpack_outputs(priced.outputs, n))
+    assert peak < 40e6

@@ -1,0 +1,123 @@
+"""What the source distribution and the wheel contain, and that they work on their own."""
+
+import re
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = {
+    path.relative_to(ROOT).with_suffix("").as_posix()
+    for path in (ROOT / "cwboost/_kernels").rglob("*.pyx")
+}
+PLUGINS = ["projections", "stumps", "trees"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="needs a checkout"),
+]
+
+
+@pytest.fixture(scope="module")
+def wheel_names(distributions):
+    with zipfile.ZipFile(distributions[1]) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture(scope="module")
+def sdist_names(distributions):
+    with tarfile.open(distributions[0]) as archive:
+        return [name.partition("/")[2] for name in archive.getnames()]
+
+
+def sources(folder, package, *suffixes):
+    """Files of a source folder with these suffixes, by the name that they have when installed."""
+    return {
+        str(PurePosixPath(package, *path.relative_to(folder).parts))
+        for path in folder.rglob("*")
+        if path.suffix in suffixes and path.is_file()
+    }
+
+
+def test_the_sdist_has_every_source_and_nothing_generated(sdist_names):
+    wanted = sources(ROOT / "cwboost", "cwboost", ".py", ".pyx", ".pxd", ".h")
+    for plugin in PLUGINS:
+        wanted |= sources(ROOT / "plugins" / plugin, f"plugins/{plugin}", ".py")
+    wanted |= {"setup.py", "pyproject.toml", "README.md", "LICENSE"}
+    assert wanted - set(sdist_names) == set()
+    assert [name for name in sdist_names if name.endswith((".c", ".so", ".o", ".pyc"))] == []
+
+
+def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
+    wanted = sources(ROOT / "cwboost", "cwboost", ".py")
+    wanted |= sources(ROOT / "cwboost/_kernels", "cwboost/_kernels", ".pxd", ".h")
+    wanted |= {"cwboost/kernels/__init__.pxd"}
+    wanted |= {
+        f"cwboost/datasets/data/{path.name}"
+        for path in (ROOT / "cwboost/datasets/data").iterdir()
+        if path.is_file()
+    }
+    for plugin in PLUGINS:
+        wanted |= sources(ROOT / "plugins" / plugin, f"cwboost/plugins/{plugin}", ".py")
+    assert wanted - set(wheel_names) == set()
+    compiled = {name.partition(".")[0] for name in wheel_names if ".so" in name}
+    assert compiled == KERNELS
+
+
+def test_the_wheel_has_nothing_else(wheel_names):
+    wheel_names = [n for n in wheel_names if not n.startswith("cwboost/plugin_template/")]
+    assert [name for name in wheel_names if name.endswith((".c", ".pyx", ".o", ".pyc"))] == []
+    tops = {name.partition("/")[0] for name in wheel_names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"cwboost"}
+
+
+def test_the_metadata_names_licence_entry_points_and_dependencies(distributions):
+    with zipfile.ZipFile(distributions[1]) as archive:
+        info = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        metadata = Parser().parsestr(archive.read(info).decode())
+        entry_points = archive.read(info.replace("METADATA", "entry_points.txt")).decode()
+        names = archive.namelist()
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "cwboost = cwboost.cli:main" in entry_points
+    for plugin in PLUGINS:
+        assert f"= cwboost.plugins.{plugin}\n" in entry_points + "\n"
+    requirements = {re.match(r"[\w-]+", r).group() for r in metadata.get_all("Requires-Dist")}
+    assert {"numpy", "scipy", "scikit-learn", "pluggy"} <= requirements
+
+
+def test_the_kernels_compile_without_warnings_of_ours(distributions):
+    """Warnings in generated C that point into one of our headers or Cython sources."""
+    ours = re.compile(r"(_kernels/[\w/]+\.(h|pyx|pxd):\d+[:\d]*:? .*warning|warning: .*\.pyx:\d+)")
+    assert [line for line in distributions[2].splitlines() if ours.search(line)] == []
+
+
+def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
+    """Trains, predicts and finds the shipped families with nothing but the wheel installed."""
+    program = """
+import cwboost, sys
+assert "site-packages" in cwboost.__file__, cwboost.__file__
+from cwboost import CWBoostClassifier
+from cwboost.datasets import load_vowel
+X, y = load_vowel(return_X_y=True)
+for family in ("stump", "projection", "tree"):
+    clf = CWBoostClassifier(weak_learner=family, n_estimators=5, random_state=0).fit(X, y)
+    print(family, clf.score(X, y))
+assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
+"""
+    printed = wheel_environment.python("-W", "error", "-c", program)
+    assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
+    assert "cwboost" in wheel_environment.command("--help")
+
+
+def test_the_wheel_has_the_template_of_a_plugin(wheel_names):
+    template = "cwboost/plugin_template"
+    got = {name for name in wheel_names if name.startswith(f"{template}/")}
+    example = ROOT / "plugins/example_plugin"
+    wanted = {path.relative_to(example).as_posix() for path in example.rglob("*") if path.is_file()}
+    made = re.compile(r"(^|/)(build|__pycache__|\.[^/]*|[^/]*\.egg-info)/|\.(so|pyd|pyc)$")
+    assert got == {f"{template}/{path}" for path in wanted if not made.search(path)}

@@ -1,0 +1,36 @@
+"""The programs in README.md and in the documentation run as they are printed."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def programs(page):
+    """The fenced blocks marked as Python, joined: later blocks of a page use earlier ones."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if programs(p)], ids=lambda p: p.name)
+def test_the_programs_of_a_page_run(page, tmp_path):
+    source = "\n".join(programs(page))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", source],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{page.name}:\n{source}\n{done.stderr}"
+
+
+def test_the_readme_has_programs():
+    assert len(programs(PAGES[0])) == 2

@@ -1,0 +1,189 @@
+"""Exported models answer as ours do: labels on all rows, scores to the last bits."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from quantile_family import QuantileStumps
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import NotFittedError
+
+import cwboost
+from cwboost import CWBoostClassifier, to_onnx
+from cwboost.datasets import load_pendigits, load_vowel
+from cwboost.estimator.base import BoostingClassifier
+
+pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+
+def vowel_or_pendigits(load):
+    X, y = load(return_X_y=True)
+    return np.asarray(X, dtype=np.float64), y
+
+
+SETS = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "digits": lambda: load_digits(return_X_y=True),
+    "vowel": lambda: vowel_or_pendigits(load_vowel),
+    "pendigits": lambda: vowel_or_pendigits(load_pendigits),
+}
+FAMILIES = ["stump", "tree", "projection"]
+
+
+def answers(model, X):
+    options = {"providers": ["CPUExecutionProvider"]}
+    session = runtime.InferenceSession(model.SerializeToString(), **options)
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": np.asarray(X, dtype=np.float64)})))
+
+
+def assert_same_answers(clf, X, n_estimators=None):
+    given = answers(to_onnx(clf, n_estimators=n_estimators), X)
+    assert list(given) == ["label", "scores", "probabilities"]
+    scores = clf._scores(X, n_estimators)
+    labels, sure = clf.predict(X, n_estimators), np.ones(len(X), dtype=bool)
+    if isinstance(clf, cwboost.AdaBoostMOClassifier):
+        # Code words as far from the bits as others tie, up to the order of a sum.
+        best = np.sort(scores, axis=1)
+        sure = best[:, -1] - best[:, -2] > 1e-12
+        assert sure.mean() > 0.2
+    np.testing.assert_array_equal(given["label"][sure], labels[sure])
+    np.testing.assert_allclose(given["scores"], scores, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        given["probabilities"], clf.predict_proba(X, n_estimators), rtol=1e-10, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", SETS)
+def test_answers_on_all_rows_of_real_data(name, family):
+    X, y = SETS[name]()
+    clf = CWBoostClassifier(
+        family, n_estimators=20, correction="stagewise", learning_rate=0.3, random_state=0
+    )
+    assert_same_answers(clf.fit(X[::2], y[::2]), X)
+
+
+@pytest.mark.parametrize("family", ["stump", "tree"])
+def test_missing_values(family):
+    X, y = load_iris(return_X_y=True)
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    assert_same_answers(CWBoostClassifier(family, n_estimators=15, C=1e3).fit(X, y), X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["a", "b ü", "c"]),
+        np.array(["a", "b", "c"], dtype=object),
+        np.array([-3, 5, 2**40]),
+        np.array([-1.0, 1.0, 7.0]),
+        np.array([0, 1, 2], dtype=np.uint8),
+    ],
+    ids=["str", "object", "int64", "float", "uint8"],
+)
+def test_labels(labels):
+    X, y = load_iris(return_X_y=True)
+    assert_same_answers(CWBoostClassifier(n_estimators=4).fit(X, labels[y]), X)
+
+
+def test_two_classes_first_rounds_and_no_learner_at_all():
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier(n_estimators=12, C=1e3).fit(X, y == 1)
+    assert_same_answers(clf, X)
+    assert_same_answers(clf, X, n_estimators=3)
+    assert_same_answers(clf, X, n_estimators=0)
+
+
+def test_projections_of_two_trainings():
+    """Learners concatenated from two matrices are standardised each in its own way."""
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier("projection", n_estimators=6, random_state=0, warm_start=True)
+    clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
+    assert clf.ensemble_.learners.threshold_trees().mean is None
+    assert_same_answers(clf, X)
+
+
+@pytest.mark.parametrize("n_estimators", [None, 2, 0])
+def test_the_offset_of_an_ensemble(n_estimators):
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier(n_estimators=5).fit(X, y)
+    clf.ensemble_ = replace(clf.ensemble_, offsets=np.arange(18.0).reshape(6, 3))
+    assert_same_answers(clf, X, n_estimators)
+
+
+def test_no_rows():
+    X, y = load_iris(return_X_y=True)
+    given = answers(to_onnx(CWBoostClassifier(n_estimators=3).fit(X, y)), X[:0])
+    assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "make",
+    [
+        cwboost.MultiBoostClassifier,
+        cwboost.AdaBoostECCClassifier,
+        partial(cwboost.AdaBoostECCClassifier, coefficients="equal"),
+        cwboost.AdaBoostMHClassifier,
+        cwboost.AdaBoostMOClassifier,
+        partial(cwboost.AdaBoostMOClassifier, decoding="hamming", code="exhaustive"),
+    ],
+    ids=["multiboost", "ecc", "ecc equal", "mh", "mo", "mo hamming"],
+)
+def test_the_other_classifiers(make, n_classes):
+    X, y = load_vowel(return_X_y=True)
+    clf = make(n_estimators=12, random_state=0).fit(X, y % n_classes)
+    assert_same_answers(clf, X)
+    assert_same_answers(clf, X, n_estimators=5)
+
+
+def test_probabilities_of_scores_far_from_zero():
+    """AdaBoost.MH's rule takes the logarithm of what underflows; the graph must not."""
+    X, y = load_iris(return_X_y=True)
+    clf = cwboost.AdaBoostMHClassifier(n_estimators=4).fit(X, y)
+    path = clf.ensemble_.path
+    clf.ensemble_ = replace(clf.ensemble_, path=replace(path, value=1e4 * path.value))
+    assert np.abs(clf._scores(X)).max() > 1e3
+    assert_same_answers(clf, X)
+
+
+def test_refusals():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(NotFittedError):
+        to_onnx(CWBoostClassifier())
+    with pytest.raises(NotImplementedError, match="QuantileLearners has no form as trees"):
+        to_onnx(CWBoostClassifier(QuantileStumps(), n_estimators=2).fit(X, y))
+    with pytest.raises(ValueError, match="n_rounds must lie"):
+        to_onnx(CWBoostClassifier(n_estimators=2).fit(X, y), n_estimators=99)
+
+    class OfBits(CWBoostClassifier):
+        def _class_scores(self, scores):
+            return -scores
+
+    with pytest.raises(TypeError, match=r"does not know OfBits\._class_scores"):
+        to_onnx(OfBits(n_estimators=2).fit(X, y))
+    assert OfBits._probabilities is BoostingClassifier._probabilities
+    search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
+    with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search take its best_est"):
+        to_onnx(search)
+
+
+def test_without_onnx_the_extra_is_named():
+    program = """
+import sys
+sys.modules["onnx"] = None
+from cwboost import to_onnx
+try:
+    to_onnx(None)
+except ImportError as error:
+    assert "cwboost[onnx]" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,188 @@
+"""The conformance suite: a sound family passes, and each check catches the family it is there for.
+
+The modules ``broken_*`` hold families that break the contract in one way each, with what the check
+that is there for it must say.
+"""
+
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import broken_input
+import broken_learners
+import broken_pricing
+import numpy as np
+import pytest
+from broken import BROKEN, HOLDS_LOCK, NOT_EXACT, SPARSE, make_family
+from reference_family import ReferencePricer, ReferenceStump
+
+from cwboost import Capabilities
+from cwboost.testing import (
+    FamilyCheckError,
+    check_weak_learner_family,
+    family_checks,
+    parametrize_with_family_checks,
+)
+from cwboost.testing.runner import CAPABILITY_OF_CHECK, _all_checks
+
+ALL_CHECKS = {function.__name__: function for function in _all_checks()}
+
+
+def test_a_sound_family_passes():
+    check_weak_learner_family(ReferenceStump())
+    check_weak_learner_family(ReferenceStump(size=3), brute_force=ReferenceStump.brute_force)
+
+
+class SamplingStump(ReferenceStump):
+    pricer_type = broken_learners.Sampling
+    capabilities = NOT_EXACT
+
+
+def test_a_sound_family_that_samples_passes():
+    check_weak_learner_family(SamplingStump())
+
+
+def test_sparse_input_can_be_handled():
+    ALL_CHECKS["check_sparse_input"](make_family(capabilities=SPARSE))
+
+
+def test_a_lock_that_is_given_up_is_noticed():
+    class Resting(broken_input.Brief):
+        def price(self, weights):
+            time.sleep(1e-3)
+            return super().price(weights)
+
+    ALL_CHECKS["check_releases_gil"](make_family(Resting, capabilities=HOLDS_LOCK))
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_family_is_caught(case):
+    make, checks = BROKEN[case]
+    for name, message in checks.items():
+        family = make()
+        with pytest.raises(Exception, match=message):
+            ALL_CHECKS[name](family)
+
+
+def test_every_check_has_caught_a_family():
+    caught = {name for _, checks in BROKEN.values() for name in checks}
+    assert caught == set(ALL_CHECKS)
+
+
+def test_every_capability_has_a_check():
+    assert set(CAPABILITY_OF_CHECK) <= set(ALL_CHECKS)
+    assert set(CAPABILITY_OF_CHECK.values()) == set(Capabilities.__dataclass_fields__)
+
+
+def test_every_check_says_what_it_demands():
+    for name, function in ALL_CHECKS.items():
+        assert function.__doc__ and function.__doc__.strip().endswith("."), name
+
+
+def test_checks_of_undeclared_capabilities_do_not_apply():
+    names = {check.name for check in family_checks(make_family(capabilities=Capabilities()))}
+    assert names == set(ALL_CHECKS) - set(CAPABILITY_OF_CHECK) | {"check_determinism"}
+
+
+def test_all_failures_are_reported_at_once():
+    class Wrong(ReferencePricer):
+        def price(self, weights):
+            priced = super().price(weights)
+            return replace(priced, edges=priced.edges + abs(weights).sum())
+
+        def price_shared(self, weights):
+            raise RuntimeError("not today")
+
+    with pytest.raises(FamilyCheckError) as caught:
+        check_weak_learner_family(make_family(Wrong))
+    assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
+    assert "RuntimeError: not today" in str(caught.value)
+    assert caught.value.__cause__ is next(iter(caught.value.failures.values()))
+
+
+def test_expected_failures():
+    family = broken_pricing.edges_slightly_wrong()
+    with pytest.raises(FamilyCheckError) as caught:
+        check_weak_learner_family(family)
+    expected = dict.fromkeys(caught.value.failures, "edges are rounded")
+    assert "check_edges" in expected
+    check_weak_learner_family(family, expected_failures=expected)
+    expected["check_pickle"] = "does not pickle"
+    with pytest.raises(FamilyCheckError, match=r"check_pickle.*was expected to fail .does not"):
+        check_weak_learner_family(family, expected_failures=expected)
+
+
+@pytest.mark.parametrize(
+    "expected, message",
+    [
+        ({"check_nothing": "why"}, "'check_nothing' is no check"),
+        ({"check_sparse_input": "why"}, "'check_sparse_input' does not apply"),
+        ({"check_edges": ""}, "must give a reason, got ''"),
+    ],
+)
+def test_expectations_are_validated(expected, message):
+    with pytest.raises(ValueError, match=message):
+        check_weak_learner_family(ReferenceStump(), expected_failures=expected)
+    with pytest.raises(ValueError, match=message):
+        parametrize_with_family_checks([ReferenceStump()], expected_failures=expected)
+
+
+def test_brute_force_is_validated():
+    with pytest.raises(FamilyCheckError, match="brute_force must return WeakLearners or"):
+        check_weak_learner_family(ReferenceStump(), brute_force=lambda family, X: np.zeros((2, 2)))
+
+
+def test_brute_force_may_return_outputs():
+    def outputs(family, X):
+        return family.brute_force(X).outputs(X)
+
+    ALL_CHECKS["check_exact_pricing"](ReferenceStump(), brute_force=outputs)
+    with pytest.raises(AssertionError, match="another learner of the family has"):
+        ALL_CHECKS["check_exact_pricing"](
+            broken_pricing.every_other_cut_is_searched(), brute_force=outputs
+        )
+
+
+@parametrize_with_family_checks([ReferenceStump(), ReferenceStump(size=2)])
+def test_with_pytest(family, check):
+    check(family)
+
+
+def test_pytest_reports_expected_failures_that_pass(tmp_path):
+    (tmp_path / "test_suite.py").write_text(
+        textwrap.dedent(
+            """
+            from reference_family import ReferenceStump
+            from cwboost.testing import parametrize_with_family_checks
+
+            def expected(family):
+                return {"check_edges": "is known to be wrong"}
+
+            @parametrize_with_family_checks([ReferenceStump()], expected_failures=expected)
+            def test_family(family, check):
+                if check.name == "check_pickle":
+                    raise AssertionError("wrong")
+                check(family)
+            """
+        )
+    )
+    support = str(Path(__file__).parents[1] / "support")
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", str(tmp_path)]
+    command += ["-o", f"pythonpath={support}", "--rootdir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "FAILED test_suite.py::test_family[ReferenceStump()-check_edges]" in done.stdout
+    assert "[XPASS(strict)] is known to be wrong" in done.stdout
+    assert f"2 failed, {len(family_checks(ReferenceStump())) - 2} passed" in done.stdout
+
+
+def test_the_suite_needs_no_pytest():
+    code = (
+        "import sys; sys.modules['pytest'] = None; from reference_family import ReferenceStump; "
+        "from cwboost.testing import check_weak_learner_family as check; check(ReferenceStump())"
+    )
+    support = Path(__file__).parents[1] / "support"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=support)
+    assert done.returncode == 0, done.stderr
