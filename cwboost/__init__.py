@@ -50,16 +50,22 @@ _LAZY = {
     "get_include": "cwboost.kernels.include",
     "list_plugins": "cwboost.families.discovery",
     "load_model": "cwboost.model_file.saving",
+    "register_family": "cwboost.families.discovery",
     "solve_master": "cwboost.solvers.solve_master",
     "to_onnx": "cwboost.onnx_export",
 }
-__all__ += sorted(_LAZY)
+# Families of plugins, found by their registered names like any other's.
+_SHIPPED = {"ProjectionFamily": "projection", "StumpFamily": "stump", "TreeFamily": "tree"}
+__all__ += sorted([*_LAZY, *_SHIPPED])
 
 
 def __getattr__(name):
-    if name not in _LAZY:
+    if name in _SHIPPED:
+        value = __getattr__("get_family")(_SHIPPED[name])
+    elif name in _LAZY:
+        value = getattr(import_module(_LAZY[name]), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_LAZY[name]), name)
     globals()[name] = value
     return value
 

@@ -151,3 +151,15 @@ def test_plugins_lists_families_failures_and_reasons(tmp_path):
         sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path), CWBOOST_PLUGINS="0"
     )
     assert "fine-dist" not in off.stdout and "CWBOOST_PLUGINS=0" in off.stdout
+    off = run(
+        sys.executable,
+        "-m",
+        "cwboost",
+        "plugins",
+        PYTHONPATH=str(tmp_path),
+        CWBOOST_DISABLE_PLUGINS="bad-dist",
+    )
+    rows = [line.split() for line in off.stdout.splitlines()]
+    assert ["(bad)", "bad-dist", "0.2", "-", "disabled", "-"] in rows
+    assert "Turned off: bad-dist (CWBOOST_DISABLE_PLUGINS)." in off.stdout
+    assert off.returncode == 0

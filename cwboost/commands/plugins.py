@@ -53,4 +53,6 @@ def _list() -> int:
         print(f"{record.family or record.entry_point} ({record.source}): {record.error}")
     if not third_parties_enabled():
         print("\nPlugins of other distributions are off (CWBOOST_PLUGINS=0).")
+    elif disabled := os.environ.get("CWBOOST_DISABLE_PLUGINS"):
+        print(f"\nTurned off: {disabled} (CWBOOST_DISABLE_PLUGINS).")
     return 1 if failed else 0

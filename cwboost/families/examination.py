@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
 
-__all__ = ["PluginRecord", "describe_error", "examine_family", "kind_of"]
+__all__ = ["PluginRecord", "describe_age", "describe_error", "examine_family", "kind_of"]
+
+OLDEST_API_VERSION = 1
+"""Families written for this version of the contract or a later one are accepted."""
 
 FAMILY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
@@ -25,10 +28,10 @@ class PluginRecord:
         The installed distribution that declares the entry point.
     entry_point : str
         Name of the entry point.
-    state : {"loaded", "failed", "conflict"}
+    state : {"loaded", "failed", "conflict", "disabled"}
         Only a loaded family can be used.
     error : str or None
-        Why the family cannot be used; None where it is loaded.
+        Why the family cannot be used; None if it is loaded or disabled.
     api_version : int or None
         The contract the family was written for, where it says so.
     capabilities : tuple of str
@@ -70,11 +73,11 @@ def examine_family(family_class, instance=None) -> Capabilities:
     version = getattr(family_class, "api_version", None)
     if isinstance(version, bool) or not isinstance(version, int):
         raise TypeError(f"{label}.api_version must be an int, got {version!r}")
-    if version != API_VERSION:
+    if not OLDEST_API_VERSION <= version <= API_VERSION:
         remedy = "the plugin needs an update" if version < API_VERSION else "cwboost is too old"
         raise ValueError(
             f"{label} is written for version {version} of the contract of a family, this cwboost "
-            f"has version {API_VERSION}: {remedy}"
+            f"accepts {_accepted()}: {remedy}"
         )
     if inspect.isabstract(family_class):
         missing = ", ".join(sorted(family_class.__abstractmethods__))
@@ -87,6 +90,24 @@ def examine_family(family_class, instance=None) -> Capabilities:
     if not isinstance(capabilities, Capabilities):
         raise TypeError(f"{label}.capabilities must be a Capabilities, got {kind_of(capabilities)}")
     return capabilities
+
+
+def _accepted() -> str:
+    if OLDEST_API_VERSION == API_VERSION:
+        return f"version {API_VERSION}"
+    return f"versions {OLDEST_API_VERSION} to {API_VERSION}"
+
+
+def describe_age(family_class: type[WeakLearnerFamily]) -> str | None:
+    """A warning for a family of an old version of the contract; None for one of the present."""
+    version = family_class.api_version
+    if version >= API_VERSION:
+        return None
+    return (
+        f"the weak learner {family_class.name!r} is written for version {version} of the contract "
+        f"of a family; this cwboost has version {API_VERSION} and a later one will refuse it: the "
+        "plugin needs an update"
+    )
 
 
 def describe_error(error: BaseException) -> str:

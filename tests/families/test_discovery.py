@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 from plugin_folder import family_source, write_distribution
+from quantile_family import QuantileStumps
 
 import cwboost
-from cwboost.families import discovery
+from cwboost.families import discovery, examination
 from cwboost.families.discovery import (
     FamilyError,
     check_capabilities,
@@ -27,6 +28,7 @@ def install(tmp_path, monkeypatch):
     """Put distributions on the path for one test: ``install(name, version, module=source)``."""
     before = set(sys.modules)
     monkeypatch.delenv("CWBOOST_PLUGINS", raising=False)
+    monkeypatch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def install(name, version, entry_points=None, **modules):
@@ -139,12 +141,12 @@ REJECTED = {
     "older API": (
         family_source("broken", api_version=0),
         "broken",
-        "version 0 .* has version 1: the plugin needs an update",
+        "version 0 .* accepts version 1: the plugin needs an update",
     ),
     "newer API": (
         family_source("broken", api_version=2),
         "broken",
-        "version 2 .* has version 1: cwboost is too old",
+        "version 2 .* accepts version 1: cwboost is too old",
     ),
     "no API version": (
         family_source("broken").replace("    api_version = 1\n", ""),
@@ -237,14 +239,172 @@ def test_two_families_of_one_name_name_both_distributions(healthy):
     assert_healthy_undisturbed()
 
 
-def test_an_unknown_name_lists_the_known_and_what_failed(healthy):
+def test_an_unknown_name_lists_the_known_and_the_closest_and_no_traceback(healthy):
     healthy("broken-dist", "0.3", broken_plugin="import a_module_that_nobody_has\n")
     with pytest.raises(FamilyError) as caught:
-        get_family("no_such_family")
+        get_family("stmup")
     message = str(caught.value)
-    assert "unknown weak learner 'no_such_family'" in message
-    for part in (*BUILT_IN, "healthy", "broken-dist 0.3", "a_module_that_nobody_has"):
-        assert part in message
+    assert message.startswith("unknown weak learner 'stmup', did you mean 'stump'? Known: ")
+    for name in (*BUILT_IN, "healthy"):
+        assert repr(name) in message
+    assert message.endswith("1 plugin failed to load; 'cwboost plugins' says why.")
+    assert "a_module_that_nobody_has" not in message
+
+
+def test_a_name_of_an_entry_point_imports_no_other_plugin(install):
+    install("first-dist", "1", {"first": "first_plugin"}, first_plugin=family_source("first"))
+    install("other-dist", "1", {"other": "other_plugin"}, other_plugin=family_source("other"))
+    assert get_family("first").name == "first"
+    assert "other_plugin" not in sys.modules
+    assert get_family("other").name == "other"
+
+
+def test_several_entry_points_may_lead_to_one_module(install):
+    source = family_source("first") + family_source("second", class_name="Other", register=False)
+    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    assert get_family("second").name == "second"
+    records = [record for record in list_plugins() if record.distribution == "pair"]
+    assert [(r.family, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
+
+
+def test_an_entry_point_may_name_a_class(install):
+    source = family_source("direct", register=False)
+    install("direct-dist", "1", {"direct": "direct_plugin:Constant"}, direct_plugin=source)
+    assert get_family("direct").name == "direct"
+
+
+@pytest.mark.parametrize("list_first", [False, True])
+def test_an_entry_point_reserves_its_name(install, list_first):
+    install("owner", "1", {"mine": "owner_plugin"}, owner_plugin=family_source("mine"))
+    install("thief", "2", {"loot": "thief_plugin"}, thief_plugin=family_source("mine"))
+    if list_first:
+        list_plugins()
+    assert get_family("mine").__module__ == "owner_plugin"
+    record = only_record("thief")
+    assert record.state == "failed"
+    assert record.error == "ValueError: the name 'mine' is taken by an entry point of owner 1"
+
+
+DISABLED = ["Healthy.Dist", "healthy", " other , healthy_dist,"]
+
+
+@pytest.mark.parametrize("value", DISABLED)
+def test_plugins_can_be_disabled_one_by_one(install, monkeypatch, value):
+    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
+    install("second-dist", "1", {"second": "second_plugin"}, second_plugin=family_source("second"))
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", value)
+    record = only_record("healthy-dist")
+    assert (record.state, record.entry_point, record.error) == ("disabled", "healthy", None)
+    assert "healthy_plugin" not in sys.modules
+    assert_usable("second")
+    with pytest.raises(FamilyError, match=r"'healthy' is turned off: CWBOOST_DISABLE_PLUGINS"):
+        get_family("healthy")
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "")
+    assert_usable("healthy")
+
+
+def test_one_family_of_a_plugin_can_be_disabled(install, monkeypatch):
+    source = family_source("first") + family_source("second", class_name="Other", register=False)
+    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "second")
+    assert get_family("first").name == "first"
+    with pytest.raises(FamilyError, match="'second' is turned off"):
+        get_family("second")
+
+
+# --- versions of the contract -------------------------------------------------------------------
+
+
+@pytest.fixture
+def newer_contract(monkeypatch):
+    """As if the contract had version 3 and accepted 1 to 3."""
+    monkeypatch.setattr(examination, "API_VERSION", 3)
+
+
+def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, newer_contract):
+    with pytest.warns(DeprecationWarning, match=r"'healthy' is written for version 1 .* version 3"):
+        family = get_family("healthy")
+    assert only_record("healthy-dist").state == "loaded"
+    with pytest.warns(DeprecationWarning, match="the plugin needs an update"):
+        resolve_weak_learner(family())
+
+
+@pytest.mark.parametrize("version", [0, 4])
+def test_versions_outside_the_window_are_refused(install, newer_contract, version):
+    source = family_source("odd", api_version=version)
+    install("odd-dist", "1", {"odd": "odd_plugin"}, odd_plugin=source)
+    with pytest.raises(FamilyError, match=f"version {version} .* accepts versions 1 to 3"):
+        get_family("odd")
+
+
+def test_the_present_version_warns_of_nothing(healthy):
+    get_family("healthy")  # Warnings are errors here.
+
+
+# --- registration at run time -------------------------------------------------------------------
+
+
+@pytest.fixture
+def register():
+    """`register_family`, undone behind the test."""
+    before = dict(discovery._registry._registered)
+    yield cwboost.register_family
+    discovery._registry._registered = before
+
+
+def constant_family(name, qualname="Constant"):
+    namespace = {"__name__": "a_notebook"}
+    exec(family_source(name, class_name=qualname, register=False), namespace)
+    return namespace[qualname]
+
+
+def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
+    assert register(QuantileStumps) is QuantileStumps  # A decorator gives back its class.
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    model = cwboost.CWBoostClassifier("quantile", n_estimators=5).fit(X, y)
+    model.save(tmp_path / "model.cwb")
+    loaded = cwboost.load_model(tmp_path / "model.cwb")
+    assert (loaded.decision_function(X) == model.decision_function(X)).all()
+    record = next(record for record in list_plugins() if record.family == "quantile")
+    assert (record.state, record.distribution) == ("loaded", QuantileStumps.__module__)
+
+
+def test_a_cell_that_runs_again_replaces_its_class(register):
+    register(constant_family("mine"))
+    again = constant_family("mine")
+    register(again)
+    register(again)
+    assert get_family("mine") is again
+
+
+def test_registration_is_refused_where_the_name_is_taken(register, install):
+    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
+    with pytest.raises(FamilyError, match="'stump' is taken by cwboost"):
+        register(constant_family("stump"))
+    with pytest.raises(FamilyError, match=r"'healthy' is taken by healthy-dist 2\.1"):
+        register(constant_family("healthy"))
+    register(constant_family("mine"))
+    with pytest.raises(FamilyError, match=r"taken by the class a_notebook\.Constant"):
+        register(constant_family("mine", "Other"))
+    with pytest.raises(TypeError, match="got the class dict"):
+        register(dict)
+    assert register(get_family("stump")) is get_family("stump")
+
+
+def test_a_plugin_found_later_does_not_take_a_registered_name(register, install):
+    mine = register(constant_family("mine"))
+    install("late-dist", "1", {"mine": "late_plugin"}, late_plugin=family_source("mine"))
+    assert get_family("mine") is mine
+    assert only_record("late-dist").error.endswith("taken by the class a_notebook.Constant")
+
+
+def test_shipped_families_are_names_of_the_package():
+    for name, attribute in (("stump", "StumpFamily"), ("tree", "TreeFamily")):
+        assert getattr(cwboost, attribute) is get_family(name)
+    assert cwboost.ProjectionFamily is get_family("projection")
 
 
 def test_a_plugin_that_asks_for_families_while_loading_fails_alone(healthy):
@@ -336,7 +496,7 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
 def test_importing_cwboost_loads_no_plugin_and_no_pluggy_manager():
     code = (
         "import sys, cwboost; "
-        "names = ('cwboost.plugins', 'cwboost.families.discovery'); "
+        "names = ('cwboost.plugins', 'cwboost.families.discovery', 'cwboost.families.registry'); "
         "loaded = [m for m in sys.modules if m.startswith(names)]; "
         "sys.exit(', '.join(loaded) or 0)"
     )

@@ -1,0 +1,135 @@
+"""Which plugins are installed, read from metadata: nothing is imported here.
+
+A plugin is one module (or object) that a distribution names in the entry-point group ``cwboost``,
+under one name or several. The name of an entry point is that of a family; it reserves the name.
+
+Environment:
+    CWBOOST_PLUGINS=0                do not look at other distributions at all
+    CWBOOST_DISABLE_PLUGINS=a,b      leave out these distributions and entry points
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+__all__ = [
+    "OWN_DISTRIBUTION",
+    "Plugin",
+    "disabled_names",
+    "index_others",
+    "index_own",
+    "normalise",
+    "third_parties_enabled",
+]
+
+GROUP = "cwboost"
+OWN_DISTRIBUTION = "cwboost"
+
+# Families of cwboost itself, which are made of other things and so belong to no plugin.
+COMPOSED: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What an installed distribution declares, before anything of it is imported.
+
+    Parameters
+    ----------
+    distribution, version : str
+    names : tuple of str
+        The entry points that lead to this module; empty if the metadata is damaged.
+    entry_point : importlib.metadata.EntryPoint or None
+        The first of them.
+    damage : BaseException or None
+        What the metadata raised when it was read.
+    """
+
+    distribution: str
+    version: str
+    names: tuple[str, ...]
+    entry_point: metadata.EntryPoint | None
+    damage: BaseException | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity of the plugin: its distribution and the module that it names."""
+        return self.distribution, self.entry_point.value if self.entry_point else ""
+
+    @property
+    def is_own(self) -> bool:
+        return normalise(self.distribution) == OWN_DISTRIBUTION
+
+
+def index_own() -> list[Plugin]:
+    """Plugins of cwboost's own distribution, and the families that it composes."""
+    plugins = list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION)))
+    version = metadata.version(OWN_DISTRIBUTION)
+    for name, value in COMPOSED.items():
+        entry_point = metadata.EntryPoint(name, value, GROUP)
+        plugins.append(Plugin(OWN_DISTRIBUTION, version, (name,), entry_point))
+    return plugins
+
+
+def index_others() -> list[Plugin]:
+    """Plugins of all other distributions, by distribution; none if they are turned off."""
+    if not third_parties_enabled():
+        return []
+    return [plugin for found in _other_distributions() for plugin in _plugins_of(found)]
+
+
+def third_parties_enabled() -> bool:
+    """Whether families of other distributions are looked for (see ``CWBOOST_PLUGINS``)."""
+    value = os.environ.get("CWBOOST_PLUGINS", "1")
+    if value not in ("0", "1"):
+        raise ValueError(f"the environment variable CWBOOST_PLUGINS must be 0 or 1, got {value!r}")
+    return value == "1"
+
+
+def disabled_names() -> frozenset[str]:
+    """The distributions and entry points of ``CWBOOST_DISABLE_PLUGINS``, normalised."""
+    names = os.environ.get("CWBOOST_DISABLE_PLUGINS", "").split(",")
+    return frozenset(normalise(name.strip()) for name in names if name.strip())
+
+
+def normalise(name: str) -> str:
+    """The name of a distribution as installers compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _other_distributions() -> list[metadata.Distribution]:
+    """Installed distributions but our own, the first on the path of each name, sorted by name."""
+    found = {}
+    for distribution in metadata.distributions():
+        name, _ = _label(distribution)
+        found.setdefault(normalise(name), distribution)
+    found.pop(OWN_DISTRIBUTION, None)
+    return [found[key] for key in sorted(found)]
+
+
+def _label(distribution: metadata.Distribution) -> tuple[str, str]:
+    """Name and version; a folder with damaged metadata is named by where it is."""
+    try:
+        name, version = distribution.metadata.get("Name"), distribution.metadata.get("Version")
+    except Exception:
+        name = version = None
+    return name or f"(unnamed distribution in {distribution.locate_file('')})", version or ""
+
+
+def _plugins_of(distribution: metadata.Distribution) -> Iterator[Plugin]:
+    try:
+        entry_points = sorted(distribution.entry_points.select(group=GROUP))
+    except Exception as error:
+        # Other packages' damaged files are none of our business.
+        if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
+            yield Plugin(*_label(distribution), (), None, damage=error)
+        return
+    by_module: dict[str, list[metadata.EntryPoint]] = {}
+    for entry_point in entry_points:
+        by_module.setdefault(entry_point.value, []).append(entry_point)
+    for points in by_module.values():
+        names = tuple(point.name for point in points)
+        yield Plugin(*_label(distribution), names, points[0])
