@@ -1,6 +1,10 @@
 """Settings of the documentation; ``make docs`` builds it with warnings as errors."""
 
+import sys
 from importlib.metadata import version as distribution_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "cwboost"
 author = "The cwboost developers"
@@ -8,20 +12,28 @@ copyright = "The cwboost developers"
 release = version = distribution_version("cwboost")
 
 extensions = [
+    "layer_diagram",
+    "mathml",
     "myst_parser",
+    "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
-    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]  # a class page without what scikit-learn documents itself
+
 html_theme = "furo"
 html_title = f"cwboost {release}"
+html_static_path = ["_static"]
+html_css_files = ["cwboost.css"]
+html_math_renderer = "mathml"  # formulas need neither a script nor a network
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+copybutton_prompt_text = "$ "
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more: shapes, units, defaults
