@@ -71,7 +71,7 @@ def headers_of(source):
     found, pending = set(), [Path(source)]
     while pending:
         text = pending.pop().read_text()
-        for name in re.findall(r'(?:#include|cdef extern from) "([\w./]+)"', text):
+        for name in re.findall(r'(?:#include|#define CWB_BODY|cdef extern from) "([\w./]+)"', text):
             header = Path("cwboost/_kernels", name)
             if header.exists() and str(header) not in found:
                 found.add(str(header))

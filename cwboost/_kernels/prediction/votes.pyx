@@ -1,12 +1,24 @@
-"""Scores that follow changed coefficients, from outputs kept at one bit an example."""
+"""Scores that follow changed coefficients, from outputs kept at one bit per example."""
 
 from libc.stdint cimport int64_t, uint8_t
 
 import numpy as np
 
+from cwboost._kernels.common.cpu cimport instruction_set
+
 cdef extern from "prediction/votes.h" nogil:
-    void cwb_votes(const uint8_t *packed, int64_t n_bytes, const int64_t *row,
-                   const int64_t *target, const double *step, int64_t n_entries, double *scores)
+    ctypedef struct cwb_votes_kernels:
+        pass
+    const cwb_votes_kernels* const cwb_votes_tables[]
+    ctypedef struct cwb_vote_entries:
+        const int64_t* row
+        const int64_t* target
+        const double* step
+        int64_t n
+    void cwb_votes(const cwb_votes_kernels*, const uint8_t*, int64_t, const cwb_vote_entries*,
+                   double*) noexcept
+
+cdef const cwb_votes_kernels* kernels = cwb_votes_tables[instruction_set()]
 
 
 def new_scores(int64_t n_scores, int64_t n_samples):
@@ -44,7 +56,9 @@ def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1]
     for e in range(n_entries):
         if not (0 <= row[e] < packed.shape[0] and 0 <= target[e] < scores.shape[0]):
             raise ValueError("rows and targets must lie inside packed and scores")
+    cdef cwb_vote_entries entries
     if n_entries and packed.shape[1]:
+        entries.row, entries.target, entries.step = &row[0], &target[0], &step[0]
+        entries.n = n_entries
         with nogil:
-            cwb_votes(&packed[0, 0], packed.shape[1], &row[0], &target[0], &step[0], n_entries,
-                      &scores[0, 0])
+            cwb_votes(kernels, &packed[0, 0], packed.shape[1], &entries, &scores[0, 0])

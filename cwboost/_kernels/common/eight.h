@@ -1,0 +1,189 @@
+/* The operations on eight examples, put together from those on registers. An array of registers
+ * stays in registers only if its places are constants, so PART(k) stands for part k and
+ * CWB_PER_PART lists the parts. */
+typedef struct {
+    cwb_register part[CWB_PARTS];
+} cwb_doubles;
+
+typedef struct {
+    cwb_register_mask part[CWB_PARTS];
+} cwb_mask;
+
+/* x in every lane. */
+CWB_INLINE cwb_doubles cwb_splat(double x) {
+#define PART(k) cwb_r_splat(x)
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_doubles cwb_zero(void) { return cwb_splat(0.0); }
+
+CWB_INLINE cwb_doubles cwb_load(const double *p) {
+#define PART(k) cwb_r_load(p + CWB_LANES * (k))
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE void cwb_store(double *p, cwb_doubles x) {
+    CWB_UNROLL for (int k = 0; k < CWB_PARTS; k++) cwb_r_store(p + CWB_LANES * k, x.part[k]);
+}
+
+CWB_INLINE cwb_doubles cwb_add(cwb_doubles x, cwb_doubles y) {
+#define PART(k) (x.part[k] + y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_doubles cwb_sub(cwb_doubles x, cwb_doubles y) {
+#define PART(k) (x.part[k] - y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_doubles cwb_mul(cwb_doubles x, cwb_doubles y) {
+#define PART(k) (x.part[k] * y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_doubles cwb_abs(cwb_doubles x) {
+#define PART(k) cwb_r_abs(x.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* The larger; y where either is NaN. */
+CWB_INLINE cwb_doubles cwb_max(cwb_doubles x, cwb_doubles y) {
+#define PART(k) cwb_r_max(x.part[k], y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* The bits of both: the sign is set where either has it set. */
+CWB_INLINE cwb_doubles cwb_union(cwb_doubles x, cwb_doubles y) {
+#define PART(k) cwb_r_union(x.part[k], y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* x * 2^n, n being what the lowest bits of k hold as an integer. */
+CWB_INLINE cwb_doubles cwb_scale(cwb_doubles x, cwb_doubles k_bits) {
+#define PART(k) cwb_r_scale(x.part[k], k_bits.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* The sum over the lanes: ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). */
+CWB_INLINE double cwb_sum(cwb_doubles x) {
+#if CWB_IS(AVX512)
+    const __m256d four =
+        _mm256_add_pd(_mm512_castpd512_pd256(x.part[0]), _mm512_extractf64x4_pd(x.part[0], 1));
+    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(two) + _mm_cvtsd_f64(_mm_unpackhi_pd(two, two));
+#elif CWB_PARTS == 2
+    const cwb_register four = x.part[0] + x.part[1];
+    return (four[0] + four[2]) + (four[1] + four[3]);
+#elif CWB_PARTS == 4
+    const cwb_register two = (x.part[0] + x.part[2]) + (x.part[1] + x.part[3]);
+    return two[0] + two[1];
+#else
+    return ((x.part[0] + x.part[4]) + (x.part[2] + x.part[6])) +
+           ((x.part[1] + x.part[5]) + (x.part[3] + x.part[7]));
+#endif
+}
+
+/* The mask of a byte of bits. */
+#if CWB_IS(AVX512)
+CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) { return (cwb_mask){{(__mmask8)byte}}; }
+
+/* Loaded straight into a mask register, as compilers will not. */
+CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) {
+    cwb_mask m;
+    __asm__("kmovb %1, %0" : "=k"(m.part[0]) : "m"(*p));
+    return m;
+}
+#elif CWB_IS(PLAIN)
+CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
+#define PART(k) ((byte >> (k)) & 1)
+    return (cwb_mask){CWB_PER_PART(PART)};
+#undef PART
+}
+CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
+#else
+/* A lane per bit of the index: as many as a register has. */
+#if CWB_LANES == 4
+static const int64_t cwb_mask_table[16][4] CWB_ALIGNED(32) = {
+    {0, 0, 0, 0},   {-1, 0, 0, 0},   {0, -1, 0, 0},   {-1, -1, 0, 0},
+    {0, 0, -1, 0},  {-1, 0, -1, 0},  {0, -1, -1, 0},  {-1, -1, -1, 0},
+    {0, 0, 0, -1},  {-1, 0, 0, -1},  {0, -1, 0, -1},  {-1, -1, 0, -1},
+    {0, 0, -1, -1}, {-1, 0, -1, -1}, {0, -1, -1, -1}, {-1, -1, -1, -1}};
+#else
+static const int64_t cwb_mask_table[4][2] CWB_ALIGNED(16) = {{0, 0}, {-1, 0}, {0, -1}, {-1, -1}};
+#endif
+CWB_INLINE cwb_register_mask cwb_r_mask(unsigned byte, int k) {
+    const unsigned at = (byte >> (CWB_LANES * k)) & ((1u << CWB_LANES) - 1);
+    cwb_register_mask m;
+    memcpy(&m, cwb_mask_table[at], sizeof m);
+    return m;
+}
+CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
+#define PART(k) cwb_r_mask(byte, k)
+    return (cwb_mask){CWB_PER_PART(PART)};
+#undef PART
+}
+CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
+#endif
+
+CWB_INLINE cwb_mask cwb_not(cwb_mask m) {
+#define PART(k) cwb_r_not(m.part[k])
+    return (cwb_mask){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_mask cwb_and(cwb_mask m, cwb_mask n) {
+#define PART(k) cwb_r_and(m.part[k], n.part[k])
+    return (cwb_mask){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* Where x < y; not where either is NaN. */
+CWB_INLINE cwb_mask cwb_below(cwb_doubles x, cwb_doubles y) {
+#define PART(k) cwb_r_below(x.part[k], y.part[k])
+    return (cwb_mask){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* x where the mask is set, y elsewhere. */
+CWB_INLINE cwb_doubles cwb_pick(cwb_mask m, cwb_doubles x, cwb_doubles y) {
+#define PART(k) cwb_r_pick(m.part[k], x.part[k], y.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* x where the mask is set, zero elsewhere. */
+CWB_INLINE cwb_doubles cwb_keep(cwb_mask m, cwb_doubles x) {
+#define PART(k) cwb_r_keep(m.part[k], x.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* sum + x where the mask is set, sum elsewhere; sum must not be -0. */
+CWB_INLINE cwb_doubles cwb_add_where(cwb_doubles sum, cwb_mask m, cwb_doubles x) {
+#define PART(k) cwb_r_add_where(sum.part[k], m.part[k], x.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+CWB_INLINE cwb_doubles cwb_sub_where(cwb_doubles sum, cwb_mask m, cwb_doubles x) {
+#define PART(k) cwb_r_sub_where(sum.part[k], m.part[k], x.part[k])
+    return (cwb_doubles){CWB_PER_PART(PART)};
+#undef PART
+}
+
+/* A byte with the bit of each lane whose sign is set. */
+CWB_INLINE unsigned cwb_signs(cwb_doubles x) {
+    unsigned byte = 0;
+    CWB_UNROLL for (int k = 0; k < CWB_PARTS; k++) byte |= cwb_r_signs(x.part[k])
+                                                           << (CWB_LANES * k);
+    return byte;
+}

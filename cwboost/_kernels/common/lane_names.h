@@ -1,0 +1,61 @@
+/* The operations of lanes.h under one name for every instruction set: what each of these expands to
+ * follows CWB_TARGET. */
+#ifndef CWBOOST_LANE_NAMES_H
+#define CWBOOST_LANE_NAMES_H
+
+/* One register. */
+#define cwb_register CWB_NAME(cwb_register)
+#define cwb_register_mask CWB_NAME(cwb_register_mask)
+#define cwb_r_splat CWB_NAME(cwb_r_splat)
+#define cwb_r_load CWB_NAME(cwb_r_load)
+#define cwb_r_store CWB_NAME(cwb_r_store)
+#define cwb_r_mask CWB_NAME(cwb_r_mask)
+#define cwb_r_not CWB_NAME(cwb_r_not)
+#define cwb_r_and CWB_NAME(cwb_r_and)
+#define cwb_r_pick CWB_NAME(cwb_r_pick)
+#define cwb_r_keep CWB_NAME(cwb_r_keep)
+#define cwb_r_add_where CWB_NAME(cwb_r_add_where)
+#define cwb_r_sub_where CWB_NAME(cwb_r_sub_where)
+#define cwb_r_below CWB_NAME(cwb_r_below)
+#define cwb_r_abs CWB_NAME(cwb_r_abs)
+#define cwb_r_max CWB_NAME(cwb_r_max)
+#define cwb_r_union CWB_NAME(cwb_r_union)
+#define cwb_r_signs CWB_NAME(cwb_r_signs)
+#define cwb_r_scale CWB_NAME(cwb_r_scale)
+
+/* Eight examples. */
+#define cwb_doubles CWB_NAME(cwb_doubles)
+#define cwb_mask CWB_NAME(cwb_mask)
+#define cwb_mask_table CWB_NAME(cwb_mask_table)
+#define cwb_zero CWB_NAME(cwb_zero)
+#define cwb_splat CWB_NAME(cwb_splat)
+#define cwb_load CWB_NAME(cwb_load)
+#define cwb_store CWB_NAME(cwb_store)
+#define cwb_add CWB_NAME(cwb_add)
+#define cwb_sub CWB_NAME(cwb_sub)
+#define cwb_mul CWB_NAME(cwb_mul)
+#define cwb_abs CWB_NAME(cwb_abs)
+#define cwb_max CWB_NAME(cwb_max)
+#define cwb_sum CWB_NAME(cwb_sum)
+#define cwb_union CWB_NAME(cwb_union)
+#define cwb_signs CWB_NAME(cwb_signs)
+#define cwb_scale CWB_NAME(cwb_scale)
+#define cwb_mask_of CWB_NAME(cwb_mask_of)
+#define cwb_mask_at CWB_NAME(cwb_mask_at)
+#define cwb_not CWB_NAME(cwb_not)
+#define cwb_and CWB_NAME(cwb_and)
+#define cwb_below CWB_NAME(cwb_below)
+#define cwb_pick CWB_NAME(cwb_pick)
+#define cwb_keep CWB_NAME(cwb_keep)
+#define cwb_add_where CWB_NAME(cwb_add_where)
+#define cwb_sub_where CWB_NAME(cwb_sub_where)
+
+/* Masks [start, end) of a byte of bits: the same for every instruction set. */
+static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {
+    unsigned valid = 0xffu;
+    if (8 * byte < start) valid &= 0xffu << (start - 8 * byte);
+    if (8 * byte + 8 > end) valid &= 0xffu >> (8 * byte + 8 - end);
+    return valid & 0xffu;
+}
+
+#endif

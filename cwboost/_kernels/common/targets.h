@@ -1,0 +1,97 @@
+/* Instruction sets: which of them this compiler builds, their names and their numbers.
+ *
+ * How to add a kernel
+ * -------------------
+ * 1. Write its body as an ordinary C function in SUBJECT/NAME_body.h, without an include guard:
+ *
+ *        static void CWB_NAME(halve)(double *x, int64_t n_bytes) {
+ *            for (int64_t b = 0; b < n_bytes; b++)
+ *                cwb_store(x + 8 * b, cwb_mul(cwb_load(x + 8 * b), cwb_splat(0.5)));
+ *        }
+ *
+ *    CWB_NAME(halve) is halve_avx2 in the copy for AVX2, and so on. The operations (cwb_load and
+ *    the like, eight doubles at a time) are those of common/lanes.h; CWB_REGISTER_BYTES, CWB_LANES
+ *    and CWB_PARTS say how wide the registers are. A part that one instruction set does better
+ *    stands between #if CWB_IS(AVX512) and #else. At most 10 parameters: related ones are a struct.
+ *    No vector type may be wider than CWB_REGISTER_BYTES: GCC takes such vectors apart badly.
+ *
+ * 2. In SUBJECT/SUBJECT.h, with an include guard, declare what all copies share (constants, structs
+ *    and a table of function pointers), then have the bodies compiled once per instruction set:
+ *
+ *        typedef struct { void (*halve)(double *x, int64_t n_bytes); } cwb_subject;
+ *        #define CWB_BODY "subject/subject_body.h"
+ *        #include "common/for_each_target.h"
+ *        static const cwb_subject *const cwb_subject_tables[] = CWB_TABLES(cwb_subject);
+ *
+ *    where subject_body.h includes the bodies and ends with
+ *
+ *        static const cwb_subject CWB_NAME(cwb_subject) = {CWB_NAME(halve)};
+ *
+ * 3. In the Cython module, choose at import and call through the table:
+ *
+ *        from cwboost._kernels.common.cpu cimport instruction_set
+ *        cdef const cwb_subject* kernels = cwb_subject_tables[instruction_set()]
+ *        kernels.halve(x, n)
+ *
+ * 4. Test it under every instruction set that the machine runs (tests/_kernels): the bits must be
+ *    the same. Sums have eight lanes in one order (cwb_sum), whatever the register. */
+#ifndef CWBOOST_TARGETS_H
+#define CWBOOST_TARGETS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Instruction sets in the order of their numbers: plain first, the widest last. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define CWB_BUILDS_X86 1
+#define CWB_N_SETS 4
+#define CWB_SET_NAMES {"plain", "sse2", "avx2", "avx512"}
+#define CWB_TABLES(table) {&table##_plain, &table##_sse2, &table##_avx2, &table##_avx512}
+#elif defined(__GNUC__) && defined(__aarch64__)
+#include <arm_neon.h>
+#define CWB_BUILDS_NEON 1
+#define CWB_N_SETS 2
+#define CWB_SET_NAMES {"plain", "neon"}
+#define CWB_TABLES(table) {&table##_plain, &table##_neon}
+#else
+#define CWB_N_SETS 1
+#define CWB_SET_NAMES {"plain"}
+#define CWB_TABLES(table) {&table##_plain}
+#endif
+
+/* CWB_NAME(f) is f_avx2 while CWB_TARGET is avx2. */
+#define CWB_JOINED(name, target) name##_##target
+#define CWB_JOIN(name, target) CWB_JOINED(name, target)
+#define CWB_NAME(name) CWB_JOIN(name, CWB_TARGET)
+
+/* CWB_IS(AVX2) in an #if: 1 in the copy for AVX2. Of PLAIN, SSE2, AVX2, AVX512 and NEON. */
+#define CWB_IS(target) (CWB_TARGET_NUMBER == CWB_NUMBER_##target)
+#define CWB_NUMBER_PLAIN 1
+#define CWB_NUMBER_SSE2 2
+#define CWB_NUMBER_AVX2 3
+#define CWB_NUMBER_AVX512 4
+#define CWB_NUMBER_NEON 5
+
+#if defined(__GNUC__)
+#define CWB_INLINE static inline __attribute__((always_inline, unused))
+#define CWB_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define CWB_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define CWB_INLINE static inline
+#define CWB_ALIGNED(bytes)
+#define CWB_PREFETCH(address) ((void)0)
+#endif
+
+/* Before a loop of few turns over an array of registers, which stays in registers only if the loop
+ * is unrolled. */
+#if defined(__clang__)
+#define CWB_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define CWB_UNROLL _Pragma("GCC unroll 16")
+#else
+#define CWB_UNROLL
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+/* Bodies of votes.h. */
+
+/* n_bytes of packed outputs onto eight times as many scores. */
+static void CWB_NAME(vote)(const uint8_t *packed, int64_t n_bytes, double step, double *scores) {
+    const cwb_doubles up = cwb_splat(step), down = cwb_splat(-step);
+    for (int64_t b = 0; b < n_bytes; b++) {
+        const cwb_doubles move = cwb_pick(cwb_mask_at(packed + b), up, down);
+        cwb_store(scores + 8 * b, cwb_add(cwb_load(scores + 8 * b), move));
+    }
+}
+
+static const cwb_votes_kernels CWB_NAME(cwb_votes_kernels) = {CWB_NAME(vote)};

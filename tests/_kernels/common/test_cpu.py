@@ -1,0 +1,46 @@
+"""The choice of the instruction set, and what the environment variable does to it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cwboost._kernels.common import cpu
+
+PROGRAM = "from cwboost._kernels.common import cpu; print(cpu.chosen())"
+
+
+def run(name):
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_plain_runs_everywhere_and_comes_last():
+    names = cpu.available()
+    assert names[-1] == "plain"
+    assert set(names) <= {"avx512", "avx2", "sse2", "neon", "plain"}
+    assert cpu.chosen() in names
+
+
+@pytest.mark.parametrize("name", cpu.available())
+def test_the_variable_forces_a_set(name):
+    done = run(name)
+    assert done.stdout.strip() == name, done.stderr
+
+
+def test_the_widest_set_is_the_default():
+    done = run("")
+    assert done.stdout.strip() == cpu.available()[0], done.stderr
+
+
+@pytest.mark.parametrize("name", ["avx1024", "AVX2"])
+def test_an_unknown_set_is_an_error_that_lists_those_that_run(name):
+    done = run(name)
+    assert done.returncode != 0
+    assert f"got {name!r}" in done.stderr
+    assert "CWBOOST_INSTRUCTION_SET: expected one of " + ", ".join(cpu.available()) in done.stderr
