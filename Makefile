@@ -13,11 +13,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # Directories are listed too: their time changes when a file is added or removed.
 SOURCES := $(shell find cwboost plugins \
-	\( -name __pycache__ -o -path plugins/example_plugin \) -prune \
+	\( -name __pycache__ -o -path plugins/example_plugin -o -path plugins/python_plugin \) -prune \
 	-o ! -name '*.so' ! -name '*.pyc' -print)
-# The wheel holds the example plugin as a template; what building it leaves there is no source.
-SOURCES += $(shell find plugins/example_plugin -type f \
-	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.pyx' \) -print)
+# The wheel holds both example plugins as templates; what building them leaves there is no source.
+SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
+	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.p[xy][dx]' \) -print)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast bench dashboard compare docs lint format clean FORCE

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
-from collections.abc import Iterator
 from pathlib import Path
+
+from cwboost.families.plugin_index import index_others, index_own, normalise
 
 __all__ = ["write_plugin"]
 
@@ -14,7 +16,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 NOT_COPIED = re.compile(r"__pycache__|build|.*\.egg-info|.*\.(pyc|so|pyd|c)|\..*")
 
 
-def write_plugin(name: str, output: str | None = None) -> Path:
+def write_plugin(name: str, output: str | None = None, *, python_only: bool = False) -> Path:
     """Write a new plugin, ready to be installed, tested and changed.
 
     Parameters
@@ -25,6 +27,8 @@ def write_plugin(name: str, output: str | None = None) -> Path:
         ``NAME_interval``.
     output : str, optional
         Folder to write to, new or empty; default ``cwboost-NAME`` in the current folder.
+    python_only : bool, default=False
+        Leave out the family with a Cython kernel.
 
     Returns
     -------
@@ -34,7 +38,7 @@ def write_plugin(name: str, output: str | None = None) -> Path:
     Raises
     ------
     ValueError
-        For a name of another form.
+        For a name of another form, and for one that would stand in for something installed.
     FileExistsError
         If the folder exists and is not empty.
     """
@@ -43,35 +47,72 @@ def write_plugin(name: str, output: str | None = None) -> Path:
             "the name of a plugin must be lower-case letters and digits that begin with a letter, "
             f"with single underscores between them, got {name!r}"
         )
+    _refuse_taken(name)
     folder = Path(output if output is not None else _rename(f"cwboost-{PLACEHOLDER}", name))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(17, "exists and is not an empty folder", str(folder))
-    for path, source in _template():
+    for path, source in _template(python_only).items():
         target = folder / _rename(path, name)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_rename(source.read_text(encoding="utf-8"), name), encoding="utf-8")
     return folder
 
 
-def _template_folder() -> Path:
-    """Where the example plugin is: inside an installed package, or beside it in a checkout."""
+def _refuse_taken(name: str) -> None:
+    """Refuse a name that is that of something else, here or for whoever installs the plugin."""
+    owner = None
+    if name in _shipped_names():
+        owner = "a family that comes with cwboost"
+    elif importlib.util.find_spec(f"cwboost_{name}") is not None:
+        owner = f"the installed module cwboost_{name}"
+    else:
+        families = {f"{name}_ball", f"{name}_interval"}
+        for plugin in (*index_own(), *index_others()):
+            if families & set(plugin.names) or (
+                normalise(plugin.distribution) == f"cwboost-{name.replace('_', '-')}"
+            ):
+                owner = f"the installed plugin {plugin.distribution} {plugin.version}"
+    if owner is not None:
+        raise ValueError(f"the name {name!r} is that of {owner}: choose another")
+
+
+def _shipped_names() -> set[str]:
+    """Names of cwboost's families and of the modules that define them, in both numbers."""
+    names = set()
+    for plugin in index_own():
+        module = plugin.entry_point.module.rpartition(".")[2]
+        names.update((*plugin.names, module))
+    return names | {f"{name}s" for name in names} | {name.removesuffix("s") for name in names}
+
+
+def _template(python_only: bool) -> dict[str, Path]:
+    """The files of a new plugin, by their path in it."""
+    if not python_only:
+        return _files(_folder("plugin_template", "example_plugin"))
+    ball = f"src/cwboost_{PLACEHOLDER}/ball.py"
+    shared = {ball: _folder("plugin_template", "example_plugin") / ball}
+    return shared | _files(_folder("python_plugin_template", "python_plugin"))
+
+
+def _folder(installed: str, checkout: str) -> Path:
+    """Where a template is: inside an installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
-    for folder in (package / "plugin_template", package.parent / "plugins" / "example_plugin"):
+    for folder in (package / installed, package.parent / "plugins" / checkout):
         if (folder / "pyproject.toml").is_file():
             return folder
     raise FileNotFoundError(2, "the template of a plugin is not installed", str(package))
 
 
-def _template() -> Iterator[tuple[str, Path]]:
-    """Every file of the example plugin, with its path in the new one."""
-    root = _template_folder()
-    for source in sorted(root.rglob("*")):
-        path = source.relative_to(root)
-        if source.is_file() and not any(NOT_COPIED.fullmatch(part) for part in path.parts):
-            yield path.as_posix(), source
+def _files(root: Path) -> dict[str, Path]:
+    paths = {source.relative_to(root): source for source in sorted(root.rglob("*"))}
+    return {
+        path.as_posix(): source
+        for path, source in paths.items()
+        if source.is_file() and not any(NOT_COPIED.fullmatch(part) for part in path.parts)
+    }
 
 
 def _rename(text: str, name: str) -> str:
-    """Put the name where the placeholder stands; distributions have hyphens by custom."""
+    """Put the name in place of the placeholder; distributions have hyphens by custom."""
     text = text.replace(f"cwboost-{PLACEHOLDER}", f"cwboost-{name.replace('_', '-')}")
     return text.replace(PLACEHOLDER, name)

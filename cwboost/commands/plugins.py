@@ -16,6 +16,9 @@ def add_arguments(parser) -> None:
     new = actions.add_parser("new", help="write a new plugin, ready to install and to change")
     new.add_argument("name", help="name of the plugin: lower-case letters, digits and '_'")
     new.add_argument(
+        "--python", action="store_true", help="a family in Python alone, without a Cython kernel"
+    )
+    new.add_argument(
         "--output", metavar="FOLDER", help="where to write it (default: cwboost-NAME, here)"
     )
 
@@ -24,7 +27,7 @@ def run(args) -> int:
     if args.action == "new":
         from cwboost.commands._plugin_writer import write_plugin
 
-        folder = write_plugin(args.name, args.output)
+        folder = write_plugin(args.name, args.output, python_only=args.python)
         # With a separator in it, lest pip take a folder's name for that of a package.
         path = folder if folder.is_absolute() else f".{os.sep}{folder}"
         print(f'Wrote {folder}. Next: pip install "{path}[test]"; pytest {path}')

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from plugin_folder import write_distribution
 
 from cwboost.commands._plugin_writer import write_plugin
 
@@ -55,9 +56,50 @@ def test_a_new_plugin_is_the_example_under_its_name(tmp_path):
             "acme", "wave_let"
         )
     sources = [EXAMPLE / "pyproject.toml", EXAMPLE / "setup.py", EXAMPLE / "README.md"]
-    sources += EXAMPLE.glob("src/cwboost_acme/*.py*")
+    sources += EXAMPLE.glob("src/cwboost_acme/*.p[xy]*")
     sources += EXAMPLE.glob("tests/*.py")
     assert len(written) == len(sources)
+
+
+def test_a_new_plugin_in_python_alone_has_no_cython(tmp_path):
+    folder = write_plugin("wavelet", tmp_path / "new", python_only=True)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    package = "src/cwboost_wavelet"
+    assert written == {
+        "README.md",
+        "pyproject.toml",
+        f"{package}/__init__.py",
+        f"{package}/ball.py",
+        "tests/test_wavelet.py",
+    }
+    for path in written:
+        text = (folder / path).read_text().lower()
+        assert "cython" not in text and "interval" not in text and "acme" not in text, path
+
+
+def test_the_template_keeps_a_copy_of_the_public_declarations():
+    copy = EXAMPLE / "src/cwboost_acme/cwboost_kernels.pxd"
+    assert copy.read_text() == (ROOT / "cwboost/kernels/__init__.pxd").read_text()
+
+
+TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections"]
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_names_of_other_things_are_refused(name, tmp_path):
+    with pytest.raises(ValueError, match=f"the name '{name}' is that of .*: choose another"):
+        write_plugin(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_names_of_installed_plugins_and_modules_are_refused(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write_distribution(tmp_path, "cwboost-here", "2", {"x": "x"}, {})
+    write_distribution(tmp_path, "else", "3", {"there_ball": "x"}, {"cwboost_module": ""})
+    cases = {"here": "cwboost-here 2", "there": "else 3", "module": "module cwboost_module"}
+    for name, owner in cases.items():
+        with pytest.raises(ValueError, match=owner):
+            write_plugin(name, tmp_path / "new")
 
 
 def test_nothing_is_overwritten(tmp_path):
@@ -78,9 +120,9 @@ def environment(wheel_environment, tmp_path_factory):
     """The example plugin, built and installed beside the wheel of cwboost."""
     source = tmp_path_factory.mktemp("third_party") / "example_plugin"
     shutil.copytree(EXAMPLE, source, ignore=BUILD_RESULTS)
-    # What the plugin declares for its build and its tests, and what cwboost itself needs.
-    wheel_environment.pip_install("setuptools>=77", "Cython>=3.1", "pytest>=8")
-    wheel_environment.pip_install("--no-build-isolation", "--no-index", source)
+    # As the tutorial says. No index has cwboost: the build, isolated from the environment with
+    # its wheel, must do without, beside a released cwboost and beside a checkout.
+    wheel_environment.pip_install(f"{source}[test]")
     wheel_environment.example = source
     return wheel_environment
 
@@ -109,8 +151,19 @@ def test_the_examples_own_tests_pass(environment):
 def test_a_new_plugin_installs_and_passes_its_own_tests(environment):
     folder = environment.example.parent / "new"
     environment.command("plugins", "new", "wave_let", "--output", folder)
-    environment.pip_install("--no-build-isolation", "--no-index", folder)
+    environment.pip_install(f"{folder}[test]")
     assert " passed" in environment.python("-m", "pytest", "-q", folder)
     out = environment.command("plugins")
     for name in ("wave_let_ball", "wave_let_interval", "acme_ball", "acme_interval"):
         assert any(line.split()[:1] == [name] for line in out.splitlines())
+
+
+@pytest.mark.slow
+def test_a_new_plugin_in_python_installs_and_passes_its_own_tests(environment):
+    folder = environment.example.parent / "python"
+    environment.command("plugins", "new", "ripple", "--python", "--output", folder)
+    environment.pip_install(f"{folder}[test]")
+    assert " passed" in environment.python("-m", "pytest", "-q", folder)
+    assert (
+        environment.python("-c", "import cwboost; print(cwboost.get_family('ripple_ball'))")
+    ) == ("<class 'cwboost_ripple.ball.Ball'>\n")

@@ -68,7 +68,7 @@ def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
 
 
 def test_the_wheel_has_nothing_else(wheel_names):
-    wheel_names = [n for n in wheel_names if not n.startswith("cwboost/plugin_template/")]
+    wheel_names = [n for n in wheel_names if "plugin_template/" not in n]
     assert [name for name in wheel_names if name.endswith((".c", ".pyx", ".o", ".pyc"))] == []
     tops = {name.partition("/")[0] for name in wheel_names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cwboost"}
@@ -114,10 +114,14 @@ assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
     assert "cwboost" in wheel_environment.command("--help")
 
 
-def test_the_wheel_has_the_template_of_a_plugin(wheel_names):
-    template = "cwboost/plugin_template"
+@pytest.mark.parametrize(
+    "template, folder",
+    [("plugin_template", "example_plugin"), ("python_plugin_template", "python_plugin")],
+)
+def test_the_wheel_has_the_templates_of_a_plugin(wheel_names, template, folder):
+    template = f"cwboost/{template}"
     got = {name for name in wheel_names if name.startswith(f"{template}/")}
-    example = ROOT / "plugins/example_plugin"
+    example = ROOT / "plugins" / folder
     wanted = {path.relative_to(example).as_posix() for path in example.rglob("*") if path.is_file()}
     made = re.compile(r"(^|/)(build|__pycache__|\.[^/]*|[^/]*\.egg-info)/|\.(so|pyd|pyc)$")
     assert got == {f"{template}/{path}" for path in wanted if not made.search(path)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from cwboost.kernels cimport assign_bit, bits_t, packed_edge, packed_size
+from cwboost_acme.cwboost_kernels cimport assign_bit, bits_t, packed_edge, packed_size
 
 
 cdef struct Found:

@@ -1,0 +1,20 @@
+import cwboost
+import numpy as np
+import pytest
+from cwboost.testing import parametrize_with_family_checks
+
+from cwboost_acme import Ball
+
+
+@parametrize_with_family_checks([Ball(), Ball(n_centres=1)])
+def test_family_keeps_the_contract(family, check):
+    check(family)
+
+
+def test_cwboost_finds_the_family():
+    assert cwboost.get_family("acme_ball") is Ball
+
+
+def test_hyper_parameters_are_checked():
+    with pytest.raises(ValueError, match="n_centres"):
+        Ball(n_centres=0).bind(np.ones((3, 1)), n_targets=1, random_state=None, n_threads=1)
