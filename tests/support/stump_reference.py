@@ -3,6 +3,9 @@
 import itertools
 
 import numpy as np
+from scipy import sparse
+
+from cwboost import unpack_outputs
 
 
 def stump_outputs(X, feature, threshold, polarity, missing):
@@ -40,3 +43,48 @@ def all_edges(X, weights, features=None):
     found = list(partitions(X, features))
     outputs = np.array([h for _, h in found])
     return np.array([f for f, _ in found]), outputs, weights @ outputs.T.astype(np.float64)
+
+
+def assert_best(X, weights, found, features=None, exact_ties=False):
+    """`found` is a best stump of every row of weights; the first one where ties are exact."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    feature, outputs, edges = all_edges(dense, weights, features)
+    got = unpack_outputs(found.outputs, len(dense)).T
+    rounding = 1e-13 * np.abs(weights).sum(axis=1)
+    for t, w in enumerate(weights):
+        best = np.abs(edges[t]).max()
+        assert abs(found.edges[t] - best) <= rounding[t]
+        assert abs(got[t] @ w - found.edges[t]) <= rounding[t]
+        stump = found.feature[t], found.threshold[t], found.polarity[t], found.missing[t]
+        np.testing.assert_array_equal(stump_outputs(dense, *stump), got[t])
+        if exact_ties:
+            first = np.flatnonzero(np.abs(edges[t]) == best)[0]
+            assert found.edges[t] == best
+            assert found.feature[t] == feature[first]
+            sign = 1 if edges[t, first] >= 0 else -1
+            # Weights of zero hide which of two equal partitions was meant: compare edges only.
+            np.testing.assert_array_equal((got[t] * w), (sign * outputs[first] * w))
+
+
+def assert_best_shared(X, weights, found, features=None):
+    """`found` is one stump with the largest sum of absolute edges over the rows of weights."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    feature, _, edges = all_edges(dense, weights, features)
+    sums = np.abs(edges).sum(axis=0)
+    rounding = 1e-13 * np.abs(weights).sum()
+    got = unpack_outputs(found.outputs, len(dense))[:, 0]
+    assert abs(found.edges[0] - sums.max()) <= rounding
+    assert abs(np.abs(weights @ got).sum() - found.edges[0]) <= rounding
+    stump = found.feature[0], found.threshold[0], found.polarity[0], found.missing[0]
+    np.testing.assert_array_equal(stump_outputs(dense, *stump), got)
+    ties = np.flatnonzero(sums >= sums.max() - rounding)
+    assert found.feature[0] >= feature[ties[0]]
+    return feature[ties[0]]
+
+
+def class_weights(rng, n_samples, n_targets):
+    """Rows as boosting makes them: positive for one class of examples, negative elsewhere."""
+    y = rng.integers(0, n_targets, n_samples)
+    mu = np.exp(3 * rng.normal(size=(n_targets, n_samples)))
+    own = y == np.arange(n_targets)[:, None]
+    return np.where(own, (mu * ~own).sum(axis=0), -mu)
