@@ -5,6 +5,10 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+import numpy as np
+
+from cwboost.families.discovery import list_plugins, resolve_weak_learner
+
 # A family that keeps the contract in a dozen lines: the constant learner of the heavier sign.
 CONSTANT_FAMILY = """
 import numpy as np
@@ -82,3 +86,32 @@ def write_distribution(folder: Path, name: str, version: str, entry_points: dict
     lines = [f"{key} = {value}" for key, value in entry_points.items()]
     (info / "entry_points.txt").write_text("\n".join(["[cwboost]", *lines, ""]))
     return info
+
+
+BUILT_IN = ["projection", "stump", "tree"]
+
+
+def only_record(distribution):
+    records = [r for r in list_plugins() if r.distribution == distribution]
+    assert len(records) == 1
+    return records[0]
+
+
+def assert_usable(name):
+    """Another family still prices: the failure beside it disturbed nothing."""
+    family = resolve_weak_learner(name)
+    X = np.arange(12.0).reshape(6, 2)
+    weights = np.array([[1.0, 2, -3, -4, 5, 6]])
+    pricer = family.bind(X, n_targets=1, random_state=np.random.default_rng(0), n_threads=1)
+    assert pricer.price(weights).edges[0] >= weights.sum() - 1e-9
+
+
+HEALTHY = {"healthy_plugin": family_source("healthy")}
+HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("exact_pricing", "deterministic"))
+
+
+def assert_healthy_undisturbed():
+    r = only_record("healthy-dist")
+    got = (r.distribution, r.version, r.family, r.state, r.api_version, r.capabilities)
+    assert got == HEALTHY_RECORD
+    assert_usable("healthy")

@@ -1,0 +1,68 @@
+"""What a family must be before it is used: its version of the contract, its capabilities."""
+
+import pytest
+from plugin_folder import (
+    family_source,
+    only_record,
+)
+
+from cwboost.families import examination
+from cwboost.families.discovery import (
+    FamilyError,
+    check_capabilities,
+    get_family,
+    list_plugins,
+    resolve_weak_learner,
+)
+
+
+@pytest.fixture
+def newer_contract(monkeypatch):
+    """As if the contract had version 3 and accepted 1 to 3."""
+    monkeypatch.setattr(examination, "API_VERSION", 3)
+
+
+def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, newer_contract):
+    with pytest.warns(DeprecationWarning, match=r"'healthy' is written for version 1 .* version 3"):
+        family = get_family("healthy")
+    assert only_record("healthy-dist").state == "loaded"
+    with pytest.warns(DeprecationWarning, match="the plugin needs an update"):
+        resolve_weak_learner(family())
+
+
+@pytest.mark.parametrize("version", [0, 4])
+def test_versions_outside_the_window_are_refused(install, newer_contract, version):
+    source = family_source("odd", api_version=version)
+    install("odd-dist", "1", {"odd": "odd_plugin"}, odd_plugin=source)
+    with pytest.raises(FamilyError, match=f"version {version} .* accepts versions 1 to 3"):
+        get_family("odd")
+
+
+def test_the_present_version_warns_of_nothing(healthy):
+    get_family("healthy")  # Warnings are errors here.
+
+
+def test_capabilities_are_checked_with_a_readable_message(healthy):
+    family = resolve_weak_learner("healthy")
+    check_capabilities(family)
+    check_capabilities(family, requires=["exact_pricing"])
+    with pytest.raises(ValueError) as caught:
+        check_capabilities(family, has_missing=True)
+    message = str(caught.value)
+    assert "weak learner 'healthy'" in message
+    assert "missing_values is needed because X contains NaN" in message
+    able = [r.family for r in list_plugins() if "missing_values" in r.capabilities]
+    assert "Registered families with missing_values: " in message
+    assert all(repr(name) in message for name in able)
+    with pytest.raises(ValueError, match=r"sparse_input is needed because X is sparse"):
+        check_capabilities(family, is_sparse=True)
+    with pytest.raises(ValueError, match="shared_pricing is required"):
+        check_capabilities(family, requires=["shared_pricing"])
+    with pytest.raises(ValueError, match="no capability of a family: speed"):
+        check_capabilities(family, requires=["speed"])
+
+
+def test_resolve_checks_an_instance_too(healthy):
+    old = type("Old", (get_family("healthy"),), {"api_version": 0})()
+    with pytest.raises(FamilyError, match="version 0 of the contract"):
+        resolve_weak_learner(old)

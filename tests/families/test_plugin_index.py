@@ -1,0 +1,137 @@
+"""Entry points: which plugin stands for a name, what is turned off, what is damaged."""
+
+import sys
+
+import pytest
+from plugin_folder import (
+    BUILT_IN,
+    HEALTHY,
+    assert_healthy_undisturbed,
+    assert_usable,
+    family_source,
+    only_record,
+    write_distribution,
+)
+
+from cwboost.families import discovery
+from cwboost.families.discovery import (
+    FamilyError,
+    get_family,
+    list_plugins,
+)
+
+
+def test_a_name_of_an_entry_point_imports_no_other_plugin(install):
+    install("first-dist", "1", {"first": "first_plugin"}, first_plugin=family_source("first"))
+    install("other-dist", "1", {"other": "other_plugin"}, other_plugin=family_source("other"))
+    assert get_family("first").name == "first"
+    assert "other_plugin" not in sys.modules
+    assert get_family("other").name == "other"
+
+
+def test_several_entry_points_may_lead_to_one_module(install):
+    source = family_source("first") + family_source("second", class_name="Other", register=False)
+    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    assert get_family("second").name == "second"
+    records = [record for record in list_plugins() if record.distribution == "pair"]
+    assert [(r.family, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
+
+
+def test_an_entry_point_may_name_a_class(install):
+    source = family_source("direct", register=False)
+    install("direct-dist", "1", {"direct": "direct_plugin:Constant"}, direct_plugin=source)
+    assert get_family("direct").name == "direct"
+
+
+@pytest.mark.parametrize("list_first", [False, True])
+def test_an_entry_point_reserves_its_name(install, list_first):
+    install("owner", "1", {"mine": "owner_plugin"}, owner_plugin=family_source("mine"))
+    install("thief", "2", {"loot": "thief_plugin"}, thief_plugin=family_source("mine"))
+    if list_first:
+        list_plugins()
+    assert get_family("mine").__module__ == "owner_plugin"
+    record = only_record("thief")
+    assert record.state == "failed"
+    assert record.error == "ValueError: the name 'mine' is taken by an entry point of owner 1"
+
+
+DISABLED = ["Healthy.Dist", "healthy", " other , healthy_dist,"]
+
+
+@pytest.mark.parametrize("value", DISABLED)
+def test_plugins_can_be_disabled_one_by_one(install, monkeypatch, value):
+    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
+    install("second-dist", "1", {"second": "second_plugin"}, second_plugin=family_source("second"))
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", value)
+    record = only_record("healthy-dist")
+    assert (record.state, record.entry_point, record.error) == ("disabled", "healthy", None)
+    assert "healthy_plugin" not in sys.modules
+    assert_usable("second")
+    with pytest.raises(FamilyError, match=r"'healthy' is turned off: CWBOOST_DISABLE_PLUGINS"):
+        get_family("healthy")
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "")
+    assert_usable("healthy")
+
+
+def test_one_family_of_a_plugin_can_be_disabled(install, monkeypatch):
+    source = family_source("first") + family_source("second", class_name="Other", register=False)
+    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "second")
+    assert get_family("first").name == "first"
+    with pytest.raises(FamilyError, match="'second' is turned off"):
+        get_family("second")
+
+
+def test_damaged_entry_points_are_recorded(healthy):
+    info = healthy("broken-dist", "0.3", broken_plugin="")
+    (info / "entry_points.txt").write_text("[cwboost]\nbroken = not a module!\n")
+    discovery.refresh()
+    assert only_record("broken-dist").state == "failed"
+    (info / "entry_points.txt").write_text("[cwboost]\nno equals sign\n")
+    discovery.refresh()
+    assert only_record("broken-dist").state == "failed"
+    assert_healthy_undisturbed()
+
+
+def test_a_distribution_without_metadata_is_named_by_its_place(install, tmp_path):
+    info = install("nameless", "1", nameless_plugin=family_source("nameless"))
+    (info / "METADATA").unlink()
+    discovery.refresh()
+    record = next(r for r in list_plugins() if r.family == "nameless")
+    assert str(tmp_path) in record.distribution
+    assert_usable("nameless")
+
+
+def test_the_first_of_two_copies_of_a_distribution_counts(install, tmp_path, monkeypatch):
+    install("healthy-dist", "2.1", **HEALTHY)
+    second = tmp_path / "second"
+    second.mkdir()
+    write_distribution(second, "Healthy.Dist", "1.0", {"healthy_plugin": "healthy_plugin"}, {})
+    monkeypatch.setattr(sys, "path", [*sys.path, str(second)])
+    discovery.refresh()
+    assert only_record("healthy-dist").state == "loaded"
+    assert not [r for r in list_plugins() if r.distribution == "Healthy.Dist"]
+
+
+def test_the_listing_keeps_the_order_of_distributions(healthy):
+    healthy("a-dist", "1", a_plugin=family_source("a"))
+    names = [record.distribution for record in list_plugins()]
+    own = names.count("cwboost")
+    assert own == len(BUILT_IN) and names[:own] == ["cwboost"] * own
+    assert names[own:] == sorted(names[own:])
+    assert {"a-dist", "healthy-dist"} <= set(names)
+
+
+def test_third_parties_can_be_turned_off(healthy, monkeypatch):
+    monkeypatch.setenv("CWBOOST_PLUGINS", "0")
+    assert {record.distribution for record in list_plugins()} == {"cwboost"}
+    assert_usable("stump")
+    with pytest.raises(FamilyError, match="CWBOOST_PLUGINS=0"):
+        get_family("healthy")
+    monkeypatch.setenv("CWBOOST_PLUGINS", "1")
+    assert_healthy_undisturbed()
+    monkeypatch.setenv("CWBOOST_PLUGINS", "no")
+    with pytest.raises(ValueError, match="CWBOOST_PLUGINS must be 0 or 1, got 'no'"):
+        list_plugins()

@@ -1,0 +1,160 @@
+"""Every way a plugin can fail is shown, explained and kept to itself."""
+
+import re
+
+import pytest
+from plugin_folder import (
+    assert_healthy_undisturbed,
+    assert_usable,
+    family_source,
+    only_record,
+)
+
+from cwboost.families.discovery import (
+    FamilyError,
+    get_family,
+)
+
+REJECTED = {
+    "import error": ("import a_module_that_nobody_has\n", None, "a_module_that_nobody_has"),
+    "syntax error": ("def broken(:\n", None, "SyntaxError"),
+    "exit while importing": ("raise SystemExit(3)\n", None, "SystemExit: 3"),
+    "wrong hook signature": (
+        family_source("broken").replace("(register):", "(registry):"),
+        None,
+        "registry",
+    ),
+    "unknown hook": (
+        family_source("broken").replace("def cwboost_register_families", "def cwboost_families"),
+        None,
+        "cwboost_families",
+    ),
+    "no hook": (family_source("broken", register=False), None, "implements no hook"),
+    "hook without decorator": (
+        family_source("broken").replace("@cwboost.hookimpl", ""),
+        None,
+        "implements no hook",
+    ),
+    "nothing registered": (
+        family_source("broken").replace("    register(Constant)", "    pass"),
+        None,
+        "registered no family",
+    ),
+    "raises while registering": (
+        family_source("broken").replace("    register(Constant)", "    raise OSError('no disk')"),
+        None,
+        "OSError: no disk",
+    ),
+    "raises after registering": (
+        family_source("broken") + "    raise OSError('late')\n",
+        None,
+        "OSError: late",
+    ),
+    "not a class": (
+        family_source("broken").replace("register(Constant)", "register(Constant())"),
+        None,
+        "expected a subclass of WeakLearnerFamily, got Constant",
+    ),
+    "not a family": (
+        family_source("broken").replace("register(Constant)", "register(dict)"),
+        None,
+        "expected a subclass of WeakLearnerFamily, got the class dict",
+    ),
+    "older API": (
+        family_source("broken", api_version=0),
+        "broken",
+        "version 0 .* accepts version 1: the plugin needs an update",
+    ),
+    "newer API": (
+        family_source("broken", api_version=2),
+        "broken",
+        "version 2 .* accepts version 1: cwboost is too old",
+    ),
+    "no API version": (
+        family_source("broken").replace("    api_version = 1\n", ""),
+        "broken",
+        "api_version must be an int, got None",
+    ),
+    "no name": (family_source("broken").replace("    name = 'broken'\n", ""), None, "name must be"),
+    "odd name": (family_source("../broken"), "../broken", "name must be"),
+    "name of a built-in": (family_source("stump"), "stump", "'stump' is taken by cwboost"),
+    "abstract class": (
+        family_source("broken").replace("def bind(", "def tie("),
+        "broken",
+        "does not define bind",
+    ),
+    "needs arguments": (
+        family_source("broken") + "\n\nConstant.__init__ = lambda self, size: None\n",
+        "broken",
+        "size",
+    ),
+    "no learners type": (
+        family_source("broken").replace("    learners_type = ConstantLearners\n", ""),
+        "broken",
+        "learners_type must be a subclass of WeakLearners",
+    ),
+    "odd capabilities": (
+        family_source("broken").replace("cwboost.Capabilities(exact_pricing=True)", "{'exact'}"),
+        "broken",
+        "capabilities must be a Capabilities, got set",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REJECTED)
+def test_a_broken_plugin_is_listed_and_disturbs_nothing(case, healthy):
+    source, family, error = REJECTED[case]
+    healthy("broken-dist", "0.3", broken_plugin=source)
+    record = only_record("broken-dist")
+    assert (record.version, record.family, record.state) == ("0.3", family, "failed")
+    assert record.entry_point == "broken_plugin"
+    assert record.family_class is None
+    assert re.search(error, record.error), record.error
+    assert_healthy_undisturbed()
+
+
+@pytest.mark.parametrize("case", sorted(set(REJECTED) - {"name of a built-in"}))
+def test_asking_for_the_broken_one_says_why(case, healthy):
+    source, family, error = REJECTED[case]
+    healthy("broken-dist", "0.3", broken_plugin=source)
+    with pytest.raises(FamilyError, match=error) as caught:
+        get_family(family or "broken_plugin")
+    assert "broken-dist 0.3" in str(caught.value)
+    assert isinstance(caught.value.__cause__, (Exception, SystemExit, type(None)))
+
+
+def test_the_plugins_own_exception_is_the_cause(install):
+    install("broken-dist", "0.3", broken_plugin="import a_module_that_nobody_has\n")
+    with pytest.raises(FamilyError) as caught:
+        get_family("broken_plugin")
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_one_plugin_may_register_several_families(install):
+    source = family_source("first") + family_source("second", class_name="Other", register=False)
+    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+    install("pair", "1", pair_plugin=source)
+    assert [get_family(name).__name__ for name in ("first", "second")] == ["Constant", "Other"]
+
+
+def test_one_bad_family_of_a_plugin_leaves_the_good_one(healthy):
+    good = family_source("good")
+    bad = family_source("old", class_name="Old", api_version=0, register=False)
+    source = (good + bad).replace("    register(Constant)", "    register(Old); register(Constant)")
+    healthy("mixed", "1", mixed_plugin=source)
+    assert_usable("good")
+    with pytest.raises(FamilyError, match="version 0"):
+        get_family("old")
+
+
+def test_a_plugin_that_asks_for_families_while_loading_fails_alone(healthy):
+    source = "import cwboost\ncwboost.get_family('healthy')\n" + family_source("curious")
+    healthy("curious-dist", "1", curious_plugin=source)
+    assert "while plugins were being loaded" in only_record("curious-dist").error
+    assert_healthy_undisturbed()
+
+
+def test_a_plugin_may_use_a_built_in_while_loading(install):
+    source = "import cwboost\nBASE = cwboost.get_family('stump')\n" + family_source("derived")
+    install("derived-dist", "1", derived_plugin=source)
+    assert only_record("derived-dist").state == "loaded"

@@ -1,0 +1,106 @@
+"""One family per name: registration at run time, and who keeps a name that two claim."""
+
+import sys
+
+import numpy as np
+import pytest
+from plugin_folder import (
+    HEALTHY,
+    assert_healthy_undisturbed,
+    assert_usable,
+    family_source,
+    only_record,
+)
+from quantile_family import QuantileStumps
+
+import cwboost
+from cwboost.families import discovery
+from cwboost.families.discovery import (
+    FamilyError,
+    get_family,
+    list_plugins,
+)
+
+
+@pytest.fixture
+def register():
+    """`register_family`, undone behind the test."""
+    before = dict(discovery._registry._registered)
+    yield cwboost.register_family
+    discovery._registry._registered = before
+
+
+def constant_family(name, qualname="Constant"):
+    namespace = {"__name__": "a_notebook"}
+    exec(family_source(name, class_name=qualname, register=False), namespace)
+    return namespace[qualname]
+
+
+def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
+    assert register(QuantileStumps) is QuantileStumps  # A decorator gives back its class.
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    model = cwboost.CWBoostClassifier("quantile", n_estimators=5).fit(X, y)
+    model.save(tmp_path / "model.cwb")
+    loaded = cwboost.load_model(tmp_path / "model.cwb")
+    assert (loaded.decision_function(X) == model.decision_function(X)).all()
+    record = next(record for record in list_plugins() if record.family == "quantile")
+    assert (record.state, record.distribution) == ("loaded", QuantileStumps.__module__)
+
+
+def test_a_cell_that_runs_again_replaces_its_class(register):
+    register(constant_family("mine"))
+    again = constant_family("mine")
+    register(again)
+    register(again)
+    assert get_family("mine") is again
+
+
+def test_registration_is_refused_where_the_name_is_taken(register, install):
+    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
+    with pytest.raises(FamilyError, match="'stump' is taken by cwboost"):
+        register(constant_family("stump"))
+    with pytest.raises(FamilyError, match=r"'healthy' is taken by healthy-dist 2\.1"):
+        register(constant_family("healthy"))
+    register(constant_family("mine"))
+    with pytest.raises(FamilyError, match=r"taken by the class a_notebook\.Constant"):
+        register(constant_family("mine", "Other"))
+    with pytest.raises(TypeError, match="got the class dict"):
+        register(dict)
+    assert register(get_family("stump")) is get_family("stump")
+
+
+def test_a_plugin_found_later_does_not_take_a_registered_name(register, install):
+    mine = register(constant_family("mine"))
+    install("late-dist", "1", {"mine": "late_plugin"}, late_plugin=family_source("mine"))
+    assert get_family("mine") is mine
+    assert only_record("late-dist").error.endswith("taken by the class a_notebook.Constant")
+
+
+def test_two_families_of_one_name_name_both_distributions(healthy):
+    healthy("left-dist", "1.0", left_plugin=family_source("twin"))
+    healthy("right-dist", "2.0", right_plugin=family_source("twin"))
+    for record in (only_record("left-dist"), only_record("right-dist")):
+        assert (record.family, record.state) == ("twin", "conflict")
+        assert "left-dist 1.0" in record.error and "right-dist 2.0" in record.error
+        assert record.family_class is None
+    with pytest.raises(FamilyError, match=r"left-dist 1\.0.*right-dist 2\.0"):
+        get_family("twin")
+    assert_healthy_undisturbed()
+
+
+def test_a_taken_name_keeps_meaning_the_built_in(healthy):
+    own = get_family("stump")
+    healthy("thief", "1", thief_plugin=family_source("stump"))
+    assert get_family("stump") is own
+    assert_usable("stump")
+    assert_healthy_undisturbed()
+
+
+def test_a_broken_built_in_is_not_replaced_by_a_third_party(install, monkeypatch):
+    install("thief", "1", thief_plugin=family_source("stump"))
+    monkeypatch.setitem(sys.modules, "cwboost.plugins.stumps", None)
+    discovery.refresh()
+    with pytest.raises(FamilyError, match=r"cwboost .*ModuleNotFoundError"):
+        get_family("stump")
+    assert only_record("thief").state == "failed"
