@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from cwboost.estimator.fitted import FittedModel
+from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 
 __all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
@@ -88,7 +89,7 @@ def check_choice(name, value, choices):
     return value
 
 
-class BoostingClassifier(FittedModel, ClassifierMixin, BaseEstimator):
+class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEstimator):
     """Base of the classifiers: a subclass sets ``ensemble_`` and ``history_`` in ``fit``."""
 
     def __sklearn_is_fitted__(self):
