@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
+from cwboost.kernels import canonical, readable
 
 __all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
 
@@ -110,6 +111,9 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
     def _check_X(self, X, *, reset, family):
         """Check a feature matrix for this estimator and what its family can take."""
         _refuse_categorical(X)
+        if sparse.issparse(X) and X.ndim == 2:
+            # First of all: conversions write where the indices point.
+            X = canonical(X)
         X = validate_data(
             self,
             X,
@@ -118,6 +122,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             dtype=FEATURE_DTYPES,
             ensure_all_finite=False,
         )
+        X = X if sparse.issparse(X) else readable(X)
         has_missing = _find_missing(X, family)
         check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X

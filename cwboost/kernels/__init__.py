@@ -4,6 +4,7 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
+from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 
@@ -17,6 +18,10 @@ __all__ = [
     "StepFunction",
     "TreeEvaluator",
     "TreeGrower",
+    "canonical",
+    "canonical_csc",
+    "canonical_csr",
     "orthonormal_rows",
+    "readable",
     "seeded_directions",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost._kernels.prediction.additive import LANES, AdditiveModel
+from cwboost.kernels.matrices import canonical_csr, readable
 
 __all__ = ["AdditiveScores", "StepFunction"]
 
@@ -100,10 +101,10 @@ class AdditiveScores:
         self._check_features(X.shape[1])
         out = np.empty((X.shape[0], self.n_scores))
         if sparse.issparse(X):
-            X = self._canonical(X)
-            self._model("sparse").sparse(X.data, X.indices, X.indptr, out, n_threads)
+            X = canonical_csr(X)
+            self._model("sparse").sparse(readable(X.data), X.indices, X.indptr, out, n_threads)
             return out
-        X = _readable(np.asarray(X))
+        X = readable(X)
         self._model("bytes" if X.dtype == np.uint8 else "floats").dense(X, out, n_threads)
         return out
 
@@ -113,15 +114,6 @@ class AdditiveScores:
                 raise ValueError(f"X must have {self.n_features} features, got {n_features}")
         elif n_features < (needed := int(self.feature.max(initial=-1)) + 1):
             raise ValueError(f"X must have at least {needed} features, got {n_features}")
-
-    def _canonical(self, X) -> sparse.csr_array:
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        if X.data.dtype not in (np.uint8, np.float32, np.float64):
-            X = X.astype(np.float64)
-        return X
 
     def _model(self, kind: str) -> AdditiveModel:
         if kind not in self._models:
@@ -156,15 +148,6 @@ class AdditiveScores:
             }
             self._functions = slab.base[:k], functions
         return self._functions
-
-
-def _readable(X: np.ndarray) -> np.ndarray:
-    """X itself where the kernel can read it, a float64 copy elsewhere."""
-    if X.dtype not in (np.uint8, np.float32, np.float64) or not X.dtype.isnative:
-        return X.astype(np.float64)
-    if any(step % X.itemsize for step in X.strides) or not X.flags.aligned:
-        return np.ascontiguousarray(X)
-    return X
 
 
 def _for_bytes(feature, threshold, polarity):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
+from cwboost.kernels.matrices import canonical_csc, readable
 
 __all__ = ["BinnedMatrix"]
 
@@ -53,18 +54,20 @@ class BinnedMatrix:
     Raises
     ------
     ValueError
-        For a `max_bins` out of range.
+        For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
     def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins: expected 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
+        if self.n_rows >= 2**31:
+            raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
         self._max_bins = max_bins
         if sp.issparse(X):
             self._bin_sparse(X, n_threads)
         else:
-            self._bin_dense(X, n_threads)
+            self._bin_dense(readable(X), n_threads)
 
     def _bin_dense(self, X, n_threads):
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
@@ -129,10 +132,7 @@ class BinnedMatrix:
             self.default_code = default_code
 
     def _bin_sparse(self, X, n_threads):
-        columns = X.tocsc()
-        if not columns.has_canonical_format:
-            columns = columns.copy()
-            columns.sum_duplicates()
+        columns = canonical_csc(X)
         entries = columns.data.astype(np.float64, copy=False)
         self.indptr = columns.indptr.astype(np.int64)
         self.entry_rows = columns.indices.astype(np.int32)

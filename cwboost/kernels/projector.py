@@ -11,6 +11,7 @@ from cwboost._kernels.projections.projection import (
     fill_directions,
     orthogonalise,
 )
+from cwboost.kernels.matrices import canonical_csr, readable
 
 __all__ = ["Projector", "orthonormal_rows", "seeded_directions"]
 
@@ -63,20 +64,13 @@ class Projector:
             raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
         out = np.empty((self.n_columns, X.shape[0]), dtype=np.float32)
         if sparse.issparse(X):
-            X = X.tocsr()
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
+            X = canonical_csr(X)
             indices = X.indices.astype(np.int32, copy=False)
             indptr = X.indptr.astype(np.int64, copy=False)
-            self._directions.sparse(_readable(X.data), indices, indptr, out, n_threads)
+            self._directions.sparse(readable(X.data), indices, indptr, out, n_threads)
         else:
-            self._directions.dense(_readable(np.asarray(X)), out, n_threads)
+            self._directions.dense(readable(X), out, n_threads)
         return out
-
-
-def _readable(X) -> np.ndarray:
-    return X if X.dtype in (np.uint8, np.float32, np.float64) else X.astype(np.float64)
 
 
 def seeded_directions(seeds, density, scale) -> np.ndarray:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
+from cwboost.kernels.matrices import canonical_csc, readable
 
 __all__ = ["FoundStumps", "SortedFeatures"]
 
@@ -51,7 +52,8 @@ class SortedFeatures:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
-        Read in place, in any memory order; a reference is kept, to look up thresholds. NaN is a
+        Read in place, in any memory order; a reference is kept, to look up thresholds. Unaligned
+        arrays and strides that are not multiples of the item size cost a copy. NaN is a
         missing value, infinities are ordinary values and -0.0 equals 0.0. Sparse matrices cost
         memory in proportion to the elements they store.
     n_threads : int, default=1
@@ -71,7 +73,7 @@ class SortedFeatures:
     TypeError
         For a dtype other than these.
     ValueError
-        For an X without examples, or not 2-d.
+        For an X without examples, not 2-d, or sparse and malformed.
 
     Notes
     -----
@@ -85,11 +87,12 @@ class SortedFeatures:
     """
 
     def __init__(self, X, n_threads: int = 1):
-        self._X = _csc(X) if sparse.issparse(X) else np.asarray(X)
-        if self._X.ndim != 2:
-            raise ValueError(f"X must be 2-d, got {self._X.ndim} dimensions")
-        if self._X.dtype not in (np.uint8, np.float32, np.float64):
-            raise TypeError(f"X must be uint8, float32 or float64, got {self._X.dtype}")
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"X must be 2-d, got {X.ndim} dimensions")
+        if X.dtype not in (np.uint8, np.float32, np.float64):
+            raise TypeError(f"X must be uint8, float32 or float64, got {X.dtype}")
+        self._X = canonical_csc(X) if sparse.issparse(X) else readable(X)
         self.n_samples, self.n_features = self._X.shape
         self.n_threads = n_threads
         columns = SortedColumns(self.n_samples, self.n_features)
@@ -169,9 +172,8 @@ class SortedFeatures:
             raise ValueError(
                 f"weights must have shape (n_targets, {self.n_samples}), got {weights.shape}"
             )
-        if weights.strides[1] == weights.itemsize and weights.strides[0] % weights.itemsize == 0:
-            return weights
-        return np.ascontiguousarray(weights)
+        weights = readable(weights)
+        return weights if weights.strides[1] == weights.itemsize else np.ascontiguousarray(weights)
 
     def _values(self, rows, columns) -> np.ndarray:
         """Entries of X: `rows` of shape (2, n), `columns` of shape (n,)."""
@@ -186,15 +188,6 @@ class SortedFeatures:
                 ]
             ).reshape(rows.shape)
         return self._X[rows, columns].astype(np.float64)
-
-
-def _csc(X):
-    """X as CSC with sorted indices and no duplicates; X itself where it is that."""
-    X = X.tocsc()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _stored_value(X, i: int, j: int) -> float:

@@ -8,9 +8,10 @@ import numpy as np
 from cwboost.plugins.projections.directions import DRAWS, Drawn
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.standardise import centre_and_scale
+from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector, SortedFeatures
+from cwboost.kernels import Projector, SortedFeatures, canonical, readable
 
 __all__ = ["ProjectionFamily", "ProjectionPricer"]
 
@@ -93,7 +94,8 @@ class ProjectionPricer(cwboost.Pricer):
         self.n_samples, self._n_features = X.shape
         self.n_targets = n_targets
         # Rows are what is projected and, for differences, looked up.
-        self._X = X.tocsr() if hasattr(X, "tocsr") else X
+        X = canonical(X) if sparse.issparse(X) else readable(X)
+        self._X = X.tocsr() if sparse.issparse(X) else X
         self._draw = draw
         self._n_projections = n_projections
         self._density = density

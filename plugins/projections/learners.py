@@ -9,7 +9,7 @@ from cwboost.plugins.projections.directions import CONSTANT, SEEDED, STORED, Dra
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector
+from cwboost.kernels import Projector, canonical_csr
 
 __all__ = ["ProjectionLearners"]
 
@@ -70,7 +70,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         return len(self.drawn)
 
     def outputs(self, X):
-        self._check(X)
+        X = self._check(X)
         out = np.empty((X.shape[0], len(self)), dtype=np.int8)
         for columns, batch in self._batches():
             projector = batch._projector()
@@ -79,8 +79,10 @@ class ProjectionLearners(cwboost.WeakLearners):
         return out
 
     def _check(self, X):
+        """X in a form whose rows can be taken."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
+        return canonical_csr(X) if sparse.issparse(X) else X
 
     @property
     def n_features(self):
@@ -125,7 +127,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         kept = list(parts()) if keep else None
 
         def scorer(X, n_threads: int = 1):
-            self._check(X)
+            X = self._check(X)
             scores = np.zeros((X.shape[0], coef.shape[1]))
             for votes, batch, projector in kept if keep else parts():
                 for rows in _chunks(X.shape[0]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from cwboost.kernels import canonical_csc
+
 __all__ = ["centre_and_scale"]
 
 BLOCK = 2**22
@@ -28,7 +30,7 @@ def centre_and_scale(X):
     """
     n_samples, n_features = X.shape
     if sparse.issparse(X):
-        return _rounded(*_moments_by_column(X.tocsc()))
+        return _rounded(*_moments_by_column(canonical_csc(X)))
     width = max(1, BLOCK // n_samples)
     parts = [_moments(X[:, at : at + width]) for at in range(0, n_features, width)]
     return _rounded(*(np.concatenate(part) for part in zip(*parts)))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import AdditiveScores
+from cwboost.kernels import AdditiveScores, canonical_csc
 
 __all__ = ["StumpLearners"]
 
@@ -50,7 +50,7 @@ class StumpLearners(cwboost.WeakLearners):
         X = self._check(X)
         out = np.empty((X.shape[0], len(self)), dtype=np.int8)
         if sparse.issparse(X):
-            self._outputs_by_column(X.tocsc(), out)
+            self._outputs_by_column(canonical_csc(X), out)
             return out
         rows = max(1, CHUNK // max(1, len(self)))
         for start in range(0, X.shape[0], rows):
@@ -128,9 +128,6 @@ class StumpLearners(cwboost.WeakLearners):
     def _check(self, X):
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
-        if sparse.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
         return X
 
 

@@ -142,7 +142,7 @@ class TreePricer(cwboost.Pricer):
         self._random_state = random_state
 
     def price(self, weights):
-        weights = np.asarray(weights, dtype=np.float64)
+        weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
         nodes, packed, edges = self._grower.grow(weights, seeds)
         return cwboost.Priced(TreeLearners(**nodes, n_features=self._n_features), packed, edges)

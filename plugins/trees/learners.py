@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import TreeEvaluator
+from cwboost.kernels import TreeEvaluator, canonical_csr, readable
 
 __all__ = ["TreeLearners"]
 
@@ -161,17 +161,13 @@ class TreeLearners(cwboost.WeakLearners):
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         if sparse.issparse(X):
-            rows = X.tocsr()
-            if not rows.has_canonical_format:
-                rows = rows.copy()
-                rows.sum_duplicates()
+            rows = canonical_csr(X)
             return (
                 rows.data.astype(np.float64, copy=False),
                 rows.indices.astype(np.int32, copy=False),
                 rows.indptr.astype(np.int64, copy=False),
             )
-        X = np.asarray(X)
-        return X if X.dtype in (np.uint8, np.float32, np.float64) else X.astype(np.float64)
+        return readable(X)
 
 
 def _check_offsets(arrays):

@@ -1,0 +1,164 @@
+"""Matrices as the kernels read them: aligned and dense, or compressed, checked and canonical."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost._kernels.common.compressed import check_indices, find_pointer_fault
+
+__all__ = ["canonical", "canonical_csc", "canonical_csr", "readable"]
+
+DTYPES = (np.uint8, np.float32, np.float64)
+MAX_FEATURES = 2**31 - 1
+NAMES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row", "block column")}
+
+
+def readable(X) -> np.ndarray:
+    """Return an array that kernels can read: X itself where they can, else a copy.
+
+    Parameters
+    ----------
+    X : ndarray
+
+    Returns
+    -------
+    ndarray, dtype uint8, float32 or float64
+        Aligned, in native byte order, with strides that are multiples of the item size. A field
+        of a structured array, for one, may be none of these. Other dtypes become float64.
+    """
+    X = np.asarray(X)
+    if X.dtype not in DTYPES or not X.dtype.isnative:
+        return X.astype(np.float64)
+    if not X.flags.aligned or any(step % X.itemsize for step in X.strides):
+        return np.array(X, order="C")
+    return X
+
+
+def canonical_csr(X):
+    """Return a sparse matrix as CSR, checked; see `canonical`."""
+    return canonical(X, "csr")
+
+
+def canonical_csc(X):
+    """Return a sparse matrix as CSC, checked; see `canonical`."""
+    return canonical(X, "csc")
+
+
+def canonical(X, form: str | None = None):
+    """Return a sparse matrix whose indices are in range, sorted and distinct; X itself if it is.
+
+    The indices are read, whatever the flags of X say: SciPy's constructors do not check them, and
+    its conversions and the kernels write where they point.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of shape (n_samples, n_features)
+        Of any format.
+    form : {"csr", "csc", None}, default=None
+        None keeps CSR and CSC as they are and makes the others CSR.
+
+    Returns
+    -------
+    sparse matrix or array
+        In native byte order and without entries beyond those that ``indptr`` tells of. Duplicates
+        are summed.
+
+    Raises
+    ------
+    ValueError
+        For an index out of range or an ``indptr`` that is broken, naming the first wrong entry;
+        for more than 2**31 - 1 features.
+    """
+    if X.shape[1] > MAX_FEATURES:
+        raise ValueError(f"X must have at most {MAX_FEATURES} features, got {X.shape[1]}")
+    if X.format == "coo":
+        _check_coordinates(X)
+    elif X.format == "bsr":
+        _check_compressed(X)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    ascending = _check_compressed(X)
+    if form is not None and form != X.format:
+        # A conversion sorts, and keeps duplicates side by side.
+        X = X.tocsc() if form == "csc" else X.tocsr()
+        ascending = ascending or _check_compressed(X)
+    if ascending and _is_plain(X):
+        return X
+    return _rebuilt(X, ascending)
+
+
+def _check_compressed(X) -> bool:
+    """Check the structure of a compressed matrix: whether the indices ascend in each line."""
+    major, minor = NAMES[X.format]
+    axis = int(X.format == "csc")
+    block = X.blocksize if X.format == "bsr" else (1, 1)
+    n_major, n_minor = X.shape[axis] // block[axis], X.shape[1 - axis] // block[1 - axis]
+    indptr, indices = _index_arrays(X)
+    if len(indptr) != n_major + 1:
+        raise ValueError(f"indptr of X must have {n_major + 1} entries, got {len(indptr)}")
+    n_stored = min(len(indices), len(X.data))
+    fault = find_pointer_fault(indptr, n_stored)
+    if fault >= 0:
+        wanted = "0" if fault == 0 else f"{indptr[fault - 1]} to {n_stored}"
+        raise ValueError(f"indptr[{fault}] of X must be {wanted}, got {indptr[fault]}")
+    in_range, ascending = check_indices(indptr, indices, n_minor)
+    if not in_range:
+        stored = indices[: indptr[-1]]
+        place = int(np.argmax((stored < 0) | (stored >= n_minor)))
+        line = int(np.searchsorted(indptr, place, side="right")) - 1
+        raise ValueError(
+            f"indices[{place}] of X, in {major} {line}, must be a {minor} from 0 to "
+            f"{n_minor - 1}, got {stored[place]}"
+        )
+    return ascending
+
+
+def _index_arrays(X) -> tuple[np.ndarray, np.ndarray]:
+    """``indptr`` and ``indices``, of one dtype, as the check reads them."""
+    arrays = []
+    for name in ("indptr", "indices"):
+        array = np.asarray(getattr(X, name))
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(
+                f"{name} of X must be a vector of integers, got {array.ndim} dimensions of "
+                f"{array.dtype}"
+            )
+        arrays.append(array)
+    wide = any(array.dtype != np.int32 for array in arrays)
+    dtype = np.int64 if wide else np.int32
+    return tuple(np.require(array, dtype, ["C", "A"]) for array in arrays)
+
+
+def _check_coordinates(X) -> None:
+    for array, length, name in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "col")):
+        if len(array) != len(X.data):
+            raise ValueError(f"{name} of X must have {len(X.data)} entries, got {len(array)}")
+        wrong = (array < 0) | (array >= length)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise ValueError(
+                f"{name}[{place}] of X must be from 0 to {length - 1}, got {array[place]}"
+            )
+
+
+def _is_plain(X) -> bool:
+    """Whether kernels can read the arrays of X as they are."""
+    arrays = (X.data, X.indices, X.indptr)
+    return (
+        len(X.data) == len(X.indices) == X.indptr[-1]
+        and X.indices.dtype == X.indptr.dtype
+        and X.indices.dtype in (np.int32, np.int64)
+        and all(a.flags.aligned and a.flags.c_contiguous and a.dtype.isnative for a in arrays)
+    )
+
+
+def _rebuilt(X, ascending: bool):
+    """A copy of X in plain arrays, without duplicates."""
+    indptr, indices = _index_arrays(X)
+    n_stored = int(indptr[-1])
+    data = np.array(X.data[:n_stored], dtype=X.data.dtype.newbyteorder("="), order="C")
+    # Of the same class; the flags of X, which need not be true, stay behind.
+    X = type(X)((data, indices[:n_stored].copy(), indptr.copy()), shape=X.shape)
+    if not ascending:
+        X.sum_duplicates()
+    return X

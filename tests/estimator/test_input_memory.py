@@ -1,0 +1,152 @@
+"""Input as it lies in memory: any layout gives the same model, a malformed matrix an error."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.support.odd_memory import DENSE, MALFORMED, SPARSE
+
+import cwboost
+from cwboost import CWBoostClassifier
+from cwboost.testing.material import bind
+
+FAMILIES = ("stump", "tree", "projection")
+RNG = np.random.default_rng(0)
+Y = np.sort(RNG.integers(0, 3, 120))
+VALUES = np.round(RNG.normal(size=(120, 5)) + Y[:, None] / 2, 2) * (RNG.random((120, 5)) < 0.6)
+
+
+def fitted(X, family, y=Y):
+    return CWBoostClassifier(family, n_estimators=6, random_state=0).fit(X, y)
+
+
+def data(dtype):
+    return (np.abs(VALUES) * 50).astype(dtype) if dtype == np.uint8 else VALUES.astype(dtype)
+
+
+@pytest.mark.parametrize("layout", DENSE)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_layout_gives_the_same_model_and_scores(family, dtype, layout, tmp_path):
+    X = data(dtype)
+    odd = DENSE[layout](X, tmp_path)
+    np.testing.assert_array_equal(odd, X)
+    plain = fitted(X, family)
+    np.testing.assert_array_equal(plain.decision_function(odd), plain.decision_function(X))
+    np.testing.assert_array_equal(
+        fitted(odd, family).decision_function(X), plain.decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("layout", sorted(set(DENSE) - {"big endian"}))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_reads_any_layout_without_a_classifier(family, layout, tmp_path):
+    """Bound directly, as a plugin's author or another booster does."""
+    X = data(np.float32)
+    weights = np.random.default_rng(1).normal(size=(3, len(X)))
+    results = []
+    for matrix in (X, DENSE[layout](X, tmp_path)):
+        priced = bind(cwboost.get_family(family)(), matrix, n_targets=3).price(weights)
+        results.append((priced.edges, priced.outputs, priced.learners.outputs(matrix)))
+    for one, other in zip(*results):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_in_any_layout(family, tmp_path):
+    weights = np.random.default_rng(1).normal(size=(3, len(Y)))
+    pricers = [bind(cwboost.get_family(family)(), data(np.float64), n_targets=3) for _ in "ab"]
+    for layout in ("field of 1", "field of 3", "unaligned"):
+        odd = DENSE[layout](weights, tmp_path)
+        one, other = pricers[0].price(weights), pricers[1].price(odd)
+        np.testing.assert_array_equal(one.edges, other.edges)
+
+
+@pytest.mark.parametrize("form", SPARSE)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_sparse_format_gives_the_same_model(family, form):
+    X = data(np.float64)
+    plain = fitted(sparse.csr_array(X), family)
+    odd = SPARSE[form](X)
+    scores = plain.decision_function(sparse.csr_array(X))
+    np.testing.assert_array_equal(plain.decision_function(odd), scores)
+    np.testing.assert_array_equal(fitted(odd, family).decision_function(odd), scores)
+
+
+@pytest.mark.parametrize("fault", MALFORMED)
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_malformed_sparse_matrix_is_refused(family, form, fault):
+    X = MALFORMED[fault](form(data(np.float64)))
+    with pytest.raises(ValueError, match=r"ind(ptr|ices)"):
+        fitted(X, family)
+    model = fitted(data(np.float64), family)
+    for use in (model.decision_function, model.predict, lambda X: list(model.staged_predict(X))):
+        with pytest.raises(ValueError, match=r"ind(ptr|ices)"):
+            use(X)
+
+
+@pytest.mark.parametrize("fault", MALFORMED)
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_refuses_malformed_matrices_itself(family, form, fault):
+    good = form(data(np.float64))
+    X = MALFORMED[fault](good)
+    with pytest.raises(ValueError, match=r"ind(ptr|ices)"):
+        bind(cwboost.get_family(family)(), X, n_targets=3)
+    weights = np.random.default_rng(1).normal(size=(3, len(Y)))
+    learners = bind(cwboost.get_family(family)(), good, n_targets=3).price(weights).learners
+    for use in (learners.outputs, lambda X: learners.scores(X, np.ones((3, 2)))):
+        with pytest.raises(ValueError, match=r"ind(ptr|ices)"):
+            use(X)
+
+
+def test_the_error_names_the_first_bad_entry():
+    X = sparse.csr_array(data(np.float64))
+    X.indices[[7, 9]] = 5, -3
+    row = np.searchsorted(X.indptr, 7, side="right") - 1
+    message = rf"indices\[7\] of X, in row {row}, must be a column from 0 to 4, got 5"
+    with pytest.raises(ValueError, match=message):
+        fitted(X, "stump")
+    X = sparse.csr_array(data(np.float64))
+    X.indptr[4] = 10_000
+    with pytest.raises(ValueError, match=rf"indptr\[4\] of X must be \d+ to {X.nnz}, got 10000"):
+        fitted(X, "stump")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_coordinates_out_of_range_are_refused(family):
+    X = sparse.coo_array(data(np.float64))
+    X.coords[1][3] = 2**30
+    with pytest.raises(ValueError, match=r"col\[3\] of X must be from 0 to 4"):
+        fitted(X, family)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_more_than_2_31_rows_times_columns(family):
+    """70,000 x 40,000 with few entries is the model of its columns that are in use."""
+    used = np.array([3, 20_000, 39_999])
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [30_000, 30_000, 10_000])
+    values = rng.integers(1, 9, (300, 3)).astype(np.float32)
+    rows = np.sort(rng.choice(70_000, 300, replace=False))
+    values += y[rows, None]
+    small = sparse.lil_array((70_000, 3), dtype=np.float32)
+    small[rows] = values
+    small = small.tocoo()
+    large = sparse.csr_array((small.data, (small.row, used[small.col])), shape=(70_000, 40_000))
+    assert large.shape[0] * large.shape[1] > 2**31
+    if family == "tree":
+        family = cwboost.get_family("tree")(max_features=None, splitter="best", max_depth=3)
+    model = CWBoostClassifier(family, n_estimators=3, random_state=0).fit(large, y)
+    scores = model.decision_function(large)
+    assert np.isfinite(scores).all()
+    assert model.score(large, y) > 0.42  # more than the share of the largest class
+    if family != "projection":
+        other = CWBoostClassifier(family, n_estimators=3, random_state=0).fit(small.tocsr(), y)
+        np.testing.assert_array_equal(other.decision_function(small.tocsr()), scores)
+
+
+def test_too_many_features_are_refused():
+    X = sparse.csr_array((np.ones(3), (np.arange(3), [0, 5, 2**31])), shape=(3, 2**31 + 1))
+    with pytest.raises(ValueError, match="at most 2147483647 features, got 2147483649"):
+        fitted(X, "stump", y=[0, 1, 1])
