@@ -173,12 +173,12 @@ def report(rows):
             BEGIN,
             "Test error in percent, mean over splits (their number in brackets), the lowest of a "
             "row in bold. Splits are 75/25 of all examples, stratified; SATIMAGE has its official "
-            "split, MNIST 1,000 examples a class and the official test set. cwboost trees: "
+            "split, MNIST 1,000 examples per class and the official test set. cwboost trees: "
             '`CWBoostClassifier(weak_learner="tree", correction="stagewise", C=1e12, '
             "learning_rate=0.1, subsample=0.5)`, all else default, with 200 and 500 rounds; "
             'projections: the same with `weak_learner="projection"`, `learning_rate=0.3` and all '
-            "examples a round. Tuned: learning rate 0.05, 70% of the examples and half of the "
-            "features a round, LightGBM with 15 leaves, XGBoost of depth 6. A dash: not run, for "
+            "examples per round. Tuned: learning rate 0.05, 70% of the examples and half of the "
+            "features per round, LightGBM with 15 leaves, XGBoost of depth 6. A dash: not run, for "
             "its time.",
             "",
             table(["data", *MODELS], lines),

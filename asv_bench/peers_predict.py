@@ -2,7 +2,7 @@
 
     taskset -c 0 python asv_bench/peers_predict.py FOLDER [--rounds N] [--models FOLDER] [--write]
 
-FOLDER holds MNIST.npz. All packages train on 1,000 examples a class and predict the raw scores of
+FOLDER holds MNIST.npz. All packages train on 1,000 examples per class and predict the raw scores of
 the 10,000 test rows; each is given the type of array that it reads without a copy. --models keeps
 the fitted models for the next run; --write puts the table into docs/benchmarks.md. Needs the
 packages of requirements-peers.txt.
@@ -193,7 +193,7 @@ def cells(times, unit):
 
 
 def page(lines, after_each, rounds):
-    head = ["microseconds a row", "cwboost, uint8", "cwboost, float64", "LightGBM", "XGBoost"]
+    head = ["microseconds per row", "cwboost, uint8", "cwboost, float64", "LightGBM", "XGBoost"]
     names = ["cwboost", "lightgbm", "xgboost", "numpy"]
     return "\n".join(
         [

@@ -34,7 +34,7 @@ def training_rows(path, n_rows=None):
 def load(folder, name):
     """Training and test part of a data set.
 
-    MNIST: 1,000 examples a class for training and the official test set. GTSRB HOG: 100 a class
+    MNIST: 1,000 examples per class for training and the official test set. GTSRB HOG: 100 a class
     of the training images, whole tracks, and 2,000 test images, as HOG of 1,568 numbers. The
     others: pooled and split 75/25, stratified.
 

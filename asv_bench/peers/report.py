@@ -83,7 +83,7 @@ def page(rows, notes, threads):
     met = sum(row.met for row in rows)
     head = ["measure", "goal", "measured", "", "medians"]
     parts = [
-        "## Goals",
+        "## Training time and memory, goal by goal",
         f"Measured on {datetime.date.today().isoformat()}, {machine()}; {versions}; "
         f"{threads} thread{'s' if threads > 1 else ''} unless the row says otherwise. "
         f"{met} of {len(rows)} rows met.",

@@ -47,7 +47,7 @@ TREES = {
         "learning_rate": 0.3,
         "C": LARGE_C,
     },
-    "depth 8, the default, learning rate 0.1, half of the examples a round": {
+    "depth 8, the default, learning rate 0.1, half of the examples per round": {
         "learning_rate": 0.1,
         "subsample": 0.5,
         "C": 1e12,

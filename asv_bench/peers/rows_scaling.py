@@ -47,7 +47,7 @@ def samples(settings):
         1.2,
         log(many / few) / log(sizes[1] / sizes[0]),
         "",
-        f"{number(1e3 * few)} ms and {number(1e3 * many)} ms a round, 16 features, 10 classes",
+        f"{number(1e3 * few)} ms and {number(1e3 * many)} ms per round, 16 features, 10 classes",
         at_most=True,
     )
 

@@ -57,7 +57,7 @@ def against_lbfgsb(settings):
         sizes = [len(coef) for coef in best.coef]
         yield Row(
             f"FCD over L-BFGS-B to within {WITHIN:g} of the optimum, {name}, "
-            f"{min(sizes)} to {max(sizes)} columns a class, C = 1e4",
+            f"{min(sizes)} to {max(sizes)} columns per class, C = 1e4",
             goal,
             theirs / ours,
             "x",

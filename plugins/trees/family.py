@@ -47,7 +47,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         feature with no more distinct values is not rounded at all.
     trim : float or "auto", default="auto"
         In [0, 1). Examples of the smallest weights, up to this fraction of the sum of a target's
-        |weights|, take no part in growing its tree (weight trimming, Friedman, Hastie and
+        absolute weights, take no part in growing its tree (weight trimming, Friedman, Hastie and
         Tibshirani 2000); they do count in its outputs and edge. Boosting soon concentrates the
         weight on few examples, and growing costs in proportion to them. "auto" is 0 with
         criterion "edge" and 0.05 with the others.
