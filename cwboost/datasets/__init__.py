@@ -1,4 +1,4 @@
-"""Data sets: two bundled ones, loaders of the paper's others, downloads."""
+"""Data sets: two bundled ones, loaders for the other sets of the paper, downloads."""
 
 from cwboost.datasets.bundled import load_pendigits, load_vowel
 from cwboost.datasets.fetching import fetch

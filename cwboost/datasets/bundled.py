@@ -1,4 +1,4 @@
-"""Two small real data sets that come with the package: something to try and to test on anywhere."""
+"""Two small real data sets that ship with the package, for trials and tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SUBSETS = ("all", "train", "test")
 
 _VOWEL_DESCR = """\
 Deterding's vowels: eleven steady-state vowels of British English, fifteen speakers, six utterances
-of each vowel a speaker, described by ten log area ratios from linear prediction.
+of each vowel per speaker, described by ten log area ratios from linear prediction.
 
 990 examples, 10 features (float64, three decimals), 11 classes of 90. All rows are distinct. The
 source trains on 528 examples of eight speakers and tests on 462 of the other seven.
@@ -39,17 +39,17 @@ def load_vowel(*, subset="all", return_X_y=False):
     Parameters
     ----------
     subset : {"all", "train", "test"}, default="all"
-        "train" and "test" are the source's split by speaker (528 and 462 examples); "all" is the
-        one followed by the other.
+        "train" and "test" are the source's split by speaker (528 and 462 examples); "all" is
+        "train" followed by "test".
     return_X_y : bool, default=False
-        Return ``(data, target)`` in place of the Bunch.
+        Return ``(data, target)`` instead of the Bunch.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` (n_samples, 10) float64 and ``target`` (n_samples,) int64 in 0..10,
-        ``target_names``, ``feature_names``, ``is_test`` (n_samples,) bool: the row is of the
-        source's test part; ``DESCR``, which names the source and its licence.
+        ``data`` (n_samples, 10) float64 and ``target`` (n_samples,) int64 in 0..10;
+        ``target_names``; ``feature_names``; ``is_test`` (n_samples,) bool, True for the rows of
+        the source's test part; ``DESCR``, which names the source and its licence.
 
     Raises
     ------
@@ -75,16 +75,16 @@ def load_pendigits(*, subset="all", return_X_y=False):
     ----------
     subset : {"all", "train", "test"}, default="all"
         "train" and "test" are the source's split by writer (7,494 and 3,498 examples); "all" is
-        the one followed by the other.
+        "train" followed by "test".
     return_X_y : bool, default=False
-        Return ``(data, target)`` in place of the Bunch.
+        Return ``(data, target)`` instead of the Bunch.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` (n_samples, 16) uint8 in 0..100 and ``target`` (n_samples,) int64 in 0..9,
-        ``target_names``, ``feature_names``, ``is_test`` (n_samples,) bool: the row is of the
-        source's test part; ``DESCR``, which names the source and its licence.
+        ``data`` (n_samples, 16) uint8 in 0..100 and ``target`` (n_samples,) int64 in 0..9;
+        ``target_names``; ``feature_names``; ``is_test`` (n_samples,) bool, True for the rows of
+        the source's test part; ``DESCR``, which names the source and its licence.
 
     Raises
     ------

@@ -1,8 +1,7 @@
-"""The data sets that cwboost can load: formats, known figures, where a person gets them.
+"""The data sets that cwboost can load: formats, known figures, where to get them.
 
-The known figures are of the sources themselves (counts of examples a class, mean and standard
-deviation of the training values), so that a truncated, shuffled-together or duplicated copy is
-noticed when it is loaded.
+The known figures describe the sources themselves (counts of examples per class, mean and standard
+deviation of the training values), so that loading detects a truncated, merged or duplicated copy.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ Reader = Callable[[Path], dict | None]
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is known of a data set.
+    """Description of a data set: its files, its known figures and its origin.
 
     Parameters
     ----------
     name : str
     title : str
     readers : tuple of (str, callable)
-        The files of a format, in words, and its reader.
+        For each format, a description of its files and the reader.
     get_it : str
-        Where a person gets the official files.
+        Where to get the official files.
     n_features : int or None
-        None where it depends on the format read (image sides).
+        None if it depends on the format that is read (image sizes).
     counts : tuple of int
-        Examples of each class in the training part (or in all, without a split).
+        Examples per class in the training part (in the whole set if it has no split).
     test_counts : tuple of int
-        Examples of each class in the test part; empty without a split.
+        Examples per class in the test part; empty if the set has no split.
     moments : tuple of two floats or None
         Mean and standard deviation of the training values.
     nearest_accuracy : float or None
-        Accuracy of the nearest neighbour on the source's split.
+        Accuracy of the nearest-neighbour classifier on the source's split.
     image_shape : tuple of int or None
-        Shape of an example as an image, where the examples are images of one size.
+        Shape of an example if the examples are images of one size.
     parts : bool
-        The files may hold whole batches of 10,000 training examples rather than all of them.
+        True if the files may hold some of the batches of 10,000 training examples.
     url : str
         A page about the data.
     remote : tuple of RemoteFile
@@ -67,7 +66,7 @@ class DataSet:
 
 UCI = "the UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/"
 UCI_FILES = "https://archive.ics.uci.edu/static/public/"
-# Published in the documentation of several libraries that mirror MNIST; md5, as there.
+# Several libraries document this mirror of MNIST, with these MD5 checksums.
 MNIST_MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 
 GTSRB_FILES = "https://sid.erda.dk/public/archives/daaeac0d7ce1152aea9b61d9f1e19370/"
@@ -329,7 +328,7 @@ CATALOGUE = {dataset.name: dataset for dataset in _SETS}
 
 
 def find(name: str) -> DataSet:
-    """The data set called `name`, in any case.
+    """Return the data set called `name`; case is ignored.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Download files through pooch: checked, moved into place whole, taken up where they broke off."""
+"""Downloads through pooch: resumed after a break, checked, moved into place when complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 __all__ = ["ALL", "LockFile", "RemoteFile", "ResumingDownloader", "download", "unpack"]
 
 ALL = ("*",)
-"""In place of members: the whole archive, with its folders."""
+"""Value of ``RemoteFile.members`` that unpacks the whole archive, with its folders."""
 
 BLOCK = 1 << 18
 TIMEOUT = (10, 60)
@@ -32,10 +32,10 @@ class RemoteFile:
     ----------
     url : str
     known_hash : str or None
-        Checksum as "sha256:..." or "md5:...", where one is public. None: the checksum is recorded
-        in the lock file at the first download whose content has the known figures.
+        Checksum as "sha256:..." or "md5:...". None if none is public: the lock file then records
+        the checksum of the first download whose content has the known figures.
     members : tuple of str
-        For an archive: the members to unpack, by the last part of their names, or `ALL`. Empty
+        Members of an archive to unpack, given by the last part of their names, or `ALL`. Empty
         keeps the file as it is.
     name : str
         File name; by default the last part of the address.
@@ -48,25 +48,26 @@ class RemoteFile:
 
     @property
     def filename(self) -> str:
-        """Name of the file as it is kept."""
+        """Name of the local file."""
         return self.name or self.url.rpartition("/")[2]
 
 
 class ResumingDownloader:
-    """Downloader for pooch that keeps what it has of a file and asks for the rest.
+    """Downloader for pooch that keeps an unfinished download and requests the rest.
 
-    The bytes so far are in ``NAME.part``, beside them in ``NAME.part.tag`` the server's mark of
-    the file's version. The next call asks for the rest of that same version (If-Range); a server
-    that has another one, or knows no ranges, sends the whole file, and it starts again.
+    ``NAME.part`` holds the bytes received so far and ``NAME.part.tag`` the server's entity tag of
+    the file's version. The next call requests the rest of that version (If-Range). A server that
+    has another version, or does not support ranges, sends the whole file, and the download starts
+    again.
 
     Parameters
     ----------
     partial : Path
-        Where the unfinished file is kept.
+        Path of the unfinished file.
     attempts : int, default=3
-        Times to go on after a broken connection, before the error is raised.
+        Number of broken connections after which the error is raised.
     quiet : bool, default=False
-        No progress bar.
+        Do not show a progress bar.
     """
 
     def __init__(self, partial: Path, *, attempts=3, quiet=False):
@@ -76,7 +77,7 @@ class ResumingDownloader:
         self.quiet = quiet
 
     def __call__(self, url, output_file, pooch=None, check_only=False):
-        """Download `url`; called by pooch, which checks and moves `output_file` afterwards."""
+        """Download `url`; pooch calls this, then checks and moves `output_file`."""
         if check_only:
             return requests.head(url, timeout=TIMEOUT, allow_redirects=True).ok
         for attempt in range(self.attempts):
@@ -88,7 +89,7 @@ class ResumingDownloader:
                     kept = self.partial.stat().st_size if self.partial.exists() else 0
                     raise ConnectionError(
                         f"{url}: the connection broke {self.attempts} times: {error}; {kept} bytes "
-                        "are kept and the next try goes on from there"
+                        "are kept and the next attempt continues from there"
                     ) from error
         os.replace(self.partial, output_file)
         self.tag.unlink(missing_ok=True)
@@ -97,24 +98,24 @@ class ResumingDownloader:
     def _continue(self, url):
         start = self.partial.stat().st_size if self.partial.exists() else 0
         mark = self.tag.read_text("ascii") if self.tag.exists() else ""
-        # Without a mark the bytes so far may be of another version of the file.
+        # Without an entity tag the bytes so far may belong to another version of the file.
         start = start if mark else 0
         headers = {"Accept-Encoding": "identity"}
         if start:
             headers |= {"Range": f"bytes={start}-", "If-Range": mark}
         with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
-                # Nothing is left to send, or the file shrank: start again to be sure.
+                # Nothing is left to send, or the file shrank: start again.
                 self.partial.unlink()
                 self.tag.unlink()
-                raise requests.ConnectionError("the server cannot go on from there")
+                raise requests.ConnectionError("the server cannot continue from there")
             response.raise_for_status()
             start = start if response.status_code == requests.codes.partial_content else 0
             self._note_version(response)
             self._write(response, start)
 
     def _note_version(self, response):
-        # A weak mark (W/"...") does not promise the same bytes, and servers refuse it in If-Range.
+        # A weak tag (W/"...") does not promise the same bytes, and servers refuse it in If-Range.
         mark = response.headers.get("ETag", "")
         mark = mark if not mark.startswith("W/") else ""
         mark = mark or response.headers.get("Last-Modified", "")
@@ -139,16 +140,16 @@ class ResumingDownloader:
                 bar.update(len(block))
             done = stream.tell()
         if total is not None and done != total:
-            raise requests.ConnectionError(f"{done} bytes came of {total}")
+            raise requests.ConnectionError(f"received {done} of {total} bytes")
 
 
 class LockFile:
-    """Checksums recorded at the first good download of files that have no published one.
+    """Recorded checksums of files without a published one, from the first valid download.
 
     Parameters
     ----------
     path : Path
-        A JSON object of file names.
+        JSON file with one object per file name.
     """
 
     def __init__(self, path: Path):
@@ -161,7 +162,7 @@ class LockFile:
         return json.loads(self.path.read_text("utf-8"))
 
     def record(self, remote: RemoteFile, known_hash: str) -> None:
-        """Add a checksum; an earlier one of the same file is not changed."""
+        """Record a checksum, unless the file already has one."""
         entries = self.read()
         entries.setdefault(remote.filename, {"url": remote.url, "hash": known_hash})
         text = json.dumps(entries, indent=1, sort_keys=True) + "\n"
@@ -169,16 +170,16 @@ class LockFile:
 
 
 def download(remote: RemoteFile, folder: Path, *, lock: LockFile, quiet=False) -> Path:
-    """Download a file unless it is there with the right checksum; returns its path.
+    """Download a file, unless it exists with the right checksum, and return its path.
 
-    The file appears in `folder` only when it is complete and its checksum right.
+    The file appears in `folder` only when it is complete and its checksum is right.
 
     Raises
     ------
     ValueError
-        Where the checksum is not the published or recorded one; nothing is kept.
+        If the checksum differs from the published or recorded one; nothing is kept.
     ConnectionError
-        Where the connection keeps breaking; what came is kept for the next try.
+        If the connection keeps breaking; the bytes received are kept for the next attempt.
     """
     folder.mkdir(parents=True, exist_ok=True)
     known_hash = remote.known_hash or lock.read().get(remote.filename, {}).get("hash")
@@ -190,19 +191,19 @@ def download(remote: RemoteFile, folder: Path, *, lock: LockFile, quiet=False) -
 
 
 def unpack(archive: Path, members: tuple[str, ...], folder: Path) -> list[Path]:
-    """Unpack members of a zip or tar archive into `folder`, each written whole.
+    """Unpack members of a zip or tar archive into `folder`, each in one step.
 
     Parameters
     ----------
     archive : Path
     members : tuple of str
-        Last parts of names; `ALL` unpacks every file with its folders.
+        Last parts of the members' names; `ALL` unpacks every file with its folders.
     folder : Path
 
     Raises
     ------
     ValueError
-        For a damaged archive, a missing member, or a name that leads out of `folder`.
+        For a damaged archive, a missing member, or a name that points outside `folder`.
     """
     try:
         if archive.suffix == ".zip":
@@ -229,7 +230,7 @@ def _unpack(files, open_member, members, folder, archive):
     for name, relative in wanted.items():
         target = folder / relative
         if not target.resolve().is_relative_to(folder.resolve()):
-            raise ValueError(f"{archive} has a member that leads out of its folder: {name}")
+            raise ValueError(f"{archive} has a member that points outside its folder: {name}")
         target.parent.mkdir(parents=True, exist_ok=True)
         with open_member(files[name]) as source:
             _write_whole(target, lambda stream, source=source: shutil.copyfileobj(source, stream))
@@ -238,7 +239,7 @@ def _unpack(files, open_member, members, folder, archive):
 
 
 def _write_whole(path: Path, write) -> None:
-    """Write a file beside its place and move it there."""
+    """Write to a temporary file beside `path`, then move it there."""
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -1,4 +1,4 @@
-"""Fetch a whole data set: download its files, unpack them, compare them with the known figures."""
+"""Fetching of a data set: download its files, unpack them, compare them with the known figures."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ LOCK_NAME = "checksums.json"
 def fetch(name, data_dir, *, quiet=False) -> Path:
     """Download a data set into ``data_dir/NAME`` and check it.
 
-    A file with a published checksum is compared with it. For the others the content is compared
-    with the known figures of the data set (counts, moments); the checksum of a file that passed
-    is recorded in ``data_dir/checksums.json`` and compared ever after.
+    A file with a published checksum is compared with it. The content of the other files is
+    compared with the known figures of the data set (counts, moments); if they agree, the file's
+    checksum is recorded in ``data_dir/checksums.json``, and later downloads are compared with it.
 
     Parameters
     ----------
     name : str or DataSet
-        See `cwboost.datasets.load`; or an entry like those of the catalogue.
+        A name as for `cwboost.datasets.load`, or an entry like those of the catalogue.
     data_dir : str or path-like
         Folder of the data sets; `load` finds the set there.
     quiet : bool, default=False
-        No progress bars.
+        Do not show progress bars.
 
     Returns
     -------
@@ -40,10 +40,10 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     Raises
     ------
     ValueError
-        For an unknown name, a set without a stable public address (the message says where a
-        person gets it), a wrong checksum, or content that is not the known data.
+        For an unknown name, a set without a stable public address (the message says where to get
+        it), a wrong checksum, or content that differs from the known figures.
     ConnectionError
-        Where the connection keeps breaking; the next call goes on.
+        If the connection keeps breaking; the next call resumes the download.
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     if not dataset.remote:
@@ -63,7 +63,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
                 written += unpack(path, remote.members, folder)
         load(dataset, data_dir)
     except ValueError:
-        # What is not the data set must not be found by the next load.
+        # The next load must not find files that are not the data set.
         for path in [*files, *written]:
             path.unlink(missing_ok=True)
         if not existed:
@@ -76,7 +76,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
 
 
 def overview(data_dir=None) -> list[tuple[str, str, str, str]]:
-    """Name, title, state and origin of every data set, for the listing of the command line."""
+    """Return name, title, state and origin of every data set, for the command line."""
     rows = []
     for dataset in CATALOGUE.values():
         by_hand = "bundled" if dataset.name in BUNDLED else "by hand"

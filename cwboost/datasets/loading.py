@@ -1,4 +1,4 @@
-"""Load a data set from a folder in whichever of its formats is there, and check it."""
+"""Loading of a data set from a folder, in any of its formats, with checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
 
 
 class DataAbsent(FileNotFoundError):
-    """No file of a data set is in the folder; the message says which and where to get them."""
+    """None of a data set's files exists; the message lists them and says where to get them."""
 
 
 def load(name, data_dir=None, *, check=True):
@@ -26,28 +26,28 @@ def load(name, data_dir=None, *, check=True):
     Parameters
     ----------
     name : str
-        Name in any case: VOWEL, PENDIGITS, ISOLET, USPS, MNIST, SATIMAGE, MFEAT, YALEB, CIFAR10,
-        GTSRB, SCENE15, SUN, LABELME, PASCAL07.
+        VOWEL, PENDIGITS, ISOLET, USPS, MNIST, SATIMAGE, MFEAT, YALEB, CIFAR10, GTSRB, SCENE15,
+        SUN, LABELME or PASCAL07; case is ignored.
     data_dir : str or path-like or None, default=None
-        Folder with the files, or with a folder of the set's name that has them: one ``.npz``, or
-        the official format. VOWEL and PENDIGITS fall back on the bundled copies.
+        Folder with the files, or with a subfolder named as the set that has them: one ``.npz``
+        file, or the official format. VOWEL and PENDIGITS fall back on the bundled copies.
     check : bool, default=True
-        Compare counts and known statistics with those of the source. Turn it off only for a part
-        of a data set that you cut yourself.
+        Compare counts and statistics with those of the source. Turn it off only for a subset that
+        you made yourself.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``X_train, y_train, X_test, y_test`` where the source has a split, else ``X, y``; labels
-        int64 from 0; ``name``, ``format`` (the files read), ``image_shape`` or None,
-        ``target_names``, and what else a source tells (``track_train``, ``hog_train``).
+        ``X_train, y_train, X_test, y_test`` if the source has a split, else ``X, y``; labels are
+        int64 from 0. Also ``name``, ``format`` (the files read), ``image_shape`` or None,
+        ``target_names``, and further data of the source (``track_train``, ``hog_train``).
 
     Raises
     ------
     DataAbsent
-        (a FileNotFoundError) where none of the set's files is there.
+        If none of the set's files exists; a subclass of FileNotFoundError.
     ValueError
-        For an unknown name, damaged or incomplete files, or figures that are not the source's.
+        For an unknown name, damaged or incomplete files, or figures that differ from the source's.
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     arrays, used = _read(dataset, data_dir)
@@ -90,7 +90,7 @@ def _bundled(loader):
 
 
 def _absent_message(dataset: DataSet, data_dir) -> str:
-    where = "no data_dir was given" if data_dir is None else f"none of its files is in {data_dir}"
+    where = "data_dir was not given" if data_dir is None else f"none of its files is in {data_dir}"
     wanted = "".join(f"\n  - {files}" for files, _ in dataset.readers)
     fetch = (
         f"\nor let cwboost download it: cwboost datasets fetch {dataset.name}"
@@ -110,8 +110,8 @@ def _check_shapes(bunch) -> None:
         X, y = bunch[f"X{part}"], bunch[f"y{part}"]
         if X.ndim != 2 or y.shape != (len(X),):
             raise ValueError(
-                f"{bunch.name}: X{part} must be 2-d with a label a row, got shapes {X.shape} and "
-                f"{y.shape}"
+                f"{bunch.name}: X{part} must be 2-d with one label per row, got shapes {X.shape} "
+                f"and {y.shape}"
             )
         if y.size == 0 or y.min() < 0:
             raise ValueError(f"{bunch.name}: y{part} must hold labels from 0")
@@ -124,13 +124,13 @@ def _check_figures(dataset: DataSet, bunch) -> None:
     if dataset.name == "SCENE15" and "X_train" in bunch:
         # The files split it as the paper does; the source has no split.
         y = np.concatenate([bunch.y_train, bunch.y_test])
-        _expect_counts(dataset, "examples a class", dataset.counts, y)
+        _expect_counts(dataset, "examples per class", dataset.counts, y)
         return
     _expect_counts(
-        dataset, "training examples a class", dataset.counts, bunch.get("y_train", bunch.get("y"))
+        dataset, "training examples per class", dataset.counts, bunch.get("y_train", bunch.get("y"))
     )
     if "y_test" in bunch:
-        _expect_counts(dataset, "test examples a class", dataset.test_counts, bunch.y_test)
+        _expect_counts(dataset, "test examples per class", dataset.test_counts, bunch.y_test)
     if dataset.parts and (len(X) % BATCH_ROWS or not 1 <= len(X) // BATCH_ROWS <= 5):
         raise ValueError(
             f"{dataset.name}: 1 to 5 training batches of {BATCH_ROWS} examples expected, "
@@ -138,12 +138,12 @@ def _check_figures(dataset: DataSet, bunch) -> None:
         )
     if dataset.moments is not None:
         found = (X.mean(dtype=np.float64), X.std(dtype=np.float64))
-        # Six decimals are kept of the known figures; float32 copies differ by rounding.
+        # The known figures have six decimals; float32 copies differ by rounding.
         if not np.allclose(found, dataset.moments, rtol=1e-5, atol=2e-6):
             raise ValueError(
                 f"{dataset.name}: mean and standard deviation of the training values are "
                 f"{found[0]:.6f} and {found[1]:.6f}, the source's are {dataset.moments[0]:.6f} "
-                f"and {dataset.moments[1]:.6f}: not the data, or changed data"
+                f"and {dataset.moments[1]:.6f}: other data, or modified data"
             )
 
 
@@ -164,12 +164,12 @@ def _expect_counts(dataset, what, known, y):
 
 
 def nearest_accuracy(bunch) -> float:
-    """Accuracy of the nearest neighbour on the source's split, for comparison with the known one.
+    """Return the nearest-neighbour accuracy on the source's split, to compare with the known one.
 
     Parameters
     ----------
     bunch : Bunch
-        As `load` returns it, of a set with a split.
+        A data set with a split, as returned by `load`.
     """
     from sklearn.neighbors import KNeighborsClassifier
 

@@ -45,10 +45,10 @@ def test_empty_content_comes_back():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "not a file of compress"),
-        (b"\x1f\x8b\x08", "not a file of compress"),
-        (b"\x1f\x9d\x99", "10 to 16 expected"),
-        (b"\x1f\x9d\x90\xff\xff", "code 511 before its string"),
+        (b"", "not a .Z file of compress"),
+        (b"\x1f\x8b\x08", "not a .Z file of compress"),
+        (b"\x1f\x9d\x99", "must be 10 to 16 bits, got 25"),
+        (b"\x1f\x9d\x90\xff\xff", "code 511 occurs before its string"),
     ],
 )
 def test_damaged_content_is_refused(content, message):

@@ -103,7 +103,9 @@ def test_a_broken_connection_is_taken_up_where_it_broke(server, tmp_path, known_
 def test_what_came_is_kept_for_the_next_call(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT, '"1"')
     server.breaks = [600_000, 0, 0]
-    with pytest.raises(ConnectionError, match=r"broke 3 times.* the next try goes on from there"):
+    with pytest.raises(
+        ConnectionError, match=r"broke 3 times.* the next attempt continues from there"
+    ):
         get(server, tmp_path, known_hash)
     assert not (tmp_path / "a.bin").exists()
     kept = (tmp_path / "a.bin.part").stat().st_size
@@ -206,7 +208,7 @@ def test_fetch_of_other_data_leaves_nothing_behind(server, pendigits, tmp_path):
         for name in ("pendigits.tra", "pendigits.tes"):
             archive.writestr(name, (",".join(["1"] * 17) + "\n") * 20)
     server.files["pendigits.zip"] = (stream.getvalue(), '"1"')
-    with pytest.raises(ValueError, match="PENDIGITS: 7494 training examples a class expected"):
+    with pytest.raises(ValueError, match="PENDIGITS: 7494 training examples per class expected"):
         fetch(pendigits, tmp_path, quiet=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -254,7 +256,7 @@ def test_unpack_some_members_or_all(tmp_path, name):
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
 def test_unpack_never_leaves_its_folder(tmp_path, name):
     archive = make_archive(tmp_path / name, {"../outside": b"!"})
-    with pytest.raises(ValueError, match="leads out of its folder"):
+    with pytest.raises(ValueError, match="points outside its folder"):
         unpack(archive, ALL, tmp_path / "in")
     assert not (tmp_path / "outside").exists()
 

@@ -51,7 +51,7 @@ def test_missing_examples_are_noticed_unless_the_check_is_off(tmp_path):
         parts["X_train"], parts["y_train"] = parts["X_train"][:-1], parts["y_train"][:-1]
 
     save_pendigits(tmp_path, cut)
-    with pytest.raises(ValueError, match=r"PENDIGITS: 7494 training examples a class expected"):
+    with pytest.raises(ValueError, match=r"PENDIGITS: 7494 training examples per class expected"):
         load("PENDIGITS", tmp_path)
     assert len(load("PENDIGITS", tmp_path, check=False).X_train) == 7493
 
@@ -70,13 +70,13 @@ def test_vowel_with_repeated_rows_is_noticed(tmp_path):
     X, y = load_vowel(return_X_y=True)
     X_test, y_test = load_vowel(subset="test", return_X_y=True)
     np.savez(tmp_path / "VOWEL.npz", X=np.r_[X, X_test], y=np.r_[y, y_test])
-    with pytest.raises(ValueError, match=r"528 training examples a class expected .* got 1452"):
+    with pytest.raises(ValueError, match=r"528 training examples per class expected .* got 1452"):
         load("VOWEL", tmp_path)
 
 
 def test_labels_that_do_not_fit_are_refused(tmp_path):
     np.savez(tmp_path / "VOWEL.npz", X=np.ones((3, 10)), y=[0, 1])
-    with pytest.raises(ValueError, match="with a label a row"):
+    with pytest.raises(ValueError, match="with one label per row"):
         load("VOWEL", tmp_path)
     np.savez(tmp_path / "VOWEL.npz", X=np.ones((2, 10)), y=[-1, 1])
     with pytest.raises(ValueError, match="labels from 0"):

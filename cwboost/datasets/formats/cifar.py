@@ -1,4 +1,4 @@
-"""CIFAR-10, the Python version: six pickled dictionaries, opened without running what they hold."""
+"""CIFAR-10, the Python version: six pickled dictionaries, read without executing their content."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BATCH_ROWS = 10_000
 
 
 def read_cifar10(folder: Path):
-    """``cifar-10-batches-py/data_batch_1`` ... and ``test_batch``; R, G and B planes.
+    """Read ``cifar-10-batches-py/data_batch_1`` ... and ``test_batch``; R, G and B planes.
 
-    The training batches that are there are put one after the other, in order.
+    The training batches that exist are concatenated in order.
     """
     folder = folder / "cifar-10-batches-py" if (folder / "cifar-10-batches-py").is_dir() else folder
     batches = [folder / f"data_batch_{number}" for number in range(1, 6)]
@@ -49,9 +49,9 @@ def _read_batch(path):
 
 
 class _NumbersOnly(pickle.Unpickler):
-    """Unpickler of arrays and plain containers: every other name is refused.
+    """Unpickler of arrays and plain containers that refuses every other name.
 
-    A pickle may name any importable function and have it called; a data file has no need to.
+    A pickle can call any importable function; a data file does not need that.
     """
 
     def find_class(self, module, name):
@@ -64,11 +64,11 @@ class _NumbersOnly(pickle.Unpickler):
             return getattr(np, name)
         if (module, name) == ("_codecs", "encode"):
             return _encode_latin1
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in a data file")
+        raise pickle.UnpicklingError(f"a data file must not refer to {module}.{name}")
 
 
 def _encode_latin1(text, encoding):
-    """The bytes that Python 3 pickles as text, under protocol 2."""
+    """Return the bytes that Python 3 pickles as text under protocol 2."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"unexpected encoding {encoding!r}")
     return text.encode("latin1")

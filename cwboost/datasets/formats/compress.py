@@ -1,4 +1,4 @@
-"""Unpack ``.Z`` files, which the Unix program compress writes and no Python module reads."""
+"""Decompression of ``.Z`` files, which the Unix program compress writes."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ CLEAR = 256
 
 
 def uncompress(content: bytes) -> bytes:
-    """Undo compress's Lempel-Ziv-Welch coding.
+    """Decode the Lempel-Ziv-Welch coding of compress.
 
-    Codes are 9 bits wide at first and grow by one whenever the table of strings is full for their
-    width, up to the width in the header; they come in groups of eight, and a change of width or
-    a CLEAR code ends a group early. Each code after the first adds a string: that of the code
-    before, and the first byte of this one's.
+    Codes are 9 bits wide at first. The width grows by one bit whenever the table of strings is
+    full, up to the width in the header. Codes come in groups of eight; a change of width or a
+    CLEAR code ends a group early. Each code after the first adds one string: the string of the
+    previous code followed by the first byte of the present one.
 
     Parameters
     ----------
     content : bytes
-        The file.
+        Content of the file.
 
     Raises
     ------
     ValueError
-        Where `content` is not such a file, or is damaged.
+        If `content` is not a ``.Z`` file, or is damaged.
     """
     if len(content) < 3 or content[:2] != b"\x1f\x9d":
-        raise ValueError("not a file of compress")
+        raise ValueError("not a .Z file of compress")
     max_width, has_clear = content[2] & 31, bool(content[2] & 128)
     if not 10 <= max_width <= 16:
-        raise ValueError(f"codes of up to {max_width} bits: 10 to 16 expected")
+        raise ValueError(f"the largest code width must be 10 to 16 bits, got {max_width}")
     table = _first_table(has_clear)
     out, previous = [], None
     width, position = 9, 24
@@ -54,7 +54,7 @@ def uncompress(content: bytes) -> bytes:
         elif code == len(table) and previous is not None:
             string = previous + previous[:1]
         else:
-            raise ValueError(f"damaged: code {code} before its string")
+            raise ValueError(f"damaged: code {code} occurs before its string is defined")
         if previous is not None and len(table) < 1 << max_width:
             table.append(previous + string[:1])
         out.append(string)
@@ -66,6 +66,6 @@ def _first_table(has_clear):
 
 
 def _group_end(position, group, width):
-    """Bit after the group of eight codes of `width` in which `position` lies."""
+    """Return the end of the group of eight codes of `width` bits that contains bit `position`."""
     size = 8 * width
     return group + -(-(position - group) // size) * size

@@ -12,9 +12,9 @@ __all__ = ["read_usps"]
 
 
 def read_usps(folder: Path):
-    """``zip.train`` and ``zip.test`` (or ``.gz``): digit, 256 grey values in [-1, 1].
+    """Read ``zip.train`` and ``zip.test`` (or ``.gz``): digit, 256 grey values in [-1, 1].
 
-    The values are moved to [0, 1].
+    The values are rescaled to [0, 1].
     """
     names = {part: (f"zip.{part}", f"zip.{part}.gz") for part in ("train", "test")}
     if _files.locate(folder, *names["train"], *names["test"]) is None:

@@ -15,7 +15,7 @@ _UNSIGNED_BYTE = 8
 
 
 def read_mnist(folder: Path):
-    """``train-images-idx3-ubyte`` and the other three files, with or without ``.gz``."""
+    """Read ``train-images-idx3-ubyte`` and the other three files, with or without ``.gz``."""
     names = {
         f"{array}_{part}": f"{prefix}-{kind}"
         for part, prefix in (("train", "train"), ("test", "t10k"))
@@ -39,7 +39,7 @@ def read_idx(path: Path) -> np.ndarray:
     Raises
     ------
     ValueError
-        For another element type, or a file shorter or longer than its header says.
+        For another element type, or a file whose length contradicts its header.
     """
     try:
         with _files.open_packed(path) as stream:

@@ -1,4 +1,4 @@
-"""Sets of image files: one folder a class (Scene15, SUN), GTSRB, LabelMe-12-50k."""
+"""Sets of image files: one folder per class (Scene15, SUN), GTSRB, LabelMe-12-50k."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ LABELME_CLASSES = [
     "head",
 ]
 GTSRB_HOG = ("HOG_01", "HOG_02", "HOG_03")
-"""The three kinds of HOG files of GTSRB: 1,568, 1,568 and 2,916 numbers an image."""
+"""The three kinds of HOG files of GTSRB: 1,568, 1,568 and 2,916 numbers per image."""
 
 
 def read_grey(path: Path, side: int) -> np.ndarray:
-    """An image as `side` x `side` grey bytes, flattened; its aspect ratio is not kept."""
+    """Read an image as `side` x `side` grey bytes, flattened; its aspect ratio is not kept."""
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
@@ -73,12 +73,12 @@ def read_grey(path: Path, side: int) -> np.ndarray:
 
 
 def list_images(folder: Path) -> list[Path]:
-    """Image files of a folder and of the folders in it, by name."""
+    """List the image files of a folder and its subfolders, sorted by name."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
 
 
 def read_grey_all(paths, side: int) -> np.ndarray:
-    """The images `paths`, a row each."""
+    """Read the images `paths`, one row per image."""
     pixels = np.empty((len(paths), side * side), dtype=np.uint8)
     for row, path in zip(pixels, paths):
         row[:] = read_grey(path, side)
@@ -86,7 +86,7 @@ def read_grey_all(paths, side: int) -> np.ndarray:
 
 
 def read_scene15(folder: Path, side: int = 256):
-    """Fifteen folders of images, named as in the archive or by the class alone."""
+    """Read the fifteen folders of images, named as in the archive or by the class alone."""
     spellings = {name: (official, name) for name, official in SCENE15_FOLDERS.items()}
     if _files.locate(folder, *(s for group in spellings.values() for s in group)) is None:
         return None
@@ -95,9 +95,10 @@ def read_scene15(folder: Path, side: int = 256):
 
 
 def read_sun(folder: Path, side: int = 128, *, n_classes: int = 25, per_class: int = 200):
-    """SUN397 folders ``a/abbey``, ``c/cabin/outdoor``: categories of at least `per_class` images.
+    """Read the SUN397 folders ``a/abbey``, ``c/cabin/outdoor``, ...
 
-    The first `n_classes` of them by name, and the first `per_class` images of each.
+    Of the categories with at least `per_class` images, take the first `n_classes` by name, and
+    the first `per_class` images of each.
     """
     letters = [path for path in sorted(folder.glob("[a-z]")) if path.is_dir()]
     if not letters:
@@ -118,10 +119,10 @@ def read_sun(folder: Path, side: int = 128, *, n_classes: int = 25, per_class: i
 
 
 def read_labelme(folder: Path, side: int = 128):
-    """LabelMe-12-50k: images ``train/0012/012345.jpg`` and labels in ``train/annotation.txt``.
+    """Read LabelMe-12-50k: images ``train/0012/012345.jpg``, labels ``train/annotation.txt``.
 
     A label line is the image's number and twelve values in [-1, 1]. An image with exactly one
-    positive value is of that class; clutter and images of more than one class are left out.
+    positive value belongs to that class; clutter and images of several classes are left out.
     """
     if _files.locate(folder, "train/annotation.txt", "test/annotation.txt") is None:
         return None
@@ -144,10 +145,10 @@ def read_labelme(folder: Path, side: int = 128):
 
 
 def read_gtsrb(folder: Path, side: int = 32):
-    """GTSRB: ``Final_Training/Images/00000/*.ppm``, ``Final_Test/Images``, ``GT-final_test.csv``.
+    """Read ``Final_Training/Images/00000/*.ppm``, ``Final_Test/Images`` and ``GT-final_test.csv``.
 
-    Whole images at `side` x `side`; ``track_train`` is 100,000 times the class plus the track.
-    Where the three kinds of HOG files are there too, they are ``hog_train`` and ``hog_test``.
+    The whole images, resized to `side` x `side`; ``track_train`` is 100,000 times the class plus
+    the track. If the three kinds of HOG files exist, they become ``hog_train`` and ``hog_test``.
     """
     folder = folder / "GTSRB" if (folder / "GTSRB").is_dir() else folder
     training, test = folder / "Final_Training", folder / "Final_Test"

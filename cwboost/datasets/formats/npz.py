@@ -1,4 +1,4 @@
-"""One compressed NumPy file a data set: arrays under their names, labels 0..K-1."""
+"""One compressed NumPy file per data set: arrays under their names, labels 0..K-1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["reader"]
 
 
 def reader(*names: str):
-    """Reader of the first of the files `names` that is there."""
+    """Return a reader of the first of the files `names` that exists."""
 
     def read(folder: Path):
         path = locate(folder, *names)

@@ -1,8 +1,8 @@
 """The feature files of Guillaumin, Verbeek and Schmid (CVPR 2010) for PASCAL VOC 2007.
 
-Each file is a sequence of rows; a row is its length, then its values. In ``.hvecs`` both are
-16-bit and in ``.hvecs32`` 32-bit unsigned integers; in ``.fvec`` a 32-bit integer and floats.
-All little endian.
+Each file is a sequence of rows; a row is its length, then its values. Both are 16-bit unsigned
+integers in ``.hvecs`` and 32-bit unsigned integers in ``.hvecs32``; ``.fvec`` has a 32-bit integer
+and 32-bit floats. All are little endian.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from cwboost.datasets.formats import _files
 __all__ = ["FEATURES", "read_pascal07", "read_vectors"]
 
 FEATURES = ("DenseSift", "DenseHue", "HarrisSift", "HarrisHue", "Gist")
-"""The five kinds of features used: local ones without the spatial layout, and GIST."""
+"""The five kinds of features used: local features without spatial layout, and GIST."""
 
 _TYPES = {".hvecs": ("<u2", "<u2"), ".hvecs32": ("<u4", "<u4"), ".fvec": ("<i4", "<f4")}
 _PARTS = ("train", "test")
 
 
 def read_pascal07(folder: Path):
-    """``pascal07_train_Gist.fvec`` and so on; images of exactly one class, both parts pooled.
+    """Read ``pascal07_train_Gist.fvec`` etc.: the images of exactly one class, parts pooled.
 
-    The classes come from ``pascal07_train_classes.hvecs`` (a row of 0 and 1 an image).
+    The classes come from ``pascal07_train_classes.hvecs`` (one row of 0 and 1 per image).
     """
     spellings = {
         (part, kind): [f"pascal07_{part}_{kind}{suffix}" for suffix in _TYPES]

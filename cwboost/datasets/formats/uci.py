@@ -1,4 +1,4 @@
-"""Tables of the UCI Machine Learning Repository as it publishes them."""
+"""Tables as the UCI Machine Learning Repository publishes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MFEAT_VIEWS = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 4
 
 
 def read_vowel(folder: Path):
-    """``vowel-context.data``: part (0 train, 1 test), speaker, sex, ten features, class."""
+    """Read ``vowel-context.data``: part (0 train, 1 test), speaker, sex, ten features, class."""
     path = _files.locate(folder, "vowel-context.data")
     if path is None:
         return None
@@ -24,12 +24,12 @@ def read_vowel(folder: Path):
 
 
 def read_pendigits(folder: Path):
-    """``pendigits.tra`` and ``pendigits.tes``: sixteen coordinates 0..100, class."""
+    """Read ``pendigits.tra`` and ``pendigits.tes``: sixteen coordinates 0..100, class."""
     return _two_files(folder, "pendigits.tra", "pendigits.tes", delimiter=",", features=16)
 
 
 def read_satimage(folder: Path):
-    """``sat.trn`` and ``sat.tst``: 36 grey values, class 1..7 of which 6 does not occur."""
+    """Read ``sat.trn`` and ``sat.tst``: 36 grey values, class 1..7 (6 does not occur)."""
     arrays = _two_files(folder, "sat.trn", "sat.tst", delimiter=None, features=36)
     if arrays is None:
         return None
@@ -40,7 +40,7 @@ def read_satimage(folder: Path):
 
 
 def read_isolet(folder: Path):
-    """``isolet1+2+3+4.data`` and ``isolet5.data``: 617 features in [-1, 1], class 1..26."""
+    """Read ``isolet1+2+3+4.data`` and ``isolet5.data``: 617 features in [-1, 1], class 1..26."""
     spellings = {
         part: [f"{name}{suffix}" for suffix in ("", ".gz", ".Z")]
         for part, name in (("train", "isolet1+2+3+4.data"), ("test", "isolet5.data"))
@@ -56,7 +56,7 @@ def read_isolet(folder: Path):
 
 
 def read_mfeat(folder: Path):
-    """``mfeat-fac`` ... ``mfeat-zer``: six views of 200 examples of each digit in turn."""
+    """Read ``mfeat-fac`` ... ``mfeat-zer``: six views of 200 examples per digit, digit by digit."""
     if _files.locate(folder, *(f"mfeat-{view}" for view in _MFEAT_VIEWS)) is None:
         return None
     X = np.hstack(
