@@ -1,4 +1,4 @@
-"""A folder of computed arrays, found again by the content that they were computed from."""
+"""A folder of computed arrays, addressed by the content they were computed from."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ __all__ = ["ArrayCache"]
 
 
 class ArrayCache:
-    """Arrays on disk under a hash of everything that determines them.
+    """Cache of arrays on disk, each under a hash of everything that determines it.
 
-    A file is written beside its place and moved there, so that an interrupted run leaves no half
-    of one; a damaged file is computed again.
+    A file is written under a temporary name and then moved, so that an interrupted run leaves no
+    partial file; a damaged file is computed again.
 
     Parameters
     ----------
     folder : str or path-like or None
-        None keeps nothing.
+        None disables the cache.
     """
 
     def __init__(self, folder=None):
         self.folder = None if folder is None else Path(folder)
 
     def get(self, kind: str, inputs: dict, compute: Callable[[], np.ndarray]) -> np.ndarray:
-        """The array of this `kind` for these `inputs`, from disk or computed now.
+        """Return the array of this `kind` for these `inputs`, from disk or newly computed.
 
         Parameters
         ----------
         kind : str
-            What is computed, with a version that changes with its code.
+            Name of the computation, with a version that changes with its code.
         inputs : dict
             Arrays and plain values; all of them go into the hash.
         compute : callable
-            Called without arguments where the array is not there yet.
+            Called without arguments if the array is not in the cache.
         """
         if self.folder is None:
             return compute()
@@ -63,7 +63,7 @@ class ArrayCache:
 
 
 def content_hash(kind: str, inputs: dict) -> str:
-    """SHA-256 of names, dtypes, shapes and bytes of `inputs`."""
+    """Return the SHA-256 digest of names, dtypes, shapes and bytes of `inputs`."""
     digest = hashlib.sha256(kind.encode())
     for name in sorted(inputs):
         value = inputs[name]

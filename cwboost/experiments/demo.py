@@ -1,4 +1,4 @@
-"""The demonstration: CW and CW-1 with stumps on the two bundled sets, by the paper's protocol."""
+"""The demonstration: CW and CW-1 with stumps on the bundled sets, by the paper's protocol."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def train(dataset, method, *, rounds=200, seed=0, n_jobs=None, verbose=1) -> Tra
         part after 50 rounds; CW-1 has C = 1e8.
     rounds : int, default=200
     seed : int, default=0
-        Of the split and of the training.
+        Seed of the split and of the training.
     n_jobs : int or None, default=None
     verbose : int, default=1
         1 shows progress bars.
@@ -81,7 +81,7 @@ def train(dataset, method, *, rounds=200, seed=0, n_jobs=None, verbose=1) -> Tra
 
 
 def table(trained) -> str:
-    """Errors, objective, gap and seconds at 10, 20, 50, 100 and 200 rounds, in columns."""
+    """Return a text table of errors, objective, gap and seconds at 10 to 200 rounds."""
     rows = [COLUMNS]
     for one in trained:
         history = one.model.history_
@@ -106,12 +106,12 @@ def table(trained) -> str:
 
 
 def save(trained: Trained, out: Path) -> list[Path]:
-    """Write the history as CSV and the model file; returns their paths."""
+    """Write the history as CSV and the model file; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     stem = f"{trained.dataset.lower()}-{trained.method.lower()}"
     paths = [out / f"{stem}.csv", out / f"{stem}.cwboost"]
     history = {**trained.model.history_, "test_error": trained.test_error}
-    # Nothing was held out, so there is nothing in it.
+    # No examples were held out, so this column is empty.
     del history["valid_error"]
     with paths[0].open("w", newline="", encoding="ascii") as stream:
         writer = csv.writer(stream)
@@ -123,12 +123,12 @@ def save(trained: Trained, out: Path) -> list[Path]:
 
 
 def draw(trained, path: Path) -> None:
-    """Test error against rounds; objective and dual bound against rounds; a column a data set.
+    """Plot test error, objective and dual bound against rounds, one column per data set.
 
     Raises
     ------
     ImportError
-        Where matplotlib is absent.
+        If matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
@@ -165,5 +165,5 @@ def draw(trained, path: Path) -> None:
 
 
 def _power(C: float) -> str:
-    """1e5 for 100000.0."""
+    """Return a power of ten as text: "1e5" for 100000.0."""
     return f"{C:.0e}".replace("e+0", "e")

@@ -16,17 +16,17 @@ STAGEWISE_C = 1e8
 
 @dataclass(frozen=True)
 class Method:
-    """A curve of the paper's figures.
+    """A method of the paper, one curve of its figures.
 
     Parameters
     ----------
     name : str
     make : callable
-        ``make(**parameters)`` returns the estimator; `C` is among them where `grid` is set.
+        ``make(**parameters)`` returns the estimator; the parameters include `C` if `grid` is set.
     grid : tuple of float
-        Values of C to choose from by validation; empty where there is nothing to choose.
+        Values of C to choose from by validation; empty if the method has no C to choose.
     limited : bool
-        Stopped when the time for AdaBoost.MO is over.
+        True if the time limit of AdaBoost.MO applies.
     """
 
     name: str

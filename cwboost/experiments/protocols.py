@@ -1,4 +1,4 @@
-"""The paper's experiments as data: which set, which features, which split, which methods."""
+"""The paper's experiments as data: data set, features, split and methods of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FIGURES", "PROTOCOLS", "Batch", "PerClass", "Protocol", "Share", "Sp
 
 @dataclass(frozen=True)
 class Split:
-    """One run's data before features are computed: training part and test part."""
+    """Training part and test part of one run."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -26,7 +26,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Share:
-    """All examples pooled; a random share of them for training, the rest for testing."""
+    """Split that pools all examples and trains on a random fraction of them."""
 
     share: float
 
@@ -39,14 +39,14 @@ class Share:
 
 @dataclass(frozen=True)
 class PerClass:
-    """A number of examples of each class for training.
+    """Split that trains on a fixed number of examples per class.
 
     Parameters
     ----------
     n : int
     original_test : bool
-        Draw from the source's training part and test on its whole test part; else draw from all
-        examples and test on the others.
+        True: draw from the source's training part and test on its whole test part. False: draw
+        from all examples and test on the others.
     """
 
     n: int
@@ -58,7 +58,7 @@ class PerClass:
         for label in np.unique(y):
             members = np.flatnonzero(y == label)
             if len(members) < self.n:
-                raise ValueError(f"{self.n} examples of class {label} needed, got {len(members)}")
+                raise ValueError(f"class {label} must have {self.n} examples, got {len(members)}")
             chosen[rng.choice(members, self.n, replace=False)] = True
         train = rng.permutation(np.flatnonzero(chosen))
         if self.original_test:
@@ -68,7 +68,7 @@ class PerClass:
 
 @dataclass(frozen=True)
 class Batch:
-    """Run r trains on the r-th batch of the source's training part; its whole test part."""
+    """Split whose run r trains on batch r of the source and tests on its whole test part."""
 
     rows: int = 10_000
 
@@ -77,7 +77,7 @@ class Batch:
         return Split(bunch.X_train[rows], bunch.y_train[rows], bunch.X_test, bunch.y_test)
 
     def n_runs(self, bunch) -> int:
-        """Batches that are there."""
+        """Return the number of batches available."""
         return len(bunch.X_train) // self.rows
 
 
@@ -94,9 +94,9 @@ class Protocol:
     figure : str
     split : Share, PerClass or Batch
     features : {None, "hog", "gist", "codebook"}
-        What is computed from the images; None takes the values as they are.
+        Features to compute from the images; None takes the values as they are.
     with_mo : bool
-        Whether the paper ran AdaBoost.MO on it (it is too slow for the larger sets).
+        True if the paper ran AdaBoost.MO on it (it is too slow for the larger sets).
     description : str
         The protocol in words, for the report.
     """
@@ -123,7 +123,7 @@ _TABLE = (
         "digits",
         PerClass(1000, original_test=True),
         with_mo=True,
-        description="1,000 a class, original test set",
+        description="1,000 per class, original test set",
     ),
     Protocol(
         "PASCAL07",
@@ -146,14 +146,14 @@ _TABLE = (
         "images",
         Batch(),
         features="gist",
-        description="GIST, one training batch a run, original test set",
+        description="GIST, one training batch per run, original test set",
     ),
     Protocol(
         "CIFAR10-PIXELS",
         "CIFAR10",
         "images",
         Batch(),
-        description="pixels, one training batch a run, original test set",
+        description="pixels, one training batch per run, original test set",
     ),
     Protocol(
         "SCENE15",
@@ -161,7 +161,7 @@ _TABLE = (
         "scenes",
         PerClass(100, original_test=False),
         features="codebook",
-        description="100 a class, histograms of 200 code words in 31 windows",
+        description="100 per class, histograms of 200 code words in 31 windows",
     ),
     Protocol(
         "SUN",
@@ -177,7 +177,7 @@ _TABLE = (
         "traffic",
         PerClass(100, original_test=True),
         features="hog",
-        description="100 a class, HOG, original test set",
+        description="100 per class, HOG, original test set",
     ),
 )
 
@@ -189,7 +189,7 @@ FIGURES = {
 
 
 def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayCache) -> Split:
-    """The features and labels of one run.
+    """Return the features and labels of one run.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayC
     bunch : Bunch
         The data set, as `cwboost.datasets.load` returns it.
     run : int
-        From 0; every run has a split of its own, every method the same splits.
+        Number of the run, from 0. Each run has its own split; all methods share the splits.
     seed : int, default=0
     cache : ArrayCache
         For computed features.
@@ -218,7 +218,7 @@ def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayC
 
 
 def load_for(protocol: Protocol, data_dir: Path | None):
-    """Load a protocol's data set; HOG files of the source take the place of its images."""
+    """Load a protocol's data set; HOG files of the source replace its images."""
     bunch = load(protocol.dataset, data_dir)
     if protocol.features == "hog" and "hog_train" in bunch:
         bunch.X_train, bunch.X_test, bunch.image_shape = bunch.hog_train, bunch.hog_test, None

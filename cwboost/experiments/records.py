@@ -1,4 +1,4 @@
-"""Results as JSON lines: appended whole or not at all, found again by what they are results of."""
+"""Results as JSON lines: each is appended whole or not at all, and is found by its key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["RecordFile", "find_done"]
 
 
 class RecordFile:
-    """A file of one JSON object a line; each has a ``key`` that says what was run.
+    """A file with one JSON object per line; the ``key`` of each says what was run.
 
-    An interrupted process can leave at most one unfinished last line, which the next `append`
+    An interrupted process leaves at most one unfinished last line, which the next `append`
     removes. Several processes may append to one file.
 
     Parameters
@@ -25,12 +25,12 @@ class RecordFile:
         self.path = Path(path)
 
     def read(self) -> list[dict]:
-        """All finished records, in the order in which they were appended.
+        """Return all finished records, in the order in which they were appended.
 
         Raises
         ------
         ValueError
-            Where a finished line is not a record: the file is not one of these.
+            If a finished line is not a record, so the file is not a record file.
         """
         try:
             content = self.path.read_bytes()
@@ -48,7 +48,7 @@ class RecordFile:
         return records
 
     def append(self, record: dict) -> None:
-        """Add a record in one write, on disk when this returns."""
+        """Append a record in one write and flush it to disk."""
         line = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -65,17 +65,17 @@ class RecordFile:
 
 
 def find_done(records: list[dict], key: dict, limit: float | None) -> dict | None:
-    """The last result with this key, unless a training with this limit on time would go on.
+    """Return the last result with this key, or None if it must be run again.
 
-    A training that its clock stopped is a result for all limits that are not above its own.
+    A training that was stopped by its time limit counts for any limit up to that one.
 
     Parameters
     ----------
     records : list of dict
-        With ``stopped``, and ``limit`` where that is true.
+        Each has ``stopped``, and ``limit`` if that is true.
     key : dict
     limit : float or None
-        Seconds of processor time; None is without limit.
+        Seconds of processor time; None for no limit.
     """
     for record in reversed(records):
         if record["key"] == key:
@@ -85,7 +85,7 @@ def find_done(records: list[dict], key: dict, limit: float | None) -> dict | Non
 
 
 def _end_of_finished(handle) -> int:
-    """Offset after the last newline of an open file."""
+    """Return the offset after the last newline of an open file."""
     end = os.lseek(handle, 0, os.SEEK_END)
     while end > 0:
         start = max(0, end - 65536)

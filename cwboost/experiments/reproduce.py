@@ -1,4 +1,4 @@
-"""The paper's experiments, run after run, resumable; `cwboost reproduce` is this."""
+"""The paper's experiments as a resumable series of runs, for `cwboost reproduce`."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ __all__ = ["Plan", "reproduce"]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run and where to write.
+    """The runs to make and the folder to write to.
 
     Parameters
     ----------
     figures : sequence of str
-        Of `FIGURES`, and "solver".
+        Names from `FIGURES`, and "solver".
     out : Path
-        Folder of the results, the table and the figures.
+        Folder for the results, the table and the figures.
     data_dir : Path or None
     runs, rounds : int
     selection_rounds : int
-        Rounds after which the values of C are compared.
+        Number of rounds after which the values of C are compared.
     methods : sequence of str
     datasets : sequence of str or None
-        Names of protocols to keep; None keeps all of the figures.
+        Names of protocols to run; None runs all protocols of the figures.
     seconds : float
-        Limit on the processor time of AdaBoost.MO's training.
+        Limit on the processor time of each training of AdaBoost.MO.
     budget : float or None
-        Limit on the processor time of every method's training, and once more of its choice of C.
+        Limit on the processor time of each training, and separately of each choice of C.
     seed : int
     n_jobs : int
     weak_learner : str
     quiet : bool
-        No progress bars.
+        Do not show progress bars.
     """
 
     figures: Sequence[str]
@@ -73,7 +73,9 @@ class Plan:
         ):
             unknown = [one for one in wanted if one not in known]
             if unknown:
-                raise ValueError(f"{name} must be of {', '.join(known)}; got {', '.join(unknown)}")
+                raise ValueError(
+                    f"{name} must be among {', '.join(known)}; got {', '.join(unknown)}"
+                )
         for name in ("runs", "rounds", "selection_rounds"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -84,12 +86,12 @@ class Plan:
 
     @cached_property
     def records(self) -> RecordFile:
-        """The results."""
+        """File of the results."""
         return RecordFile(self.out / "results.jsonl")
 
     @cached_property
     def cache(self) -> ArrayCache:
-        """Computed image features."""
+        """Cache of the image features."""
         return ArrayCache(self.out / "features")
 
     @property
@@ -98,33 +100,33 @@ class Plan:
         return {"weak_learner": self.weak_learner, "n_jobs": self.n_jobs}
 
     def protocols(self) -> list[Protocol]:
-        """The protocols of the figures asked for, in the paper's order."""
+        """Return the protocols of the requested figures, in the paper's order."""
         names = [name for figure in FIGURES if figure in self.figures for name in FIGURES[figure]]
         kept = names if self.datasets is None else [n for n in names if n in self.datasets]
         return [PROTOCOLS[name] for name in kept]
 
     def methods_of(self, protocol: Protocol) -> list[str]:
-        """The methods that the paper ran on a protocol, of those asked for."""
+        """Return the requested methods that the paper ran on a protocol."""
         return [m for m in self.methods if protocol.with_mo or m != "Ada.MO"]
 
     def limit_of(self, method) -> float | None:
-        """Seconds of processor time that a training of this method may take; None is no limit."""
+        """Return the limit in seconds of processor time per training of a method, or None."""
         limits = (self.budget, self.seconds if method.limited else None)
         return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def provenance(self) -> dict:
-        """What made a result: version, and digest of the code."""
+        """Version of cwboost and digest of the code that makes a result."""
         return revision(self.weak_learner)
 
 
 def reproduce(plan: Plan) -> dict[str, str]:
-    """Run what is not yet among the results.
+    """Make the runs of the plan that are not yet among the results.
 
     Returns
     -------
     dict of str
-        Protocols that were not run, and why.
+        The protocols that were not run, each with the reason.
     """
     absent = {}
     for protocol in plan.protocols():
@@ -207,9 +209,9 @@ def _run(plan, key, split) -> dict:
 
 
 def _choice(plan, key, method, split, rng, parameters, bar) -> dict:
-    """The chosen C: a result of its own, so that an interrupted training keeps it.
+    """Return the chosen C, recorded as a separate result that an interrupted training keeps.
 
-    One that another state of the code made is made again: it would hide in the run's result.
+    A choice made by another state of the code is repeated: the run's result would not show it.
     """
     key = {**key, "kind": "choice"}
     limit = plan.limit_of(method)

@@ -1,7 +1,7 @@
-"""Which state of the code made a result: a digest that an installed package can give too.
+"""The state of the code that made a result, as a digest.
 
-A version number stays the same while the code changes, and an installed wheel knows nothing of the
-repository it was built from. What both a checkout and a wheel have is the code that runs.
+A version number stays the same while the code changes, and an installed wheel does not know the
+commit it was built from. A digest of the code is available in a checkout and in a wheel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 @cache
 def revision(weak_learner: str) -> dict[str, str]:
-    """Version of cwboost, and a digest over the code of cwboost and of a family's package.
+    """Return the version of cwboost and a digest of its code and of a family's package.
 
     Parameters
     ----------
@@ -32,19 +32,19 @@ def revision(weak_learner: str) -> dict[str, str]:
     Returns
     -------
     dict of str
-        ``version``; ``code``: 12 hexadecimal digits over the paths and contents of the Python and
-        compiled files. Two builds of one source have the same digest where the compiler gives
-        the same machine code.
+        ``version``; ``code``, 12 hexadecimal digits of a hash of the paths and contents of the
+        Python and compiled files. Two builds of one source have the same digest if the compiler
+        emits the same machine code.
     """
     package = get_family(weak_learner).__module__.split(".")
-    # A shipped family has a package of its own beside cwboost's, in a checkout.
+    # In a checkout, a shipped family has a separate package beside that of cwboost.
     depth = 3 if package[:2] == ["cwboost", "plugins"] else 1
     packages = {"cwboost", ".".join(package[:depth])}
     return {"version": __version__, "code": code_digest(sorted(packages))}
 
 
 def code_digest(packages) -> str:
-    """12 hexadecimal digits over the code of packages or modules, given by their names."""
+    """Return a 12-digit hexadecimal hash of the code of packages or modules, given by name."""
     digest = sha256()
     for package in packages:
         for name, path in _files(package):

@@ -16,14 +16,14 @@ CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
 
 
 class RoundClock:
-    """Callback that moves a progress bar, notes the time and stops training when it is over.
+    """Callback that advances a progress bar, records the time and stops training at a limit.
 
-    Time is the processor's: on a busy machine it is the one that can be compared.
+    It measures processor time, which stays comparable on a busy machine.
 
     Parameters
     ----------
     limit : float or None
-        Seconds of processor time after which no round is begun; None is without end.
+        Seconds of processor time after which no round begins; None for no limit.
     bar : tqdm or None
     """
 
@@ -35,7 +35,7 @@ class RoundClock:
         self._start = process_time()
 
     def on_round_end(self, state) -> bool:
-        """Note the round; True when the time is over."""
+        """Record the round; return True once the time limit is exceeded."""
         self.cpu_seconds.append(process_time() - self._start)
         if self.bar is not None:
             self.bar.update(1)
@@ -44,7 +44,10 @@ class RoundClock:
 
 
 def hold_out(y, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows to validate on: a quarter of each class, at least one."""
+    """Return training rows and validation rows; validation has a quarter of each class.
+
+    Validation has at least one example per class.
+    """
     validation = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
@@ -55,16 +58,16 @@ def hold_out(y, rng) -> tuple[np.ndarray, np.ndarray]:
 def choose_C(
     method: Method, split: Split, *, rounds, limit=None, rng, parameters, bar=None
 ) -> dict:
-    """Choose C by the error on a held-out quarter of the training part; the first of equals.
+    """Choose C by the error on a held-out quarter of the training part; ties go to the first.
 
-    A limit on processor time is shared by the values of C in equal parts: they are then compared
-    at what each reaches in the same time, as the training that follows will be.
+    The values of C share a limit on processor time equally, so that each is judged by what it
+    reaches in the same time, as is the training that follows.
 
     Returns
     -------
     dict
-        ``C``, ``validation_error`` (by value of C, after `rounds` rounds or when the time is over)
-        and ``stopped``, whether one of the trainings was stopped by the clock.
+        ``C``; ``validation_error`` by value of C, after `rounds` rounds or at the time limit;
+        ``stopped``, True if the time limit stopped one of the trainings.
     """
     train, validation = hold_out(split.y_train, rng)
     errors, stopped = {}, False
@@ -90,9 +93,10 @@ def train_and_measure(
     Returns
     -------
     dict
-        ``rounds`` done, ``stopped`` by the clock, ``fit_seconds`` (wall clock) and one list a
-        round each of ``test_error``, ``cpu_seconds`` (processor time of training so far) and what
-        the history has of `CURVES`.
+        ``rounds``, the number trained; ``stopped``, True if the time limit ended training;
+        ``fit_seconds`` (wall clock); and lists with one entry per round: ``test_error``,
+        ``cpu_seconds`` (processor time of training so far) and those `CURVES` that the history
+        has.
     """
     clock = RoundClock(limit, bar)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
@@ -114,5 +118,5 @@ def train_and_measure(
 
 
 def _number(value):
-    """A float as JSON knows it: seven digits, None for what is not finite."""
+    """Return a float with seven digits for JSON, or None if it is not finite."""
     return float(f"{value:.7g}") if np.isfinite(value) else None

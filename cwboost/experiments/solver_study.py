@@ -1,6 +1,6 @@
 """The paper's study of its solver: FCD with a limit on working sets against L-BFGS-B.
 
-Every solver trains by column generation on its own, from the same data; what is compared is the
+Each solver trains separately by column generation on the same data. The study compares the
 objective after each round and the time spent in the solver so far.
 """
 
@@ -24,18 +24,18 @@ SOLVERS["L-BFGS-B"] = {"solver": "lbfgsb"}
 
 
 class _Solver:
-    """A solver's setting in the place of a method."""
+    """A solver setting with the interface of a method."""
 
     def __init__(self, name):
         self.name = name
 
     def make(self, **parameters):
-        """The classifier that trains with this solver."""
+        """Return a classifier that trains with this solver."""
         return CWBoostClassifier(C=C, epsilon=EPSILON, tol=0.0, **SOLVERS[self.name], **parameters)
 
 
 def run(plan) -> dict[str, str]:
-    """Run what is not yet among the plan's results; returns the sets that are absent, and why."""
+    """Make the runs missing from the plan's results; return the absent sets with the reasons."""
     absent = {}
     for name in SETS:
         if plan.datasets is not None and name not in plan.datasets:

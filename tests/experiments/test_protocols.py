@@ -51,7 +51,7 @@ def test_per_class_counts_and_where_they_are_drawn_from():
     assert np.array_equal(np.bincount(pooled.y_train), [5, 5, 5])
     everything = np.r_[pooled.X_train, pooled.X_test][:, 0]
     assert np.array_equal(np.sort(everything), np.arange(90))
-    with pytest.raises(ValueError, match="25 examples of class 0 needed, got 20"):
+    with pytest.raises(ValueError, match="class 0 must have 25 examples, got 20"):
         PerClass(25, original_test=True)(bunch, 0, rng)
 
 

@@ -130,9 +130,9 @@ def vars_of(plan):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"figures": ("cats",)}, "figures must be of uci"),
-        ({"methods": ("CW", "SVM")}, "methods must be of CW.* got SVM"),
-        ({"datasets": ("IRIS",)}, "datasets must be of VOWEL"),
+        ({"figures": ("cats",)}, "figures must be among uci"),
+        ({"methods": ("CW", "SVM")}, "methods must be among CW.* got SVM"),
+        ({"datasets": ("IRIS",)}, "datasets must be among VOWEL"),
         ({"runs": 0}, "runs must be at least 1, got 0"),
         ({"rounds": -1}, "rounds must be at least 1"),
         ({"budget": 0.0}, "budget must be above 0"),
@@ -226,5 +226,5 @@ def test_command_explains_unknown_methods(tmp_path):
         command(tmp_path, "--methods", "SVM"), capture_output=True, text=True, env={**os.environ}
     )
     assert result.returncode == 1
-    assert "methods must be of CW" in result.stderr
+    assert "methods must be among CW" in result.stderr
     assert "Traceback" not in result.stderr

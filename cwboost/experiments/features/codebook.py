@@ -1,4 +1,4 @@
-"""Histograms of code words: dense local descriptors, a codebook, a pyramid of windows."""
+"""Histograms of code words from dense local descriptors, over a pyramid of windows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PATCH, STEP = 16, 4
 
 
 def windows() -> list[tuple[float, float, float, float]]:
-    """The 31 windows (top, left, bottom, right), as shares of the image's side.
+    """Return the 31 windows (top, left, bottom, right), in fractions of the image's side.
 
-    The whole image; its four quadrants and the window of their size in its centre; and for each of
-    these five its own four quadrants and centre.
+    They are the whole image, its four quadrants, the central window of the same size, and the
+    four quadrants and central window of each of these five.
     """
     whole = (0.0, 0.0, 1.0, 1.0)
     five = _split(whole)
@@ -35,11 +35,12 @@ WINDOWS = windows()
 
 
 def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient-orientation histograms of overlapping patches, on a grid.
+    """Compute gradient-orientation histograms of overlapping patches on a grid.
 
-    A patch is 16 x 16 pixels, patches are 4 apart. Each of its 4 x 4 cells sums the gradient
-    magnitudes of eight orientations (signed, shared linearly between neighbours); the 128 numbers
-    are scaled to length one, cut at 0.2 and scaled again, after Lowe (2004).
+    A patch is 16 x 16 pixels; the grid step is 4 pixels. Each of the 4 x 4 cells of a patch sums
+    the gradient magnitudes of eight signed orientations, divided linearly between neighbouring
+    orientations. The 128 numbers are scaled to unit length, clipped at 0.2 and scaled again,
+    after Lowe (2004).
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
     -------
     descriptors : ndarray of shape (n_images, n_patches, 128), dtype float32
     centres : ndarray of shape (n_patches, 2), float64
-        Row and column of each patch's centre, as shares of the side.
+        Row and column of each patch's centre, in fractions of the side.
     """
     images = np.asarray(images)
     if images.ndim != 3 or images.shape[1] != images.shape[2] or images.shape[1] < PATCH:
@@ -74,7 +75,7 @@ def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _orientation_energies(images):
-    """Gradient magnitude by signed orientation: shape (n, 8, side, side)."""
+    """Return the gradient magnitude by signed orientation, of shape (n, 8, side, side)."""
     d_y, d_x = np.gradient(images, axis=(1, 2))
     magnitude = np.hypot(d_x, d_y)
     turn = np.arctan2(d_y, d_x) / (2 * np.pi) * ORIENTATIONS % ORIENTATIONS
@@ -87,7 +88,7 @@ def _orientation_energies(images):
 
 
 def _normalise(descriptors):
-    # A flat patch has no direction: it stays near zero instead of having its noise blown up.
+    # A flat patch has no direction: keep it near zero rather than amplify its noise.
     floor = 1.0
     scaled = descriptors / np.maximum(np.linalg.norm(descriptors, axis=-1, keepdims=True), floor)
     scaled = np.minimum(scaled, 0.2)
@@ -102,10 +103,10 @@ class Codebook:
     ----------
     n_words : int, default=200
     n_patches : int, default=50_000
-        Patches that the words are learnt from, drawn at random.
+        Number of random patches to learn the words from.
     random_state : int, default=0
     chunk : int, default=64
-        Images described at a time; does not change the result.
+        Number of images processed at a time; does not change the result.
     """
 
     def __init__(self, n_words=200, *, n_patches=50_000, random_state=0, chunk=64):
@@ -126,7 +127,9 @@ class Codebook:
             samples.append(flat[rng.random(len(flat)) < share])
         sample = np.concatenate(samples)
         if len(sample) < self.n_words:
-            raise ValueError(f"{self.n_words} words need as many patches, got {len(sample)}")
+            raise ValueError(
+                f"images must have at least {self.n_words} patches, one per word, got {len(sample)}"
+            )
         means = MiniBatchKMeans(
             self.n_words, batch_size=4096, n_init=3, random_state=self.random_state
         ).fit(sample)
@@ -134,12 +137,12 @@ class Codebook:
         return self
 
     def transform(self, images) -> np.ndarray:
-        """Histograms of words in the 31 windows, each of sum one.
+        """Return the histograms of words in the 31 windows, each of sum one.
 
         Returns
         -------
         ndarray of shape (n_images, 31 * n_words), dtype float32
-            Window by window; a window's patches are those whose centre lies in it.
+            Window by window; a patch belongs to the windows that contain its centre.
         """
         features = np.empty((len(images), len(WINDOWS) * self.n_words), dtype=np.float32)
         half_squares = 0.5 * (self.words_**2).sum(axis=1)

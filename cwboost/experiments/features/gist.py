@@ -9,23 +9,23 @@ __all__ = ["gist_features", "transfer_functions"]
 
 SCALES, ORIENTATIONS, GRID = 4, 8, 4
 HIGHEST_FREQUENCY = 0.3
-"""Centre of the finest band, in cycles a pixel."""
+"""Centre of the finest band, in cycles per pixel."""
 OCTAVES = 0.9
 """Distance between the centres of neighbouring bands."""
 
 
 def gist_features(images, *, chunk: int = 256) -> np.ndarray:
-    """GIST descriptors, after Oliva and Torralba (2001).
+    """Compute GIST descriptors, after Oliva and Torralba (2001).
 
-    An image is freed of its local mean and contrast, filtered by 32 Gabor-like filters (see
-    `transfer_functions`) and the magnitude of each response averaged over a 4 x 4 grid.
+    Local mean and contrast are removed from an image, 32 Gabor-like filters are applied (see
+    `transfer_functions`), and the magnitude of each response is averaged over a 4 x 4 grid.
 
     Parameters
     ----------
     images : ndarray of shape (n_images, side, side)
-        Grey values; the side a multiple of 4.
+        Grey values; side is a multiple of 4.
     chunk : int, default=256
-        Images transformed at a time; does not change the result.
+        Number of images processed at a time; does not change the result.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def gist_features(images, *, chunk: int = 256) -> np.ndarray:
     features = np.empty((len(images), len(filters) * GRID * GRID), dtype=np.float32)
     for start in range(0, len(images), chunk):
         block = images[start : start + chunk].astype(np.float32)
-        # Mirrored borders: without them the image's edge is its strongest contour.
+        # Mirror the borders, or the image's edge would be its strongest contour.
         padded = np.pad(block, ((0, 0), (pad, pad), (pad, pad)), mode="symmetric")
         spectrum = fft.fft2(_whiten(padded))
         for index, transfer in enumerate(filters):
@@ -58,12 +58,12 @@ def gist_features(images, *, chunk: int = 256) -> np.ndarray:
 
 
 def transfer_functions(side: int) -> np.ndarray:
-    """The 32 filters in the frequency domain: Gaussian in log frequency and in angle.
+    """Return the 32 filters in the frequency domain: Gaussian in log frequency and in angle.
 
     With f and t the frequency and angle of a point, filter (s, o) is
     exp(-(log2(f / f_s) / 0.45)^2 / 2 - ((t - pi o / 8) / (pi / 16))^2 / 2), where f_s is 0.3
-    cycles a pixel divided by 2^(0.9 s); it lies in one half plane, so the response is complex and
-    its magnitude does not depend on phase.
+    cycles per pixel divided by 2^(0.9 s). Each filter lies in one half plane, so its response is
+    complex and the magnitude does not depend on phase.
 
     Returns
     -------
@@ -86,9 +86,9 @@ def transfer_functions(side: int) -> np.ndarray:
 
 
 def _whiten(images: np.ndarray, cycles: float = 4.0) -> np.ndarray:
-    """Logarithm, then removal of the local mean and division by the local contrast.
+    """Take the logarithm, subtract the local mean and divide by the local contrast.
 
-    The local averages are Gaussian low-pass filters of `cycles` cycles an image.
+    The local averages are Gaussian low-pass filters of `cycles` cycles per image.
     """
     side = images.shape[1]
     f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")

@@ -11,7 +11,7 @@ from cwboost.experiments.features.gist import gist_features
 __all__ = ["codebook_features", "gist", "grey_images", "hog"]
 
 HOG_SETTINGS = {
-    # side: (side to which it is resized, ((orientations, pixels a cell), ...)). The first are
+    # side: (side to which it is resized, ((orientations, pixels per cell), ...)). The first are
     # the cells of GTSRB's own HOG files 1 and 3; its second kind has signed orientations, which
     # scikit-image does not offer.
     32: (40, ((8, 5), (9, 4))),
@@ -20,7 +20,7 @@ HOG_SETTINGS = {
 
 
 def grey_images(X, image_shape) -> np.ndarray:
-    """Rows of pixels as grey images.
+    """Convert rows of pixels to grey images.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def grey_images(X, image_shape) -> np.ndarray:
 
 
 def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
-    """Histograms of oriented gradients by scikit-image, blocks of 2 x 2 cells, L2-Hys.
+    """Compute HOG by scikit-image, with blocks of 2 x 2 cells and L2-Hys normalisation.
 
-    Images of side 32 are enlarged to 40 and described twice: 8 orientations in cells of 5 pixels
-    and 9 in cells of 4 (1,568 + 2,916 numbers). Images of side 128 have 9 orientations in cells
-    of 16 (1,764 numbers).
+    Images of side 32 are enlarged to 40 and described twice: by 8 orientations in cells of 5
+    pixels and by 9 in cells of 4 (1,568 + 2,916 numbers). Images of side 128 are described by 9
+    orientations in cells of 16 pixels (1,764 numbers).
 
     Returns
     -------
@@ -54,7 +54,7 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
     """
     side = image_shape[-1]
     if side not in HOG_SETTINGS:
-        raise ValueError(f"hog takes images of side {sorted(HOG_SETTINGS)}, got {side}")
+        raise ValueError(f"images must have a side among {sorted(HOG_SETTINGS)}, got {side}")
     return cache.get(
         "hog-1",
         {"X": X, "settings": HOG_SETTINGS[side]},
@@ -89,7 +89,7 @@ def _hog(images, side, settings):
 
 
 def _interpolation(old: int, new: int) -> np.ndarray:
-    """Matrix that resamples `old` pixels linearly at the centres of `new` ones."""
+    """Return the matrix that resamples `old` pixels linearly at the centres of `new` ones."""
     if old == new:
         return np.eye(old, dtype=np.float32)
     place = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
@@ -101,7 +101,7 @@ def _interpolation(old: int, new: int) -> np.ndarray:
 
 
 def gist(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
-    """GIST, 512 numbers an image; see `cwboost.experiments.features.gist`."""
+    """Compute GIST, 512 numbers per image; see `cwboost.experiments.features.gist`."""
     return cache.get(
         "gist-1",
         {"X": X, "shape": image_shape},
@@ -110,7 +110,7 @@ def gist(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
 
 
 def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_words=200):
-    """Histograms of code words; the codebook is learnt from the training images `X` alone.
+    """Compute histograms of code words; only the training images `X` shape the codebook.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Figures laid out like the paper's: a row a data set; error, training time, solver time."""
+"""Figures laid out as in the paper: one row per data set; error, training and solver time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ STYLES = {
     "Ada.MO": ("#666666", (0, (5, 1, 1, 1, 1, 1))),
 }
 SOLVER_COLOURS = ("#fdae6b", "#f16913", "#d94801", "#a63603", "#7f2704", "#3f1302", "#2166ac")
-# Where the paper draws two panels a data set it leaves the solver's time out.
+# Figures of two panels per data set omit the solver's time, as in the paper.
 PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
 
 def draw_figures(plan) -> list:
-    """Draw the plan's figures as PNG and SVG; returns the paths.
+    """Draw the plan's figures as PNG and SVG; return the paths.
 
     Raises
     ------
     ImportError
-        Where matplotlib is absent.
+        If matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
@@ -91,7 +91,7 @@ def _draw_method(panels, method, curve):
 
 
 def _fit_errors(panel, methods):
-    """Leave the steep start of the slowest method out of the picture."""
+    """Limit the error axis so that it omits the steep start of the slowest method."""
     finals = [curve.test_error.mean(axis=0)[-1] for curve in methods.values()]
     starts = [curve.test_error.mean(axis=0)[0] for curve in methods.values()]
     low, high = min(finals), max(finals)

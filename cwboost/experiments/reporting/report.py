@@ -32,13 +32,13 @@ SOLVER_HEADER = (
 
 
 def write_report(plan, absent: dict[str, str]) -> str:
-    """Write ``table.md`` in the plan's folder from the results of its settings; returns the text.
+    """Write ``table.md`` in the plan's folder from the results of its settings; return the text.
 
     Parameters
     ----------
     plan : Plan
     absent : dict of str
-        Protocols without data, and the message about them.
+        Message per protocol without data.
     """
     records = plan.records.read()
     gathered, solvers = gather(records, plan), gather_solvers(records, plan)
@@ -61,9 +61,9 @@ def _settings(plan):
     return (
         f"# Reproduction\n\n{plan.runs} runs, {plan.rounds} rounds, weak learner "
         f"{plan.weak_learner}, {plan.n_jobs} thread(s). Mean and standard deviation over the runs. "
-        "Times are seconds of processor time, the solver's by its share of each round. C chosen "
-        f"after {min(plan.selection_rounds, plan.rounds)} rounds by the error on a quarter of the "
-        f"training part. Stopped by the clock (marked *): {_limits(plan)}."
+        "Times are seconds of processor time; the solver's is its fraction of each round. C is "
+        f"chosen after {min(plan.selection_rounds, plan.rounds)} rounds by the error on a quarter "
+        f"of the training part. Stopped by a time limit (marked *): {_limits(plan)}."
     )
 
 
@@ -71,11 +71,11 @@ def _limits(plan):
     limits = f"AdaBoost.MO at {plan.seconds:g} s"
     if plan.budget is None:
         return limits
-    return f"{limits}, every training at {plan.budget:g} s, and so the choice of C"
+    return f"{limits}, every training and every choice of C at {plan.budget:g} s"
 
 
 def _mixture(*gathered):
-    """A warning where results of more than one state of the code stand in one table."""
+    """Return a warning if the table mixes results of several states of the code."""
     states = Counter(
         f"{record['version']} ({record.get('code', 'code unknown')})"
         for curves in gathered

@@ -1,4 +1,4 @@
-"""Results gathered by protocol and method: mean curves, final figures, ratios of the claims."""
+"""Results gathered by protocol and method: mean curves, final figures, ratios."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Curve", "gather", "gather_solvers", "rounds_to_reach", "solver_ratio
 
 @dataclass(frozen=True)
 class Curve:
-    """The runs of one method on one protocol, one row a run.
+    """The runs of one method on one protocol, one row per run.
 
-    A run that ended early (by the clock, or because no column was left) keeps its last error to
-    the end of the others, as its model would; its times stop there.
+    A run that ended early (by a time limit, or because no column was left) keeps its last error
+    for the remaining rounds, as its model would; its times end there.
     """
 
     records: tuple[dict, ...]
@@ -25,12 +25,12 @@ class Curve:
 
     @property
     def rounds_done(self) -> int:
-        """Rounds of the shortest run."""
+        """Number of rounds of the shortest run."""
         return min(record["rounds"] for record in self.records)
 
     @property
     def stopped(self) -> bool:
-        """Whether a run ended by the clock."""
+        """True if a time limit stopped a run."""
         return any(record["stopped"] for record in self.records)
 
     @property
@@ -45,17 +45,17 @@ class Curve:
 
     @property
     def training_seconds(self) -> np.ndarray:
-        """Processor time of training so far, a row a run."""
+        """Processor time of training so far, one row per run."""
         return self._rows("cpu_seconds")
 
     @property
     def solver_seconds(self) -> np.ndarray:
-        """The part of `training_seconds` spent in the solver, by its share of each round."""
+        """The part of `training_seconds` spent in the solver, by its fraction of each round."""
         return self._rows("solver_cpu_seconds")
 
     @property
     def C(self) -> list[float]:
-        """The values chosen, a run each; empty where nothing is chosen."""
+        """The chosen value per run; empty if the method chooses none."""
         return [record["C"] for record in self.records if "C" in record]
 
     def _rows(self, name) -> np.ndarray:
@@ -78,12 +78,12 @@ def _values(record, name) -> np.ndarray:
 
 
 def gather(records, plan=None) -> dict[str, dict[str, Curve]]:
-    """Curves by protocol and method, for the runs of the plan's settings (all without a plan)."""
+    """Return curves by protocol and method, for the plan's settings (all runs without a plan)."""
     return _gather(records, "run", "method", plan)
 
 
 def gather_solvers(records, plan=None) -> dict[str, dict[str, Curve]]:
-    """Curves of the solver study by protocol and solver."""
+    """Return the curves of the solver study by protocol and solver."""
     return _gather(records, "solver", "solver", plan)
 
 
@@ -116,28 +116,29 @@ def _is_of(plan, key) -> bool:
 
 
 def rounds_to_reach(curve: Curve, other: Curve) -> int | None:
-    """Rounds after which the mean test error of `curve` is at most the final one of `other`."""
+    """Return the first round at which `curve` is at most the final mean test error of `other`."""
     target = other.test_error[:, -1].mean()
-    # Means of equal counts may differ in their last bit.
+    # Means of equal counts can differ in the last bit.
     reached = np.flatnonzero(curve.test_error.mean(axis=0) <= target + 1e-12)
     return int(reached[0]) + 1 if reached.size else None
 
 
 def time_ratio(curve: Curve, other: Curve) -> float:
-    """Mean processor time of training of `curve` over that of `other`, both to their last round."""
+    """Return the mean training time of `curve` over that of `other`, to the last rounds."""
     return float(curve.training_seconds[:, -1].mean() / other.training_seconds[:, -1].mean())
 
 
 def solver_ratios(curves: dict[str, Curve]) -> dict[str, dict[str, float]]:
-    """Each solver against L-BFGS-B at the last round.
+    """Compare each solver with L-BFGS-B at the last round.
 
     Returns
     -------
     dict by solver of dicts
         ``objective``: relative difference of the mean objective from that of L-BFGS-B;
-        ``seconds``: ratio of the mean solver times to the last round;
-        ``seconds_to_same``: the same, but only to the round at which its mean objective is first
-        down to 1.001 times the last of L-BFGS-B (NaN where it never is).
+        ``seconds``: ratio of the mean solver times over all rounds;
+        ``seconds_to_same``: the same ratio, with the solver's time only up to the first round at
+        which its mean objective is at most 1.001 times the last one of L-BFGS-B (NaN if it never
+        is).
     """
     if "L-BFGS-B" not in curves:
         return {}

@@ -81,7 +81,7 @@ def test_hog_sizes(side, size):
 
 
 def test_hog_of_another_side_is_refused():
-    with pytest.raises(ValueError, match=r"images of side \[32, 128\], got 40"):
+    with pytest.raises(ValueError, match=r"images must have a side among \[32, 128\], got 40"):
         features.hog(np.zeros((1, 1600)), (40, 40), cache=NO_CACHE)
 
 
@@ -150,7 +150,7 @@ def test_codebook_histograms():
 
 
 def test_codebook_needs_patches_enough():
-    with pytest.raises(ValueError, match="50 words need as many patches"):
+    with pytest.raises(ValueError, match="at least 50 patches, one per word, got"):
         Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8))
 
 
