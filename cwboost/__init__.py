@@ -33,7 +33,7 @@ __all__ = [
     "unpack_outputs",
 ]
 
-# Imported when first asked for: a plugin that needs the contract pays for nothing else.
+# Imported on first use, so that a plugin that needs only the contract loads nothing else.
 _LAZY = {
     "ArrayLearners": "cwboost.families.array_learners",
     "AdaBoostECCClassifier": "cwboost.baselines.adaboost_ecc",

@@ -1,4 +1,4 @@
-"""``python -m cwboost`` is the command ``cwboost``."""
+"""Entry point of ``python -m cwboost``, which runs the command ``cwboost``."""
 
 import sys
 

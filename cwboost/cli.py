@@ -1,6 +1,7 @@
-"""The command ``cwboost``: finds the sub-command, runs it, turns its errors into messages.
+"""The command ``cwboost``: find the sub-command, run it, report its errors as messages.
 
-Exit status: 0 success, 1 an error that the message explains, 2 wrong usage, 130 interrupted.
+Exit status: 0 for success, 1 for an error explained by the message, 2 for wrong usage, 130 if
+interrupted.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from cwboost.commands import CommandError
 __all__ = ["main"]
 
 
-# What the library raises for bad input, and what files and downloads raise. Anything else is a
-# defect of cwboost and deserves its traceback.
+# Errors for bad input, and errors of files and downloads. Any other exception is a defect of
+# cwboost and shows its traceback.
 USER_ERRORS = (CommandError, ValueError, OSError, ImportError, MemoryError)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``cwboost`` with these arguments (default: those of the process)."""
+    """Run ``cwboost`` with the arguments `argv` (default: those of the process)."""
     argv = sys.argv[1:] if argv is None else list(argv)
     found = (module.name for module in pkgutil.iter_modules(commands.__path__))
     names = sorted(name for name in found if not name.startswith("_"))
-    # Only the module that runs is imported; all of them where help is asked for.
+    # Import only the module that runs, or all modules for the help.
     chosen = next((arg for arg in argv if not arg.startswith("-")), None)
     modules = {
         name: import_module(f"cwboost.commands.{name}") if chosen in (None, name) else None
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader (head, say) has gone. Python would complain once more when it closes stdout.
+        # The reader (e.g. head) closed the pipe. Python would report it again on closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -63,9 +64,7 @@ def _parser(modules) -> argparse.ArgumentParser:
         prog="cwboost", description="Multi-class boosting by column generation."
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    parser.add_argument(
-        "--traceback", action="store_true", help="show where in the code an error arose"
-    )
+    parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in modules.items():
         text = inspect.getdoc(module) if module else ""
@@ -81,7 +80,7 @@ def _parser(modules) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Print the version when it is asked for; argparse's own action wants it beforehand."""
+    """Print the version on demand; the action of argparse needs it in advance."""
 
     def __call__(self, parser, namespace, values, option_string=None):
         from cwboost import __version__

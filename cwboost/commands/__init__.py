@@ -1,12 +1,12 @@
-"""The sub-commands of ``cwboost``, a module each; those with an underscore serve the others.
+"""The sub-commands of ``cwboost``, one module each; modules with an underscore are helpers.
 
-A module's docstring begins with the line that ``cwboost --help`` shows. ``add_arguments(parser)``
-declares its arguments; ``run(args)`` does the work and returns the exit status. Keep the top of the
-module free of heavy imports: import inside ``run``.
+The first line of a module's docstring appears in ``cwboost --help``. ``add_arguments(parser)``
+declares the arguments; ``run(args)`` does the work and returns the exit status. Import heavy
+packages inside ``run``, not at the top of the module.
 """
 
 __all__ = ["CommandError"]
 
 
 class CommandError(Exception):
-    """An error of the user's, shown as a message without a traceback."""
+    """A usage error, reported as a message without a traceback."""

@@ -12,7 +12,7 @@ __all__ = ["write_plugin"]
 
 PLACEHOLDER = "acme"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# What a build leaves behind, where the template is read from a checkout.
+# Build products in a checkout.
 NOT_COPIED = re.compile(r"__pycache__|build|.*\.egg-info|.*\.(pyc|so|pyd|c)|\..*")
 
 
@@ -38,14 +38,14 @@ def write_plugin(name: str, output: str | None = None, *, python_only: bool = Fa
     Raises
     ------
     ValueError
-        For a name of another form, and for one that would stand in for something installed.
+        If the name does not have this form, or is taken by something installed.
     FileExistsError
         If the folder exists and is not empty.
     """
     if not NAME.fullmatch(name):
         raise ValueError(
-            "the name of a plugin must be lower-case letters and digits that begin with a letter, "
-            f"with single underscores between them, got {name!r}"
+            "name of the plugin must start with a lower-case letter and consist of lower-case "
+            f"letters, digits and single underscores between them, got {name!r}"
         )
     _refuse_taken(name)
     folder = Path(output if output is not None else _rename(f"cwboost-{PLACEHOLDER}", name))
@@ -59,7 +59,7 @@ def write_plugin(name: str, output: str | None = None, *, python_only: bool = Fa
 
 
 def _refuse_taken(name: str) -> None:
-    """Refuse a name that is that of something else, here or for whoever installs the plugin."""
+    """Refuse a name that clashes with a family, module or plugin, shipped or installed."""
     owner = None
     if name in _shipped_names():
         owner = "a family that comes with cwboost"
@@ -77,7 +77,7 @@ def _refuse_taken(name: str) -> None:
 
 
 def _shipped_names() -> set[str]:
-    """Names of cwboost's families and of the modules that define them, in both numbers."""
+    """Return the names of cwboost's families and their modules, in singular and plural."""
     names = set()
     for plugin in index_own():
         module = plugin.entry_point.module.rpartition(".")[2]
@@ -86,7 +86,7 @@ def _shipped_names() -> set[str]:
 
 
 def _template(python_only: bool) -> dict[str, Path]:
-    """The files of a new plugin, by their path in it."""
+    """Return the files of the template by their paths in the new plugin."""
     if not python_only:
         return _files(_folder("plugin_template", "example_plugin"))
     ball = f"src/cwboost_{PLACEHOLDER}/ball.py"
@@ -95,7 +95,7 @@ def _template(python_only: bool) -> dict[str, Path]:
 
 
 def _folder(installed: str, checkout: str) -> Path:
-    """Where a template is: inside an installed package, or beside it in a checkout."""
+    """Return the folder of a template: in the installed package, or in a checkout."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / installed, package.parent / "plugins" / checkout):
         if (folder / "pyproject.toml").is_file():
@@ -113,6 +113,6 @@ def _files(root: Path) -> dict[str, Path]:
 
 
 def _rename(text: str, name: str) -> str:
-    """Put the name in place of the placeholder; distributions have hyphens by custom."""
+    """Replace the placeholder by the name; names of distributions have hyphens."""
     text = text.replace(f"cwboost-{PLACEHOLDER}", f"cwboost-{name.replace('_', '-')}")
     return text.replace(PLACEHOLDER, name)

@@ -1,4 +1,4 @@
-"""Examples from CSV and NPZ files, for the command line."""
+"""Reading of examples from CSV and NPZ files, for the command line."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MISSING = {"", "na", "nan", "?"}
 
 
 class Table:
-    """Features and, where there are any, labels.
+    """Features, and labels if the file has them.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         float64 from CSV, the stored dtype from NPZ.
     y : ndarray of shape (n_samples,) or None
-        int64 where every label is a whole number, else str; the stored dtype from NPZ.
+        From CSV, int64 if every label is an integer, else str; the stored dtype from NPZ.
     names : list of str or None
-        Names of the features, from a CSV file that has a line of them.
+        Names of the features, if a CSV file has a header line.
     """
 
     def __init__(self, X: np.ndarray, y: np.ndarray | None, names: list[str] | None = None):
@@ -36,19 +36,19 @@ def read_table(path, label: str | None) -> Table:
     Parameters
     ----------
     path : path-like
-        ``.csv`` or ``.csv.gz``: comma-separated numbers, one example a line, with or without a
-        line of names; an empty field, ``NA``, ``NaN`` or ``?`` is a missing value. ``.npz``: arrays
+        ``.csv`` or ``.csv.gz``: comma-separated numbers, one example per line, with or without a
+        header line; an empty field, ``NA``, ``NaN`` or ``?`` is a missing value. ``.npz``: arrays
         ``X`` and, for labels, ``y``.
     label : str or None
-        Column of a CSV file that holds the labels: its name, or its number, negative ones from
-        the end. None: there is none. An NPZ file has its labels in ``y``.
+        Label column of a CSV file: its name, or its number (a negative number counts from the
+        end); None if there is none. An NPZ file has its labels in ``y``.
 
     Raises
     ------
     ValueError
-        Naming the file, the line and what is wrong with it.
+        For a malformed file; the message names the file, the line and the error.
     OSError
-        Where the file cannot be read.
+        If the file cannot be read.
     """
     path = Path(path)
     if path.suffix == ".npz":
@@ -62,10 +62,10 @@ def _read_npz(path: Path) -> Table:
     try:
         stored = np.load(path, allow_pickle=False)
     except ValueError as error:
-        raise ValueError(f"{path}: is no NPZ file") from error
+        raise ValueError(f"{path}: is not an NPZ file") from error
     with stored:
         if "X" not in stored.files:
-            raise ValueError(f"{path}: has no array X, only {sorted(stored.files)}")
+            raise ValueError(f"{path}: must have an array X, has only {sorted(stored.files)}")
         return Table(stored["X"], stored["y"] if "y" in stored.files else None)
 
 
@@ -79,17 +79,19 @@ def _read_csv(path: Path, label: str | None) -> Table:
     n_columns = len(rows[0][1])
     for number, row in rows:
         if len(row) != n_columns:
-            raise ValueError(f"{path}, line {number}: {len(row)} fields, line 1 has {n_columns}")
+            raise ValueError(
+                f"{path}, line {number}: expected {n_columns} fields as in line 1, got {len(row)}"
+            )
     names = None
     place = _label_place(label, n_columns)
     if not all(_is_number(f) for i, f in enumerate(rows[0][1]) if i != place):
         names = [name.strip() for name in rows.pop(0)[1]]
         if not rows:
-            raise ValueError(f"{path}: has a line of names and no examples")
+            raise ValueError(f"{path}: has a header line but no examples")
     if label is not None and place is None:
         if names is None or names.count(label) != 1:
-            known = f"its columns are {names}" if names else "it has no line of names"
-            raise ValueError(f"{path}: no column is called {label!r}; {known}")
+            known = f"its columns are {names}" if names else "it has no header line"
+            raise ValueError(f"{path}: label must be one of its columns, got {label!r}; {known}")
         place = names.index(label)
     labels = None
     if place is not None:
@@ -100,13 +102,15 @@ def _read_csv(path: Path, label: str | None) -> Table:
 
 
 def _label_place(label, n_columns):
-    """The column that a number names; None where the label is given by name or not at all."""
+    """Return the index of a label column given by number; None if given by name or absent."""
     try:
         place = int(label)
     except (TypeError, ValueError):
         return None
     if not -n_columns <= place < n_columns:
-        raise ValueError(f"label: there is no column {place} among {n_columns}")
+        raise ValueError(
+            f"label must be a column in {-n_columns}..{n_columns - 1} or a name, got {place}"
+        )
     return place % n_columns
 
 

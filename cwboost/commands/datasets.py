@@ -1,6 +1,7 @@
 """List the data sets of the paper, fetch one, or compare one with its known figures.
 
-Without an action it lists what is in the folder, what can be fetched and what must be got by hand.
+Without an action, list the sets in the folder, those that can be fetched and those that must be
+downloaded by hand.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ def add_arguments(parser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "fetch", "check"), default="list")
     parser.add_argument("name", nargs="?", help="data set to fetch or check")
     parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder (default: data, where there is one)"
+        "--data", type=Path, metavar="DIR", help="folder (default: data, if it exists)"
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
 
 
 def run(args) -> int:
@@ -32,7 +33,7 @@ def run(args) -> int:
     if args.action == "list":
         return _list(folder)
     if args.name is None:
-        raise CommandError(f"{args.action} needs the name of a data set")
+        raise CommandError(f"name: {args.action} needs the name of a data set")
     if args.action == "fetch":
         from cwboost.datasets import fetch
 
@@ -58,7 +59,7 @@ def _check(name, folder) -> int:
 
     known = find(name).nearest_accuracy
     bunch = load(name, folder)
-    print(f"{bunch.name}: counts and statistics are those of the source ({bunch.format})")
+    print(f"{bunch.name}: counts and statistics agree with the source ({bunch.format})")
     if known is None or "X_test" not in bunch:
         return 0
     found = nearest_accuracy(bunch)

@@ -1,7 +1,7 @@
-"""Train on the two data sets that come with the package, print a table, write a figure.
+"""Train on the two bundled data sets, print a table and write a figure.
 
-CW corrects all coefficients every round, CW-1 only the new ones. The gap is the objective less the
-dual bound: no model of stumps, of any size, has an objective that much lower.
+CW corrects all coefficients every round, CW-1 only the new ones. The gap is the objective minus
+the dual bound: no model of stumps, of any size, can lower the objective by more than the gap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, help="threads (default: 1)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
 
 
 def run(args) -> int:

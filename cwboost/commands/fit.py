@@ -1,8 +1,8 @@
 """Train a classifier on a CSV or NPZ file and save the model.
 
-A CSV file has one example a line, with or without a line of names, which the model keeps; the label
-is its last column unless --label says another. An NPZ file has arrays X and y. An empty field is a
-missing value.
+A CSV file has one example per line. It may begin with a header line of names, which the model
+keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y.
+An empty field is a missing value.
 
     cwboost fit train.csv model.cwb --weak-learner tree --set weak_learner__max_depth=3
 """
@@ -40,7 +40,7 @@ def add_arguments(parser) -> None:
         metavar="NAME=VALUE",
         help="any other parameter of the classifier, weak_learner__NAME for the weak learner's",
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--quiet", action="store_true", help="do not show a progress bar")
 
 
 def run(args) -> int:
@@ -56,7 +56,7 @@ def run(args) -> int:
         raise CommandError(f"{args.model}: its folder does not exist")
     table = read_table(args.data, args.label)
     if table.y is None:
-        raise CommandError(f"{args.data}: has no labels y")
+        raise CommandError(f"{args.data}: must have an array y of labels")
     try:
         classifier.fit(table.X, table.y)
     except TypeError as error:  # a parameter given by --set
@@ -81,7 +81,7 @@ def _classifier(args, make):
         parameters["n_estimators"] = args.rounds
     classifier = make(**parameters)
     weak_learner = args.weak_learner or classifier.weak_learner
-    # An instance, so that its parameters can be set; an unknown name fails here, before reading.
+    # Make an instance, so that its parameters can be set and an unknown name fails before reading.
     classifier.set_params(weak_learner=resolve_weak_learner(weak_learner))
     return classifier.set_params(**dict(map(_assignment, args.set)))
 

@@ -1,7 +1,7 @@
-"""List the weak-learner families that are installed, and what failed to load.
+"""List the installed weak-learner families and the plugins that failed to load.
 
-The exit status is 1 when something failed to load. ``cwboost plugins new NAME`` writes a plugin to
-begin with.
+The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` writes a template of
+a plugin.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
-    new = actions.add_parser("new", help="write a new plugin, ready to install and to change")
+    new = actions.add_parser("new", help="write a new plugin, ready to be installed and changed")
     new.add_argument("name", help="name of the plugin: lower-case letters, digits and '_'")
     new.add_argument(
         "--python", action="store_true", help="a family in Python alone, without a Cython kernel"
     )
     new.add_argument(
-        "--output", metavar="FOLDER", help="where to write it (default: cwboost-NAME, here)"
+        "--output", metavar="FOLDER", help="folder to write to (default: cwboost-NAME)"
     )
 
 
@@ -28,7 +28,7 @@ def run(args) -> int:
         from cwboost.commands._plugin_writer import write_plugin
 
         folder = write_plugin(args.name, args.output, python_only=args.python)
-        # With a separator in it, lest pip take a folder's name for that of a package.
+        # The path has a separator, so that pip does not take it for the name of a package.
         path = folder if folder.is_absolute() else f".{os.sep}{folder}"
         print(f'Wrote {folder}. Next: pip install "{path}[test]"; pytest {path}')
         return 0
@@ -55,7 +55,7 @@ def _list() -> int:
     for record in failed:
         print(f"{record.family or record.entry_point} ({record.source}): {record.error}")
     if not third_parties_enabled():
-        print("\nPlugins of other distributions are off (CWBOOST_PLUGINS=0).")
+        print("\nPlugins of other distributions are disabled (CWBOOST_PLUGINS=0).")
     elif disabled := os.environ.get("CWBOOST_DISABLE_PLUGINS"):
-        print(f"\nTurned off: {disabled} (CWBOOST_DISABLE_PLUGINS).")
+        print(f"\nDisabled: {disabled} (CWBOOST_DISABLE_PLUGINS).")
     return 1 if failed else 0

@@ -1,7 +1,8 @@
-"""Predict with a saved model; one line an example, as CSV.
+"""Predict with a saved model and write CSV, one line per example.
 
-The file has the features that the model was trained on, in that order; where both have names of
-them they are compared. With --label, or with y in an NPZ file, the error is printed as well.
+The file has the features that the model was trained on, in the same order; their names are
+compared if both the file and the model have them. With --label, or with y in an NPZ file, the
+command also prints the error.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, help="file that cwboost fit wrote")
+    parser.add_argument("model", type=Path, help="file written by cwboost fit")
     parser.add_argument("data", type=Path, help=".csv, .csv.gz or .npz file")
-    parser.add_argument("--label", help="column of a CSV file that is the label, name or number")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write here, not to the terminal")
+    parser.add_argument("--label", help="label column of a CSV file, name or number")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="output file (default: terminal)")
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--proba", action="store_true", help="probabilities of the classes")
@@ -53,26 +54,26 @@ def run(args) -> int:
 
 
 def _check_features(path, table, classifier) -> None:
-    """Refuse other features than those of the training; a file without names has only a number."""
+    """Refuse features that differ from the model's in number, or in name if both have names."""
     from cwboost.commands import CommandError
 
     given, expected = table.X.shape[-1], classifier.n_features_in_
     if given != expected:
-        hint = " (is one of them the label? say which: --label)" if given == expected + 1 else ""
-        raise CommandError(f"{path}: {given} features, the model has {expected}{hint}")
-    # Taken from the classifier, which would warn that the bare array it predicts has none.
+        hint = " (if one of them is the label, name it by --label)" if given == expected + 1 else ""
+        raise CommandError(f"{path}: expected {expected} features, got {given}{hint}")
+    # Removed from the classifier, which would warn that the array to predict has no names.
     trained = classifier.__dict__.pop("feature_names_in_", None)
     if table.names is None or trained is None:
         return
     for number, (name, wanted) in enumerate(zip(table.names, trained)):
         if name != wanted:
             raise CommandError(
-                f"{path}: feature {number} is called {name!r}, in the model {wanted!r}"
+                f"{path}: feature {number} must be {wanted!r} as in the model, got {name!r}"
             )
 
 
 def _predictions(classifier, X, args):
-    """Names of the columns, and a row an example."""
+    """Return the names of the columns and one row per example."""
     if not (args.proba or args.scores):
         return ["label"], classifier.predict(X)[:, None]
     if args.proba:

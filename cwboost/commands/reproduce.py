@@ -1,7 +1,7 @@
 """Run the paper's experiments and write the table and the figures.
 
-A run that is done is not run again: after an interruption the same command goes on. Data that are
-absent are reported and never made up; VOWEL and PENDIGITS come with the package.
+Finished runs are not repeated: after an interruption, the same command continues. Missing data
+sets are reported and never replaced by others; VOWEL and PENDIGITS come with the package.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def add_arguments(parser) -> None:
         "--seconds",
         type=float,
         metavar="S",
-        help="limit on the processor time of AdaBoost.MO's training (default: 1000)",
+        help="limit on the processor time of each training of AdaBoost.MO (default: 1000)",
     )
     parser.add_argument(
         "--budget",
         type=float,
         metavar="S",
-        help="limit on the processor time of every method's training, and once more of its choice "
-        "of C; a larger one repeats only the runs that were cut (default: none)",
+        help="limit on the processor time of each training, and separately of each choice of C; a "
+        "larger limit repeats only the runs that were stopped (default: none)",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
@@ -48,7 +48,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
 
 
 def run(args) -> int:

@@ -99,7 +99,7 @@ def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwar
     assert not recwarn.list
     turned = write_csv(tmp_path / "turned.csv", X, names=[names[1], names[0], *names[2:]])
     assert run("predict", model, turned) == 1
-    assert "feature 0 is called 'länge 1', in the model 'länge 0'" in capsys.readouterr().err
+    assert "feature 0 must be 'länge 0' as in the model, got 'länge 1'" in capsys.readouterr().err
     # Names of the file do not matter to a model that was trained without.
     assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
     assert run("predict", model, same, "--label", names[0]) == 0
@@ -136,11 +136,15 @@ def test_reading_csv(tmp_path):
     [
         ("", None, "is empty"),
         ("a,b\n", None, "no examples"),
-        ("1,2\n3\n", None, "line 2: 1 fields, line 1 has 2"),
+        ("1,2\n3\n", None, "line 2: expected 2 fields as in line 1, got 1"),
         ("1,2\n3,red\n", None, "line 2: 'red' is not a number"),
-        ("a,b\n3,1\n", "c", r"no column is called 'c'; its columns are \['a', 'b'\]"),
-        ("3,1\n", "c", "it has no line of names"),
-        ("3,1\n", "2", "there is no column 2 among 2"),
+        (
+            "a,b\n3,1\n",
+            "c",
+            r"label must be one of its columns, got 'c'; its columns are \['a', 'b'\]",
+        ),
+        ("3,1\n", "c", "got 'c'; it has no header line"),
+        ("3,1\n", "2", "label must be a column in -2..1 or a name, got 2"),
     ],
 )
 def test_damaged_csv(text, label, message, tmp_path):
@@ -161,9 +165,9 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     cases = [
         (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
         (["fit", tmp_path / "train.txt", model], "ends in .csv, .csv.gz or .npz"),
-        (["fit", tmp_path / "no_x.npz", model], "has no array X, only ['Z']"),
-        (["fit", tmp_path / "no_y.npz", model], "has no labels y"),
-        (["fit", tmp_path / "odd.npz", model], "is no NPZ file"),
+        (["fit", tmp_path / "no_x.npz", model], "must have an array X, has only ['Z']"),
+        (["fit", tmp_path / "no_y.npz", model], "must have an array y of labels"),
+        (["fit", tmp_path / "odd.npz", model], "is not an NPZ file"),
         (["fit", data, tmp_path / "nowhere" / "model.cwb"], "its folder does not exist"),
         (["fit", data, model, "--weak-learner", "shrub"], "unknown weak learner 'shrub'"),
         (["fit", data, model, "--set", "depth=3"], "Invalid parameter 'depth'"),
@@ -172,8 +176,8 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["fit", data, model, "--set", "C=much"], "C"),
         (["predict", data, data], "train.csv: not a cwboost model file"),
         (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
-        (["predict", model, data], "11 features, the model has 10 (is one of them the label?"),
-        (["predict", model, narrow], "3 features, the model has 10"),
+        (["predict", model, data], "expected 10 features, got 11 (if one of them is the label"),
+        (["predict", model, narrow], "expected 10 features, got 3"),
     ]
     capsys.readouterr()
     for arguments, message in cases:

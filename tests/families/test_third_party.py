@@ -38,7 +38,7 @@ for name in sys.argv[1:]:
 
 @pytest.mark.parametrize("name", ["Wave", "9lives", "wave-let", "wave__let", "wave_", "", "../x"])
 def test_names_of_new_plugins_are_checked(name, tmp_path):
-    with pytest.raises(ValueError, match="the name of a plugin must be lower-case"):
+    with pytest.raises(ValueError, match="name of the plugin must start with a lower-case letter"):
         write_plugin(name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
