@@ -1,8 +1,8 @@
 """The conformance suite for weak-learner families.
 
-`check_weak_learner_family` runs every check that applies to a family and needs no pytest;
-`parametrize_with_family_checks` makes a pytest test of each. The checks are functions named
-``check_*`` in the modules of this package; the docstring of each says what it demands.
+`check_weak_learner_family` runs every check that applies to a family, without pytest;
+`parametrize_with_family_checks` makes one pytest test per check. The checks are the functions
+named ``check_*`` in the modules of this package; the docstring of each states the requirement.
 """
 
 from cwboost.testing.runner import (

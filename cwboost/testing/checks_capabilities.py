@@ -26,7 +26,7 @@ from cwboost.testing.material import (
 
 
 def check_missing_values(family):
-    """NaN in X is handled in pricing and prediction, in every layout, even in all places."""
+    """Check that pricing and prediction accept NaN in every layout, even X of NaN alone."""
     for X in (with_missing(pixels()), with_missing(reals(50, 3)), with_missing(reals(30, 1))):
         weights = integer_weights(len(X))
         priced = bind(family, X).price(weights)
@@ -34,10 +34,12 @@ def check_missing_values(family):
         for variant in (np.asfortranarray(X), X[::-1][::-1]):
             again = bind(family, variant).price(weights)
             if family.capabilities.deterministic:
-                assert np.array_equal(again.edges, priced.edges), "X with NaN: the layout matters"
+                assert np.array_equal(again.edges, priced.edges), (
+                    "X with NaN: edges depend on layout"
+                )
         rebuilt = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
         assert np.array_equal(rebuilt.outputs(X), priced.learners.outputs(X)), (
-            "X with NaN: learners that were stored predict otherwise"
+            "X with NaN: stored learners predict differently"
         )
     single = with_missing(pixels()).astype(np.float32)
     weights = integer_weights(len(single))
@@ -58,7 +60,7 @@ def check_missing_values(family):
 
 
 def check_sparse_input(family):
-    """CSR and CSC, of arrays or matrices, give the learners that the dense matrix gives."""
+    """Check that CSR and CSC, as arrays or matrices, give the learners of the dense matrix."""
     dense = levels(60, 8, n_levels=5) * np.random.default_rng(40).integers(0, 2, size=(60, 8))
     if family.capabilities.missing_values:
         dense[3, 2] = dense[40, 2] = np.nan
@@ -103,9 +105,9 @@ def _sparse_variants(dense):
 
 
 def check_sparse_memory(family):
-    """Sparse X is never made dense: pricing stays below one byte a place of the matrix.
+    """Check that sparse X stays sparse: pricing needs less than one byte per matrix entry.
 
-    Counted are the allocations that Python knows of, NumPy's among them.
+    Only allocations that Python traces are counted; they include those of NumPy.
     """
     n_samples, n_features = 3_000, 30_000
     X = sparse.random_array(
@@ -127,15 +129,15 @@ def check_sparse_memory(family):
     limit = n_samples * n_features
     assert used <= limit, (
         f"{used / 1e6:.0f} MB were allocated for a matrix of {X.nnz} non-zeros; "
-        f"one byte a place would be {limit / 1e6:.0f} MB"
+        f"one byte per matrix entry would be {limit / 1e6:.0f} MB"
     )
 
 
 def check_shared_pricing_is_own(family):
-    """A family that declares shared pricing has a search of its own, no worse than the default."""
+    """Check that declared shared pricing overrides the default and finds at least its value."""
     pricer = bind(family, reals())
     assert type(pricer).price_shared is not Pricer.price_shared, (
-        "shared_pricing is declared, but price_shared is the default"
+        "shared_pricing is declared, but price_shared is not overridden"
     )
     if not pricer.exact:
         return
@@ -149,11 +151,10 @@ def check_shared_pricing_is_own(family):
 
 
 def check_releases_gil(family):
-    """Another Python thread can run while price() does.
+    """Check that another Python thread can run during price().
 
-    The interpreter is told not to take its lock away from a running thread, so a second thread
-    gets to run during price() only if price() gives the lock up. That it does so for most of its
-    time is not measured.
+    The interpreter is set not to switch threads by itself, so that a second thread runs during
+    price() only if price() releases the lock. The check does not measure for how long.
     """
     X = reals(20_000, 20, seed=43)
     weights = boosting_weights(len(X), 4)
@@ -168,7 +169,7 @@ def check_releases_gil(family):
 
     watcher = threading.Thread(target=watch, daemon=True)
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e3)  # before the thread starts: a wait that has begun keeps the old one
+    sys.setswitchinterval(1e3)  # before the thread starts: a wait in progress keeps the old value
     try:
         watcher.start()
         for _ in range(50):

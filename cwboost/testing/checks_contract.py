@@ -1,4 +1,4 @@
-"""Checks of the family object itself: hyper-parameters, cloning, what binding may touch."""
+"""Checks of the family object: hyper-parameters, cloning, side effects of binding."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from cwboost.testing.material import (
 
 
 def check_declarations(family):
-    """Name, API version, learners' type and capabilities are declared as the contract says."""
+    """Check the declared name, API version, type of learners and capabilities."""
     examine_family(type(family), family)
     name = type(family).name
-    assert family.name == name, f"name must be the class's, {name!r}, got {family.name!r}"
+    assert family.name == name, f"name must be that of the class, {name!r}, got {family.name!r}"
 
 
 def check_hyper_parameters(family):
-    """The constructor keeps its arguments as they are; clone, set_params and pickle copy them."""
+    """Check that the constructor keeps its arguments, and that copies have the same ones.
+
+    Copies are made by clone, set_params and pickle.
+    """
     params = family.get_params(deep=False)
     copy = clone(family)
     for other, what in ((copy, "clone"), (pickle.loads(pickle.dumps(family)), "pickle")):
-        assert type(other) is type(family), f"{what} gives a {type(other).__name__}"
+        assert type(other) is type(family), f"{what} returns a {type(other).__name__}"
         assert repr(other) == repr(family), f"{what}: {other!r} instead of {family!r}"
         assert other.capabilities == family.capabilities, f"{what} changes the capabilities"
     copy.set_params(**params)
@@ -39,7 +42,7 @@ def check_hyper_parameters(family):
 
 
 def check_bind_has_no_side_effects(family):
-    """Binding and pricing change neither the family nor X nor the weights."""
+    """Check that binding and pricing change neither the family nor X nor the weights."""
     X, weights = pixels() + 1, integer_weights(61)
     X_before, weights_before, family_before = X.copy(), weights.copy(), repr(family)
     state = dict(vars(family))
@@ -48,12 +51,12 @@ def check_bind_has_no_side_effects(family):
     pricer.price_shared(weights)
     assert np.array_equal(X, X_before), "X was changed"
     assert np.array_equal(weights, weights_before), "the weights were changed"
-    assert repr(family) == family_before, f"the family became {family!r}"
+    assert repr(family) == family_before, f"the family changed to {family!r}"
     assert vars(family).keys() == state.keys(), "bind left attributes on the family"
 
 
 def check_pricer_attributes(family):
-    """A pricer says how many examples and targets it was bound to, and whether it is exact."""
+    """Check that a pricer has the attributes n_samples, n_targets and exact."""
     for n_targets in (1, N_TARGETS):
         pricer = bind(family, pixels(), n_targets=n_targets)
         assert pricer.n_samples == 61, f"n_samples must be 61, got {pricer.n_samples!r}"
@@ -64,7 +67,7 @@ def check_pricer_attributes(family):
 
 
 def check_no_hidden_randomness(family):
-    """Neither NumPy's nor Python's global generator is drawn from or seeded."""
+    """Check that binding and pricing leave the global generators of NumPy and Python alone."""
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     pricer = bind(family, pixels())
     pricer.price(integer_weights(61))
@@ -79,11 +82,11 @@ def check_no_hidden_randomness(family):
 
 
 def check_generator_is_the_only_state(family):
-    """Pricing depends on the weights and the generator's state alone.
+    """Check that pricing depends on the weights and the generator's state alone.
 
-    A checkpoint stores the generator's state. Set back to it, the same pricer must find the same
-    learners again, and so must a new one bound to a generator that began as the first did. A
-    family that copies the generator, or remembers earlier rounds, fails.
+    A checkpoint stores the generator's state. After the state is restored, the same pricer must
+    find the same learners, and so must a new pricer bound to a generator in the same initial
+    state. A family that copies the generator, or remembers earlier rounds, fails.
     """
     X, weights = pixels(), integer_weights(61)
     rng = np.random.default_rng(0)
@@ -95,7 +98,7 @@ def check_generator_is_the_only_state(family):
     pricer.price(integer_weights(61, seed=9))
     rng.bit_generator.state = state
     again = pricer.price(weights)
-    assert_same_priced(family, expected, again, "the same pricer, its generator set back")
+    assert_same_priced(family, expected, again, "the same pricer, its generator restored")
 
     resumed = np.random.default_rng(0)
     other = bind_with(family, X, resumed)
@@ -105,7 +108,7 @@ def check_generator_is_the_only_state(family):
 
 
 def check_pricers_are_independent(family):
-    """Two pricers of one family that are used in turn do not disturb each other."""
+    """Check that two pricers of one family, used alternately, do not affect each other."""
     first_X, second_X = pixels(), pixels(40, 7, seed=11)
     weights, other_weights = integer_weights(61), integer_weights(40)
     expected = bind(family, first_X).price(weights)

@@ -1,4 +1,4 @@
-"""The check that exact pricing is exact, against enumeration and against known optima."""
+"""The check of exact pricing against enumeration and against known optima."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ N_SAMPLED = 96
 
 
 def check_exact_pricing(family, brute_force=None):
-    """No learner of the family has a greater edge than the one that price() returns.
+    """Check that no learner of the family has a larger edge than the one price() returns.
 
-    On small matrices, pricing is compared with every learner that `brute_force` (or a method of
-    that name of the family) enumerates, and with many learners that the family itself finds for
-    other weights, under weights of several kinds. Then the optimum is planted: where the sign of
-    every weight is the output of some learner of the family, that learner has the greatest edge
-    that any map can have, the sum of the absolute weights, and pricing must reach it.
+    On small matrices and weights of several kinds, pricing is compared with all learners that
+    `brute_force` (or the family's method of that name) enumerates, and with many learners that
+    the family finds for other weights. Then optima are planted: if the signs of the weights equal
+    the outputs of a learner of the family, its edge is the sum of the absolute weights, the
+    largest possible, and pricing must reach it.
     """
     brute_force = brute_force or getattr(type(family), "brute_force", None)
     for what, X in _matrices(family):
@@ -43,8 +43,8 @@ def check_exact_pricing(family, brute_force=None):
             short = best - edges - tolerance(weights)
             worst = int(np.argmax(short))
             assert short[worst] <= 0, (
-                f"{what}, {kind}: pricing found an edge of {edges[worst]}, another learner of the "
-                f"family has {best[worst]}"
+                f"{what}, {kind}: pricing found an edge of {edges[worst]}, but another learner of "
+                f"the family has {best[worst]}"
             )
             if kind == "planted":
                 assert np.array_equal(edges, np.abs(weights).sum(axis=1)), (
@@ -53,7 +53,7 @@ def check_exact_pricing(family, brute_force=None):
 
 
 def _matrices(family) -> Iterator[tuple[str, np.ndarray]]:
-    """Small enough to enumerate: at most 24 rows and 3 columns."""
+    """Yield named matrices small enough to enumerate: at most 24 rows and 3 columns."""
     constant = levels(20, 3, seed=13)
     constant[:, 1] = 7.0
     matrices = {
@@ -71,7 +71,7 @@ def _matrices(family) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _sampled_outputs(family, X) -> np.ndarray:
-    """Outputs of learners that the family finds for random weights, and of the constants."""
+    """Return outputs of learners that the family finds for random weights, and of constants."""
     n_samples = len(X)
     weights = np.vstack(
         [
@@ -90,8 +90,8 @@ def _enumerated(brute_force, family, X) -> np.ndarray:
     outputs = np.asarray(found.outputs(X) if isinstance(found, WeakLearners) else found)
     if outputs.ndim != 2 or len(outputs) != len(X) or not np.isin(outputs, (-1, 1)).all():
         raise ValueError(
-            "brute_force must return WeakLearners or their outputs, an array of -1 and +1 with a "
-            f"row for each of {len(X)} examples, got shape {outputs.shape}"
+            "brute_force must return WeakLearners or their outputs, an array of -1 and +1 with "
+            f"one row for each of {len(X)} examples, got shape {outputs.shape}"
         )
     return outputs.astype(np.float64)
 

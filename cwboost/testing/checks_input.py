@@ -16,7 +16,7 @@ from cwboost.testing.material import (
 
 
 def _compare(family, X, variant, what):
-    """Pricing on the variant gives the edges and outputs of pricing on X."""
+    """Check that pricing on the variant gives the edges and outputs of pricing on X."""
     weights = integer_weights(len(X))
     expected = bind(family, X).price(weights)
     priced = bind(family, variant).price(weights)
@@ -27,15 +27,15 @@ def _compare(family, X, variant, what):
         f"{what}: edges {priced.edges}, but {expected.edges} for C-ordered float64"
     )
     assert np.array_equal(priced.outputs, expected.outputs), (
-        f"{what}: other outputs than for C-ordered float64"
+        f"{what}: outputs differ from those for C-ordered float64"
     )
     assert np.array_equal(outputs, priced.learners.outputs(X)), (
-        f"{what}: its learners give other outputs on the C-ordered float64 copy"
+        f"{what}: outputs of its learners differ on the C-ordered float64 copy"
     )
 
 
 def check_read_only_input(family):
-    """X may be read-only."""
+    """Check that X may be read-only."""
     X = pixels()
     frozen = X.copy()
     frozen.flags.writeable = False
@@ -43,13 +43,13 @@ def check_read_only_input(family):
 
 
 def check_fortran_ordered_input(family):
-    """X may be Fortran-ordered."""
+    """Check that X may be Fortran-ordered."""
     X = pixels()
     _compare(family, X, np.asfortranarray(X), "Fortran-ordered X")
 
 
 def check_strided_input(family):
-    """X may be a view with gaps between rows and columns."""
+    """Check that X may be a view with gaps between rows and columns."""
     X = pixels()
     wide = np.full((2 * X.shape[0], 3 * X.shape[1]), -1.0)
     view = wide[::2, ::3]
@@ -58,7 +58,7 @@ def check_strided_input(family):
 
 
 def check_float32_input(family):
-    """X may be float32: numbers that both dtypes hold give the same learners' outputs."""
+    """Check that X may be float32: values exact in both dtypes give the same outputs."""
     X = pixels()
     _compare(family, X, X.astype(np.float32), "float32 X")
     X = reals().astype(np.float32)
@@ -66,13 +66,13 @@ def check_float32_input(family):
 
 
 def check_uint8_input(family):
-    """X may be uint8, and its learners predict the same on a float64 copy."""
+    """Check that X may be uint8, and that its learners predict the same on a float64 copy."""
     X = pixels()
     _compare(family, X, X.astype(np.uint8), "uint8 X")
 
 
 def check_weights_layout(family):
-    """Rows of the weights may be padded, and the weights read-only."""
+    """Check that the weights may have padded rows and may be read-only."""
     X = pixels()
     weights = boosting_weights(len(X))
     padded = np.full((weights.shape[0], weights.shape[1] + 5), np.nan)
@@ -88,14 +88,14 @@ def check_weights_layout(family):
 
 
 def check_one_feature(family):
-    """X may have a single feature, with and without ties."""
+    """Check that X may have a single feature, with and without ties."""
     for X in (pixels()[:, :1], pixels()[:, -1:], reals(33, 1)):
         weights = integer_weights(len(X))
         assert_priced(family, bind(family, X).price(weights), X, weights, "one feature")
 
 
 def check_constant_features(family):
-    """Features may be constant, some or all; with all of them constant only constants are left."""
+    """Check that some or all features may be constant; the latter leaves constant learners."""
     X = pixels()
     X[:, 0] = 3.0
     weights = integer_weights(len(X))
@@ -107,12 +107,12 @@ def check_constant_features(family):
         assert_priced(family, priced, variant, weights, what)
         expected = np.abs(weights.sum(axis=1))
         assert np.array_equal(priced.edges, expected), (
-            f"{what}: the best edge is that of a constant, {expected}, got {priced.edges}"
+            f"{what}: the best edge must be that of a constant, {expected}, got {priced.edges}"
         )
 
 
 def check_one_example(family):
-    """X may have a single example: the edge is its absolute weight. Two are no trouble either."""
+    """Check that X may have one example, whose absolute weight is the edge, or two."""
     weights = np.array([[2.0], [-3.0], [0.0]])
     for X in (reals(1, 4), pixels(1, 1).astype(np.uint8)):
         priced = bind(family, X).price(weights)
@@ -125,7 +125,7 @@ def check_one_example(family):
 
 
 def check_equal_examples(family):
-    """Examples that are equal in every feature get equal outputs."""
+    """Check that examples that are equal in every feature get equal outputs."""
     X = pixels(20)
     doubled = np.vstack([X, X])
     weights = boosting_weights(40)
@@ -134,7 +134,7 @@ def check_equal_examples(family):
 
 
 def check_new_examples(family):
-    """Learners predict on examples far outside the training data."""
+    """Check that learners predict on examples far outside the training data."""
     X = pixels()
     learners = bind(family, X).price(integer_weights(len(X))).learners
     for value in (-1e30, -1.0, 300.0, 1e30):

@@ -1,4 +1,4 @@
-"""Checks of fitted learners: prediction, storage, taking apart and putting together."""
+"""Checks of fitted learners: prediction, storage, selection and concatenation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_a
 
 
 def check_outputs_of_rows(family):
-    """The output for an example does not depend on the rows beside it, nor on their layout."""
+    """Check that the output for an example depends neither on other rows nor on the layout."""
     X = pixels(200, 6, seed=30)
     learners = fitted(family, pixels(61, 6))
     outputs = learners.outputs(X)
@@ -33,15 +33,15 @@ def check_outputs_of_rows(family):
 
 
 def check_arrays_round_trip(family):
-    """from_arrays(arrays()) is the same batch; arrays are plain, and NPZ files hold them."""
+    """Check that from_arrays(arrays()) restores the batch, also through an NPZ file."""
     X = pixels()
     learners = fitted(family, X)
     arrays = learners.arrays()
     assert isinstance(arrays, dict) and arrays, "arrays() must return a dict of arrays"
     for name, array in arrays.items():
-        assert isinstance(name, str) and name.isidentifier(), f"{name!r} is no name for an array"
+        assert isinstance(name, str) and name.isidentifier(), f"{name!r} is not an array name"
         assert isinstance(array, np.ndarray), f"{name} must be an ndarray, got {type(array)}"
-        assert array.dtype.kind in "biuf", f"{name} must hold numbers, its dtype is {array.dtype}"
+        assert array.dtype.kind in "biuf", f"{name} must hold numbers, got dtype {array.dtype}"
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     stream.seek(0)
@@ -50,21 +50,21 @@ def check_arrays_round_trip(family):
     for what, source in (("arrays()", arrays), ("an NPZ file", read)):
         rebuilt = family.learners_type.from_arrays(source, X.shape[1])
         assert len(rebuilt) == len(learners), f"{what}: {len(rebuilt)} of {len(learners)} learners"
-        assert same_arrays(rebuilt, learners), f"{what}: the arrays changed on the way"
+        assert same_arrays(rebuilt, learners), f"{what}: the arrays changed"
         assert np.array_equal(rebuilt.outputs(X), learners.outputs(X)), f"{what}: outputs differ"
 
 
 def check_pickle(family):
-    """Learners survive pickling."""
+    """Check that pickling preserves learners."""
     X = pixels()
     learners = fitted(family, X)
     copy = pickle.loads(pickle.dumps(learners))
-    assert same_arrays(copy, learners), "the arrays changed on the way"
+    assert same_arrays(copy, learners), "pickling changed the arrays"
     assert np.array_equal(copy.outputs(X), learners.outputs(X)), "outputs differ"
 
 
 def check_take_and_concatenate(family):
-    """take picks learners in the order asked for, concatenate lines batches up; empty ones too."""
+    """Check that take and concatenate keep the order of learners, also for empty batches."""
     X = pixels()
     learners = fitted(family, X)
     outputs = learners.outputs(X)
@@ -76,11 +76,11 @@ def check_take_and_concatenate(family):
     assert len(empty) == 0, f"take([]) has {len(empty)} learners"
     assert_signs(empty.outputs(X), (len(X), 0), "outputs of an empty batch")
     stored = family.learners_type.from_arrays(empty.arrays(), X.shape[1])
-    assert len(stored) == 0, "an empty batch does not survive from_arrays(arrays())"
+    assert len(stored) == 0, f"from_arrays(arrays()) of an empty batch has {len(stored)} learners"
 
     other = fitted(family, pixels(seed=31), n_targets=5)
     joined = family.learners_type.concatenate([learners, empty, other, learners.take([2])])
-    assert len(joined) == 14, f"8 + 0 + 5 + 1 learners make {len(joined)}"
+    assert len(joined) == 14, f"concatenate of 8 + 0 + 5 + 1 learners has {len(joined)}"
     expected = np.hstack([outputs, other.outputs(X), outputs[:, [2]]])
     assert np.array_equal(joined.outputs(X), expected), "concatenate changes outputs"
     assert np.array_equal(joined.take([13, 8]).outputs(X), expected[:, [13, 8]]), (
@@ -89,10 +89,10 @@ def check_take_and_concatenate(family):
 
 
 def check_scores(family):
-    """scores, and the function that scorer prepares, equal outputs @ coef.
+    """Check that scores, and the function that scorer returns, equal outputs @ coef.
 
-    Coefficients may be dense or sparse, negative, all zero in a column. What scorer returns gives
-    the same bits however the rows are cut into chunks and at any number of threads.
+    Coefficients may be dense or sparse, negative, or all zero in a column. The function that
+    scorer returns gives the same bits for any chunks of rows and any number of threads.
     """
     X = np.vstack([pixels(90, 4, seed=32), reals(30, 4)])
     learners = fitted(family, pixels(), n_targets=16)
@@ -121,15 +121,15 @@ def check_scores(family):
         ("one row at a time", np.vstack([score(X[i : i + 1]) for i in range(len(X))])),
         ("chunks of 7 rows", np.vstack([score(X[i : i + 7]) for i in range(0, len(X), 7)])),
     ):
-        assert np.array_equal(scores, found["scorer"]), f"scorer: other bits with {what}"
+        assert np.array_equal(scores, found["scorer"]), f"scorer: bits differ with {what}"
     nothing = learners.take([]).scores(X, np.zeros((0, 5)))
     assert nothing.shape == (len(X), 5) and not nothing.any(), "an empty batch must score 0"
 
 
 def check_feature_shares(family):
-    """Where learners say which features they use: shares sum to 1, or to 0, and are honest.
+    """Check feature_shares, if implemented: shares sum to 1 or 0 and cover all features used.
 
-    A learner's outputs must not change when features of which it has no share do.
+    A learner's outputs must not change with features of share 0.
     """
     X = pixels(61, 6)
     learners = fitted(family, X)
@@ -150,14 +150,14 @@ def check_feature_shares(family):
         other[:, unused] = 255 - other[:, unused]
         learner = learners.take([j])
         assert np.array_equal(learner.outputs(X), learner.outputs(other)), (
-            f"learner {j} uses features of which it declares no share"
+            f"learner {j} uses features whose declared share is 0"
         )
 
 
 def check_threshold_trees(family):
-    """Where learners can be written as trees of comparisons, the trees give the same outputs.
+    """Check threshold_trees, if implemented: the trees give the learners' outputs.
 
-    For missing values too, where the family takes them.
+    The check covers missing values if the family accepts them.
     """
     X = pixels(40, 4)
     learners = fitted(family, X)
@@ -181,15 +181,15 @@ def check_threshold_trees(family):
                 right = bool(value > trees.threshold[node] or missing_right)
                 node, visited = start + trees.left[node] + right, visited + 1
             assert trees.sign[node] == outputs[i, t], (
-                f"tree {t} gives {trees.sign[node]} for example {i}, the learner {outputs[i, t]}"
+                f"tree {t} outputs {trees.sign[node]} for example {i}, the learner {outputs[i, t]}"
             )
 
 
 def check_damaged_arrays(family):
-    """from_arrays refuses what a damaged or hostile file may hold.
+    """Check that from_arrays refuses the arrays of a damaged or hostile file.
 
-    A missing array and one of Python objects must raise ValueError. For any other damage
-    from_arrays raises ValueError, or returns a batch that can be used: its outputs are -1 and +1.
+    A missing array, or an array of Python objects, must raise ValueError. For any other damage
+    from_arrays must raise ValueError or return a usable batch, whose outputs are -1 and +1.
     """
     X = pixels()
     learners = fitted(family, X)
@@ -207,12 +207,12 @@ def check_damaged_arrays(family):
 
 
 def _damaged(array):
-    """The same array, wrong in one way each time."""
+    """Yield copies of the array, each damaged in one way, with a description."""
     flat = array.reshape(-1)
     yield "one shorter", array[:-1]
     yield "one longer", np.concatenate([array, array[-1:]])
     yield "empty", array[:0]
-    yield "with one dimension more", array[..., None]
+    yield "with an extra dimension", array[..., None]
     yield "flattened", flat if array.ndim > 1 else array.reshape(1, -1)
     yield "as float32", array.astype(np.float32)
     yield "as int64", np.nan_to_num(array, posinf=0, neginf=0).astype(np.int64)
@@ -228,7 +228,7 @@ def _damaged(array):
         for position in {0, flat.size // 2, flat.size - 1} if flat.size else ():
             changed = array.copy()
             changed.reshape(-1)[position] = value
-            yield f"with {value} in place {position}", changed
+            yield f"with {value} at position {position}", changed
 
 
 def _assert_refused(family, arrays, X, what):
@@ -238,7 +238,7 @@ def _assert_refused(family, arrays, X, what):
         return
     except Exception as error:
         raise AssertionError(f"{what}: expected a ValueError, got {error!r}") from error
-    raise AssertionError(f"{what}: accepted, expected a ValueError")
+    raise AssertionError(f"{what}: expected a ValueError, but it was accepted")
 
 
 def _assert_refused_or_usable(family, arrays, X, what):

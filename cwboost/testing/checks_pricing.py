@@ -1,4 +1,4 @@
-"""Checks of what pricing returns: outputs, edges, invariances, determinism."""
+"""Checks of pricing results: outputs, edges, invariances, determinism."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from cwboost.testing.material import (
 
 
 def check_outputs(family):
-    """Outputs are -1 and +1, packed as the contract says, and equal between price and outputs."""
+    """Check that outputs are -1 and +1, packed correctly, and equal in price and outputs."""
     for what, X, weights in problems():
         assert_priced(family, bind(family, X).price(weights), X, weights, what)
 
 
 def check_edges(family):
-    """Every edge is the sum of weight times output over the examples."""
+    """Check that every edge is the sum of weight times output over the examples."""
     for what, X, weights in problems():
         priced = bind(family, X).price(weights)
         outputs = assert_priced(family, priced, X, weights, what)
         expected = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
         error = np.abs(priced.edges - expected)
         assert (error <= tolerance(weights)).all(), (
-            f"{what}: edges {priced.edges} were reported, the outputs give {expected}"
+            f"{what}: reported edges are {priced.edges}, but the outputs give {expected}"
         )
 
 
 def check_best_constant(family):
-    """No edge is below that of the better constant learner, ``abs(sum of the weights)``.
+    """Check that no edge is below ``abs(sum of the weights)``, that of the better constant.
 
-    With weights of one sign the constant is the best of all learners, and must be found; a row
-    of zeros has edge 0.
+    For weights of one sign a constant is the best learner and must be found. A row of zeros has
+    edge 0.
     """
     for what, X, weights in problems():
         floor = np.abs(weights.sum(axis=1)) - tolerance(weights)
@@ -62,11 +62,11 @@ def check_best_constant(family):
 
 
 def check_scaling(family):
-    """Scaling the weights of a target changes no learner, and its edge by the same factor.
+    """Check that scaling a target's weights scales its edge and keeps its learner.
 
-    The factors are powers of two, so nothing is rounded and the learners must be the same bit for
-    bit. The smallest is 2**-200: a family that compares with a fixed threshold, or sums in single
-    precision, fails here.
+    The factors are powers of two, which round nothing, so the learners must have the same bits.
+    The smallest factor is 2**-200: a family that compares with a fixed threshold, or sums in
+    single precision, fails.
     """
     X = pixels()
     for make in (integer_weights, boosting_weights):
@@ -78,7 +78,7 @@ def check_scaling(family):
             what = f"weights times 2**{powers}"
             if family.capabilities.deterministic:
                 assert np.array_equal(scaled.outputs, expected.outputs), (
-                    f"{what}: other learners were found"
+                    f"{what}: the learners differ"
                 )
                 assert np.array_equal(scaled.edges, factors * expected.edges), (
                     f"{what}: edges must be {factors * expected.edges}, got {scaled.edges}"
@@ -87,13 +87,14 @@ def check_scaling(family):
 
 
 def check_zero_weight(family):
-    """An example of zero weight changes nothing, and neither does the sign of zero.
+    """Check that neither an example of zero weight nor the sign of zero has an effect.
 
-    Every row stands eight times in X, and one of the copies carries its weight: which one must not
-    matter. A family that does not draw at random must besides find the same learners when the
-    other copies are left out, or when they share the weight. (One of the two is enough: bins may
-    depend on which examples there are, a least number of examples in a leaf on how many have a
-    weight.) Where pricing is exact, leaving the others out must not change the edges.
+    X holds eight copies of every row, one of which carries the weight: moving the weight to
+    another copy must not matter. A deterministic family must also find the same learners either
+    without the other copies or with the weight divided among the copies. (One of the two is
+    enough: bins may depend on the examples present, and a minimum number of examples per leaf on
+    the number of positive weights.) If pricing is exact, removing the other copies must not
+    change the edges.
     """
     X = pixels(33)
     rng = np.random.default_rng(10)
@@ -112,19 +113,19 @@ def check_zero_weight(family):
     alone = pricer.price(weights)
     if pricer.exact:
         assert np.array_equal(alone.edges, expected.edges), (
-            f"added examples of zero weight: edges {alone.edges} became {expected.edges}"
+            f"added examples of zero weight changed edges {alone.edges} to {expected.edges}"
         )
     if is_randomised(family):
         return
     shared = bind(family, copies).price(np.hstack([weights / 8] * 8))
     assert any(same_arrays(expected.learners, other.learners) for other in (alone, shared)), (
-        "examples of zero weight change the learners: they are others when those examples are "
-        "left out, and when they get a share of the weight of an equal example"
+        "examples of zero weight change the learners: these differ both without those examples "
+        "and with the weight divided among equal examples"
     )
 
 
 def check_determinism(family):
-    """The same seed gives the same learners, round after round, at any number of threads."""
+    """Check that a seed gives the same learners in every round at any number of threads."""
     X = reals(400, 12, seed=12)
     rounds = [
         make(400, 5, seed=seed) for seed in (0, 1) for make in (integer_weights, boosting_weights)
@@ -142,7 +143,7 @@ def check_determinism(family):
 
 
 def check_number_of_targets(family):
-    """One target and many are priced; the learners of each are those of its own row."""
+    """Check pricing of one and of many targets: each learner depends on its own row alone."""
     X = levels(40, 3)
     for n_targets in (1, 2, 21):
         weights = boosting_weights(40, n_targets)
@@ -152,12 +153,12 @@ def check_number_of_targets(family):
             continue
         alone = bind(family, X, n_targets=1).price(weights[-1:])
         assert np.array_equal(alone.outputs[0], priced.outputs[-1]), (
-            f"the last of {n_targets} targets got another learner than alone"
+            f"the learner of the last of {n_targets} targets differs from the one it gets alone"
         )
 
 
 def check_repeated_pricing(family):
-    """Results of earlier rounds stay as they were when the pricer is used again."""
+    """Check that a new call of price() does not change the results of earlier rounds."""
     X = pixels()
     pricer = bind(family, X)
     weights = integer_weights(len(X))
@@ -165,17 +166,17 @@ def check_repeated_pricing(family):
     kept = first.outputs.copy(), first.edges.copy(), first.learners.outputs(X)
     pricer.price(integer_weights(len(X), seed=9))
     pricer.price_shared(boosting_weights(len(X)))
-    assert np.array_equal(first.outputs, kept[0]), "price() overwrote the outputs of last round"
-    assert np.array_equal(first.edges, kept[1]), "price() overwrote the edges of last round"
+    assert np.array_equal(first.outputs, kept[0]), "price() overwrote outputs of the last round"
+    assert np.array_equal(first.edges, kept[1]), "price() overwrote edges of the last round"
     assert np.array_equal(first.learners.outputs(X), kept[2]), (
-        "price() changed the learners of last round"
+        "price() changed learners of the last round"
     )
 
 
 def check_shared_pricing(family):
-    """price_shared gives one learner whose value is the sum over targets of the absolute edges.
+    """Check price_shared: one learner, valued by its absolute edges summed over the targets.
 
-    Its value is at least that of the best constant.
+    The value is at least that of the best constant.
     """
     for what, X, weights in problems():
         priced = bind(family, X).price_shared(weights)
@@ -183,12 +184,12 @@ def check_shared_pricing(family):
         value = np.abs(weights @ outputs[:, 0].astype(np.float64)).sum()
         slack = tolerance(weights).sum()
         assert abs(priced.edges[0] - value) <= slack, (
-            f"{what}, shared: {priced.edges[0]} was reported, the outputs give {value}"
+            f"{what}, shared: reported value is {priced.edges[0]}, but the outputs give {value}"
         )
         if bind(family, X).exact:
             best = Pricer.price_shared(bind(family, X), weights).edges[0]
             assert value >= best - slack, (
-                f"{what}, shared: {value} is less than the {best} of a learner that price() finds"
+                f"{what}, shared: {value} is less than {best} of a learner found by price()"
             )
     if is_randomised(family):
         return
@@ -201,4 +202,4 @@ def check_shared_pricing(family):
     )
 
 
-assert N_TARGETS == 3  # check_best_constant and check_scaling write out a row a target
+assert N_TARGETS == 3  # check_best_constant and check_scaling write out one row per target

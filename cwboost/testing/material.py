@@ -1,4 +1,4 @@
-"""Examples and weights for the checks, and the assertions that many of them share."""
+"""Examples and weights for the checks, and assertions that several checks share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_TARGETS = 3
 
 
 def pixels(n_samples=61, n_features=4, seed=0) -> np.ndarray:
-    """Whole numbers 0..255 as float64, with ties: uint8 and float32 hold the same values."""
+    """Return integers 0..255 as float64, with ties; uint8 and float32 hold them exactly."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 256, size=(n_samples, n_features)).astype(np.float64)
     X[:, -1] = rng.integers(0, 3, size=n_samples)
@@ -27,18 +27,18 @@ def pixels(n_samples=61, n_features=4, seed=0) -> np.ndarray:
 
 
 def reals(n_samples=64, n_features=3, seed=1) -> np.ndarray:
-    """Standard normal values without ties."""
+    """Return standard normal values without ties."""
     return np.random.default_rng(seed).standard_normal((n_samples, n_features))
 
 
 def levels(n_samples=24, n_features=2, n_levels=4, seed=2) -> np.ndarray:
-    """Few distinct values, so that many rows are equal."""
+    """Return a matrix of few distinct values, so that many rows are equal."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, n_levels, size=(n_samples, n_features)).astype(np.float64)
 
 
 def with_missing(X, seed=3) -> np.ndarray:
-    """A copy with NaN in a fifth of the places, in one column throughout where there are two."""
+    """Return a copy with NaN in a fifth of the entries, and in a whole column if it has two."""
     X = X.copy()
     X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
     if X.shape[1] > 2:
@@ -47,21 +47,21 @@ def with_missing(X, seed=3) -> np.ndarray:
 
 
 def integer_weights(n_samples, n_targets=N_TARGETS, seed=4) -> np.ndarray:
-    """Non-zero even whole numbers: every sum of them is exact, in any order."""
+    """Return non-zero even integers, whose sums are exact in any order."""
     rng = np.random.default_rng(seed)
     size = (n_targets, n_samples)
     return 2.0 * rng.integers(1, 500, size=size) * rng.choice([-1.0, 1.0], size=size)
 
 
 def boosting_weights(n_samples, n_targets=N_TARGETS, seed=5) -> np.ndarray:
-    """Signed weights over many orders of magnitude, as exponential losses make them."""
+    """Return signed weights over many orders of magnitude, as from an exponential loss."""
     rng = np.random.default_rng(seed)
     size = (n_targets, n_samples)
     return np.exp(4.0 * rng.standard_normal(size)) * rng.choice([-1.0, 1.0], size=size)
 
 
 def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Named training matrices with weights, for checks that must hold everywhere."""
+    """Yield named training matrices with weights, for checks that must hold on all of them."""
     for name, X in (
         ("pixels", pixels()),
         ("reals", reals()),
@@ -86,13 +86,13 @@ def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
 
 
 def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:
-    """Some learners of the family, priced for random weights."""
+    """Return learners of the family that are priced for random weights."""
     pricer = bind(family, X, n_targets=n_targets)
     return pricer.price(integer_weights(X.shape[0], n_targets)).learners
 
 
 def is_randomised(family: WeakLearnerFamily) -> bool:
-    """Whether two seeds give two results: then equal weights need not give equal learners."""
+    """Return True if two seeds give two results: equal weights may then give other learners."""
     X = reals(40, 5, seed=8)
     weights = integer_weights(40)
     first, second = (bind(family, X, seed=seed).price(weights) for seed in (0, 1))
@@ -100,7 +100,7 @@ def is_randomised(family: WeakLearnerFamily) -> bool:
 
 
 def assert_signs(outputs, shape, what: str) -> None:
-    """Outputs are an int8 array of -1 and +1 of this shape."""
+    """Assert that outputs are an int8 array of -1 and +1 of this shape."""
     assert isinstance(outputs, np.ndarray), f"{what}: expected an ndarray, got {type(outputs)}"
     assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
     assert outputs.shape == shape, f"{what}: shape must be {shape}, got {outputs.shape}"
@@ -109,7 +109,7 @@ def assert_signs(outputs, shape, what: str) -> None:
 
 
 def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None) -> np.ndarray:
-    """A result of pricing is well-formed and says the truth; returns its outputs on `X`."""
+    """Assert that a pricing result is well-formed and correct; return its outputs on `X`."""
     n_samples = X.shape[0]
     n_learners = len(weights) if n_learners is None else n_learners
     assert isinstance(priced, Priced), f"{what}: expected a Priced, got {type(priced).__name__}"
@@ -117,7 +117,9 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
     assert isinstance(learners, family.learners_type), (
         f"{what}: learners must be {family.learners_type.__name__}, got {type(learners).__name__}"
     )
-    assert len(learners) == n_learners, f"{what}: {len(learners)} learners for {n_learners}"
+    assert len(learners) == n_learners, (
+        f"{what}: expected {n_learners} learners, got {len(learners)}"
+    )
     packed, shape = priced.outputs, (n_learners, (n_samples + 7) // 8)
     assert isinstance(packed, np.ndarray) and packed.dtype == np.uint8, (
         f"{what}: packed outputs must be a uint8 array"
@@ -125,7 +127,7 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
     assert packed.shape == shape, f"{what}: packed outputs must be {shape}, got {packed.shape}"
     assert packed.flags.c_contiguous, f"{what}: packed outputs must be C-contiguous"
     bits = np.unpackbits(packed, axis=1, bitorder="little")
-    assert not bits[:, n_samples:].any(), f"{what}: bits behind the last example must be clear"
+    assert not bits[:, n_samples:].any(), f"{what}: bits after the last example must be 0"
 
     outputs = learners.outputs(X)
     assert_signs(outputs, (n_samples, n_learners), f"{what}: outputs(X)")
@@ -139,7 +141,7 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
 
 
 def assert_edges(edges, n_learners: int, what: str) -> None:
-    """Edges are a float64 array with one finite number a learner."""
+    """Assert that edges are a float64 array with one finite number per learner."""
     assert isinstance(edges, np.ndarray) and edges.dtype == np.float64, (
         f"{what}: edges must be a float64 array"
     )
@@ -148,13 +150,13 @@ def assert_edges(edges, n_learners: int, what: str) -> None:
 
 
 def tolerance(weights) -> np.ndarray:
-    """What rounding may do to an edge: sums of `n` terms, in any order."""
+    """Return a bound on the rounding error of an edge, summed in any order."""
     magnitude = np.abs(weights).sum(axis=-1)
     return 4 * weights.shape[-1] * np.finfo(np.float64).eps * magnitude
 
 
 def same_arrays(first: WeakLearners, second: WeakLearners) -> bool:
-    """Whether two batches hold the same bits."""
+    """Return True if two batches hold the same bits."""
     a, b = first.arrays(), second.arrays()
     return a.keys() == b.keys() and all(
         a[key].dtype == b[key].dtype
@@ -165,7 +167,7 @@ def same_arrays(first: WeakLearners, second: WeakLearners) -> bool:
 
 
 def assert_same_priced(family, first: Priced, second: Priced, what: str) -> None:
-    """Two results are the same: bit for bit where the family is deterministic."""
+    """Assert that two results are equal, bit for bit if the family is deterministic."""
     if not family.capabilities.deterministic:
         return
     assert same_arrays(first.learners, second.learners), f"{what}: the learners differ"

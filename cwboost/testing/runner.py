@@ -1,4 +1,4 @@
-"""Which checks apply to a family, and how they are run with and without pytest."""
+"""Selection of the checks that apply to a family, and running them with or without pytest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODULES = (
     checks_capabilities,
 )
 
-# A check of a capability applies only where the capability is declared.
+# A check of a capability applies only if the family declares the capability.
 CAPABILITY_OF_CHECK = {
     "check_determinism": "deterministic",
     "check_exact_pricing": "exact_pricing",
@@ -51,35 +51,35 @@ CAPABILITY_OF_CHECK = {
 
 
 class FamilyCheckError(AssertionError):
-    """A family that breaks the contract.
+    """Error for a family that breaks the contract.
 
     Attributes
     ----------
     failures : dict
-        What each failed check raised, by the name of the check.
+        Exception of each failed check, by the name of the check.
     """
 
     def __init__(self, family: WeakLearnerFamily, failures: Mapping[str, Exception]):
         self.failures = dict(failures)
-        lines = [f"{family!r} fails {len(failures)} of the checks of a weak-learner family:"]
+        lines = [f"{family!r} fails {len(failures)} checks of a weak-learner family:"]
         lines += [f"  {name}: {describe_error(error)}" for name, error in failures.items()]
         super().__init__("\n".join(lines))
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check, ready to be called with a family."""
+    """A check, callable with a family."""
 
     function: Callable[..., None]
     brute_force: BruteForce | None = None
 
     @property
     def name(self) -> str:
-        """Name of the check, as `expected_failures` gives it."""
+        """Name of the check, as used in `expected_failures`."""
         return self.function.__name__
 
     def __call__(self, family: WeakLearnerFamily) -> None:
-        """Run it; an AssertionError says what the family does wrong."""
+        """Run the check; an AssertionError says what the family does wrong."""
         if self.name == "check_exact_pricing":
             self.function(family, brute_force=self.brute_force)
         else:
@@ -89,7 +89,7 @@ class Check:
 def family_checks(
     family: WeakLearnerFamily, *, brute_force: BruteForce | None = None
 ) -> list[Check]:
-    """The checks that apply to a family with its present hyper-parameters.
+    """Return the checks that apply to a family with its present hyper-parameters.
 
     Parameters
     ----------
@@ -124,22 +124,24 @@ def check_weak_learner_family(
     family : WeakLearnerFamily
         With the hyper-parameters to be tested; it is not changed.
     brute_force : callable, optional
-        ``brute_force(family, X)`` returns every learner of the family that can be told apart on
-        `X`, as `WeakLearners` or as their outputs, an array of shape (n_samples, n_learners) of
-        -1 and +1. Exact pricing is then compared with the best of all. A family may bring it as
-        a method ``brute_force(X)`` instead. Without either, exactness is tested against sampled
-        learners of the family and against weights whose best edge is known by construction. The
-        matrices have at most 24 rows and 3 columns, and NaN where ``missing_values`` is declared.
+        ``brute_force(family, X)`` returns every learner of the family that can be distinguished
+        on `X`, as `WeakLearners` or as their outputs, an array of -1 and +1 of shape
+        (n_samples, n_learners). Exact pricing is then compared with the best of them. The family
+        may have a method ``brute_force(X)`` instead. Without either, exactness is tested against
+        sampled learners of the family and against weights whose best edge is known. The matrices
+        have at most 24 rows and 3 columns, and NaN if the family declares ``missing_values``.
     expected_failures : mapping of str to str, optional
-        Names of checks that the family is known to fail, with the reason. One that passes is
-        reported as a failure, so that the list cannot go stale.
+        Names of checks that the family is known to fail, with the reason. A listed check that
+        passes is reported as a failure, so that the list stays current.
 
     Raises
     ------
     FamilyCheckError
-        (an AssertionError) Listing all checks that failed; the first one's error is its cause.
+        If a check fails; an AssertionError that lists all failed checks. The error of the first
+        is its cause.
     ValueError
-        If `expected_failures` names no check, a check that does not apply, or gives no reason.
+        If `expected_failures` has an unknown name, a check that does not apply, or an empty
+        reason.
     """
     checks = family_checks(family, brute_force=brute_force)
     expected = _validated_expectations(expected_failures, checks)
@@ -167,7 +169,7 @@ def parametrize_with_family_checks(
         Mapping[str, str] | Callable[[WeakLearnerFamily], Mapping[str, str]] | None
     ) = None,
 ):
-    """A pytest decorator that makes one test of every check of every family.
+    """Return a pytest decorator that makes one test per check and family.
 
     Parameters
     ----------
@@ -201,7 +203,7 @@ def parametrize_with_family_checks(
 
 @functools.cache
 def _all_checks() -> tuple[Callable[..., None], ...]:
-    """Every function ``check_*``, in the order in which the modules define them."""
+    """Return every function ``check_*``, in the order in which the modules define them."""
     return tuple(
         value
         for module in MODULES
@@ -216,7 +218,7 @@ def _validated_expectations(expected, checks) -> dict[str, str]:
     for name, reason in expected.items():
         if name not in applicable:
             exists = name in {function.__name__ for function in _all_checks()}
-            problem = "does not apply to this family" if exists else "is no check"
+            problem = "does not apply to this family" if exists else "is not a check"
             raise ValueError(
                 f"expected_failures: {name!r} {problem}; those that apply: {sorted(applicable)}"
             )

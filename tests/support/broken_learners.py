@@ -94,7 +94,7 @@ class Sampling(ReferencePricer):
 
 
 @breaks(
-    check_generator_is_the_only_state="the same pricer, its generator set back: the learners differ"
+    check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
 )
 def generator_is_copied():
     def bind(self, X, *, n_targets, random_state, n_threads):
@@ -115,7 +115,7 @@ class Remembering(ReferencePricer):
 
 
 @breaks(
-    check_generator_is_the_only_state="the same pricer, its generator set back: the learners differ"
+    check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
 )
 def earlier_rounds_matter():
     return make_family(Remembering, capabilities=NOT_EXACT)
@@ -141,7 +141,7 @@ def outputs_depend_on_the_batch():
     return changed_outputs(lambda X, outputs: outputs if len(X) > 1 else -outputs)
 
 
-@breaks(check_arrays_round_trip="the arrays changed on the way")
+@breaks(check_arrays_round_trip="the arrays changed")
 def arrays_lose_a_field():
     class Losing(ReferenceLearners):
         def __init__(self, feature, threshold, polarity, missing=1):
@@ -177,7 +177,7 @@ def features_are_not_checked():
     return make_family(learners=Careless)
 
 
-@breaks(check_pickle="the arrays changed on the way")
+@breaks(check_pickle="pickling changed the arrays")
 def learners_do_not_pickle():
     class Unpicklable(ReferenceLearners):
         def __reduce__(self):
@@ -214,7 +214,7 @@ def scores_in_single_precision():
     return make_family(learners=Rough)
 
 
-@breaks(check_scores="other bits with one row at a time")
+@breaks(check_scores="bits differ with one row at a time")
 def scorer_depends_on_chunks():
     class Chunky(ReferenceLearners):
         def scorer(self, coef):
@@ -232,7 +232,7 @@ def shares_do_not_sum_to_one():
     return make_family(learners=Halving)
 
 
-@breaks(check_feature_shares="uses features of which it declares no share")
+@breaks(check_feature_shares="uses features whose declared share is 0")
 def shares_of_other_features():
     class Turning(ReferenceLearners):
         def feature_shares(self, n_features):

@@ -118,7 +118,7 @@ def test_expected_failures():
 @pytest.mark.parametrize(
     "expected, message",
     [
-        ({"check_nothing": "why"}, "'check_nothing' is no check"),
+        ({"check_nothing": "why"}, "'check_nothing' is not a check"),
         ({"check_sparse_input": "why"}, "'check_sparse_input' does not apply"),
         ({"check_edges": ""}, "must give a reason, got ''"),
     ],
