@@ -161,5 +161,5 @@ def test_plugins_lists_families_failures_and_reasons(tmp_path):
     )
     rows = [line.split() for line in off.stdout.splitlines()]
     assert ["(bad)", "bad-dist", "0.2", "-", "disabled", "-"] in rows
-    assert "Turned off: bad-dist (CWBOOST_DISABLE_PLUGINS)." in off.stdout
+    assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in off.stdout
     assert off.returncode == 0
