@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import warnings
 import zlib
+from dataclasses import replace
 from numbers import Integral, Real
 from time import perf_counter
 from typing import ClassVar
@@ -12,12 +12,15 @@ from typing import ClassVar
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from cwboost.column_generation import HISTORY_NAMES, ColumnGeneration, Settings
+from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier, Problem, check_choice, check_number
 from cwboost.estimator.calibration import LOSS_SCALE
-from cwboost.estimator.held_out import EarlyStopping, ValidationScores
-from cwboost.estimator.rounds import train
+from cwboost.estimator.held_out import EarlyStopping, HeldOutScores
+from cwboost.estimator.resumption import resume, training_state
+from cwboost.estimator.rounds import Fit
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.schedule import Settings
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["CWBoostClassifier"]
 
@@ -180,14 +183,16 @@ class CWBoostClassifier(BoostingClassifier):
         self
         """
         start = perf_counter()
-        settings = self._settings()
-        previous = self._previous()
-        problem, family = self._prepare(X, y, sample_weight)
-        if previous is not None and not np.array_equal(previous["classes"], self.classes_):
-            raise ValueError("warm_start needs the classes of the fitted model")
-        problem, held_out = self._held_out(problem, family, X_val, y_val)
-        training = self._training(problem, family, settings, held_out, previous)
-        self._train(training, held_out, family, start)
+        with self._whole():
+            settings = self._settings()
+            previous = self._previous()
+            problem, family = self._prepare(X, y, sample_weight)
+            if previous is not None and not np.array_equal(previous["classes"], self.classes_):
+                raise ValueError("warm_start needs the classes of the fitted model")
+            problem, held_out = self._held_out(problem, family, X_val, y_val)
+            training, resumed = self._training(problem, family, settings, held_out, previous)
+            self.__dict__.pop("_state", None)
+            self._run(self._fit(training, held_out, family, resumed, start))
         return self
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
@@ -201,8 +206,8 @@ class CWBoostClassifier(BoostingClassifier):
         self.C = float(Cs[0])
         settings = self._settings()
         problem, family = self._prepare(X, y, sample_weight)
-        training = self._training(problem, family, settings, None, None)
-        self._train(training, None, family, start)
+        training, _ = self._training(problem, family, settings, None, None)
+        self._run(self._fit(training, None, family, None, start))
         yield self
         for C in Cs[1:]:
             self.C = float(C)
@@ -210,7 +215,7 @@ class CWBoostClassifier(BoostingClassifier):
             if Cs[-1] == C:
                 self.n_estimators = max(self.n_estimators, at_least)
             training.change_C(self.C)
-            self._train(training, None, family, perf_counter())
+            self._run(self._fit(training, None, family, None, perf_counter()))
             yield self
 
     # ---------------------------------------------------------------- parameters and data
@@ -247,10 +252,8 @@ class CWBoostClassifier(BoostingClassifier):
         )
 
     def _previous(self) -> dict | None:
-        """What warm_start continues from; a cold start forgets the old model first."""
+        """Return what warm_start goes on from, None for a cold start."""
         if not (self.warm_start and self.__sklearn_is_fitted__()):
-            for name in ("ensemble_", "history_", "_state"):
-                self.__dict__.pop(name, None)
             return None
         n_rounds = self.ensemble_.n_rounds
         if self.n_estimators < n_rounds:
@@ -259,9 +262,7 @@ class CWBoostClassifier(BoostingClassifier):
                 "fitted model when warm_start=True"
             )
         if self.n_estimators == n_rounds:
-            warnings.warn(
-                "warm_start without more n_estimators adds no rounds", UserWarning, stacklevel=3
-            )
+            warn_caller("warm_start without more n_estimators adds no rounds")
         return {
             "classes": self.classes_,
             "ensemble": self.ensemble_,
@@ -273,7 +274,7 @@ class CWBoostClassifier(BoostingClassifier):
         """The examples to train on, and held-out ones: the caller's, or a split of the problem."""
         given = self._check_validation(X_val, y_val, family)
         if given is not None:
-            return problem, ValidationScores(*given, len(self.classes_))
+            return problem, HeldOutScores(*given, len(self.classes_))
         if not self.early_stopping:
             return problem, None
         kept, held = train_test_split(
@@ -290,12 +291,19 @@ class CWBoostClassifier(BoostingClassifier):
             weight=problem.weight[kept],
             order=problem.order[kept],
         )
-        return rest, ValidationScores(problem.X[held], problem.y[held], len(self.classes_))
+        return rest, HeldOutScores(problem.X[held], problem.y[held], len(self.classes_))
 
     # ---------------------------------------------------------------- training
 
-    def _training(self, problem, family, settings, held_out, previous) -> ColumnGeneration:
-        """Bind the family, set up the restricted master, take up an earlier model."""
+    def _training(self, problem, family, settings, held_out, previous):
+        """Bind the family, set up the restricted master, take up an earlier model.
+
+        Returns
+        -------
+        training : ColumnGeneration
+        resumed : dict or None
+            The state from which training goes on bit for bit.
+        """
         rng = self._generator()
         n_threads = self._n_threads()
         pricer = family.bind(
@@ -303,17 +311,16 @@ class CWBoostClassifier(BoostingClassifier):
         )
         master = RestrictedMaster(problem.counts, float(self.C), problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
-        state = None if previous is None else previous["state"]
-        # A pass over all data: taken once, and only where a continuation may ask for it.
+        if previous is None:
+            # A pass over all data: taken only if a continuation may ask for it.
+            self._data = _fingerprint(problem) if self._keeps_state() else None
+            return training, None
+        state = previous["state"]
         needed = state is not None or self._keeps_state()
         self._data = _fingerprint(problem) if needed else None
-        if previous is not None:
-            same = state is not None and state["data"] == self._data
-            training.resume(
-                previous["ensemble"], problem.X, previous["history"], state if same else None
-            )
-            training.resumed = state if same else None
-        return training
+        resumed = state if state is not None and state["data"] == self._data else None
+        resume(training, previous["ensemble"], problem.X, previous["history"], resumed)
+        return training, resumed
 
     def _keeps_state(self) -> bool:
         """Whether someone may want to go on from here bit for bit."""
@@ -322,55 +329,46 @@ class CWBoostClassifier(BoostingClassifier):
         )
         return self.warm_start or any(wanted)
 
-    def _train(self, training, held_out, family, start) -> None:
-        """Run the rounds."""
+    def _fit(self, training, held_out, family, resumed, start) -> Fit:
+        """Return the fit in progress, ready to run."""
         stopping = None
         if self.early_stopping:
             measure = "error" if self.early_stopping is True else self.early_stopping
             stopping = EarlyStopping(held_out, measure, self.n_iter_no_change)
-            if training.resumed and "early_stopping" in training.resumed:
-                stopping.restore(training.resumed["early_stopping"])
-        callbacks = [*([stopping] if stopping else []), *(self.callbacks or [])]
-        train(
-            self,
-            training,
-            callbacks,
-            keep=lambda: self._keep(training, stopping, family),
-            start=start,
-            snapshot=lambda: self._snapshot(training, stopping, family),
-        )
+            if resumed is not None and "early_stopping" in resumed:
+                stopping.restore(resumed["early_stopping"])
+        return Fit(self, training, family, list(self.callbacks or []), start, stopping)
 
-    def _snapshot(self, training, stopping, family) -> CWBoostClassifier:
-        """A copy of this classifier with all rounds so far, that training can go on from."""
+    def _snapshot(self, fit) -> CWBoostClassifier:
+        """Return a copy of this classifier with all rounds so far, from which it can go on."""
         snapshot = copy.copy(self)
-        snapshot.stop_reason_ = "checkpoint"
-        snapshot._keep(training, None, family)
-        snapshot._state = {**training.state(), "data": self._data}
-        if stopping is not None:
-            snapshot._state["early_stopping"] = stopping.state()
+        whole = replace(fit, early_stopping=None)
+        snapshot.__dict__.update(self._fitted_attributes(whole, "checkpoint"))
+        snapshot._state = {**training_state(fit.training), "data": self._data}
+        if fit.early_stopping is not None:
+            snapshot._state["early_stopping"] = fit.early_stopping.state()
         return snapshot
 
-    def _keep(self, training, stopping, family) -> None:
-        """Set the fitted attributes, all at once."""
-        ensemble = training.ensemble()
-        if ensemble.n_rounds == 0:
-            warnings.warn(
+    def _fitted_attributes(self, fit, stop_reason) -> dict:
+        attributes = super()._fitted_attributes(fit, stop_reason)
+        n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
+        if n_rounds == 0:
+            warn_caller(
                 f"no weak learner lowers the objective at C={self.C!r}: all scores are zero; "
-                "raise C",
-                UserWarning,
-                stacklevel=4,
+                "raise C"
             )
-        self.n_iter_ = ensemble.n_rounds
-        self.best_iteration_ = stopping.best_round if stopping else ensemble.n_rounds
-        self.history_ = {name: np.array(training.history[name]) for name in HISTORY_NAMES}
-        if self.warm_start and self.best_iteration_ == self.n_iter_:
-            self._state = {**training.state(), "data": self._data}
-        if self.best_iteration_ < ensemble.n_rounds:
-            ensemble = ensemble.truncate(self.best_iteration_)
-        self.family_ = family
-        self.ensemble_ = ensemble
-        held_out = training.validation
-        self.probability_scale_ = LOSS_SCALE if held_out is None else held_out.scale(ensemble)
+        best = stopping.best_round if stopping else n_rounds
+        state = training_state(fit.training) if self.warm_start and best == n_rounds else None
+        ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
+        if best < n_rounds:
+            ensemble = ensemble.truncate(best)
+        if state is not None:
+            attributes["_state"] = {**state, "data": self._data}
+        return attributes | {
+            "ensemble_": ensemble,
+            "best_iteration_": best,
+            "probability_scale_": LOSS_SCALE if held_out is None else held_out.scale(ensemble),
+        }
 
 
 def _fingerprint(problem: Problem) -> int:

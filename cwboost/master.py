@@ -81,6 +81,20 @@ class RestrictedMaster:
         self.pairs = pairs
         self._edges = None
 
+    def state(self) -> dict:
+        """Return what `restore` needs, besides columns and coefficients."""
+        return {
+            "pairs": self.pairs.state(),
+            "solves_since_rebuild": self.solves_since_rebuild,
+            "q": self.q,
+        }
+
+    def restore(self, state) -> None:
+        """Take the pair weights of `state` for the present columns and coefficients."""
+        self.pairs.restore(state["pairs"])
+        self.solves_since_rebuild = state["solves_since_rebuild"]
+        self._edges = None
+
     @property
     def weights(self) -> np.ndarray:
         """R, the signed weights that pricing takes: shape (n_classes, n_samples), a view."""

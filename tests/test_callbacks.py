@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from cwboost import CWBoostClassifier, get_family, load_model
+from cwboost import AdaBoostMHClassifier, CWBoostClassifier, get_family, load_model
 from cwboost.callbacks import Checkpoint, CSVLog, ProgressBar, TimeLimit
 from cwboost.estimator import rounds
 
@@ -201,9 +201,10 @@ def test_bad_checkpoints(tmp_path, arguments, message):
         Checkpoint(tmp_path / "absent" / "c")
 
 
-def test_classifiers_without_warm_start_have_no_checkpoints():
-    with pytest.raises(TypeError, match="object has no warm start, hence no checkpoints"):
-        rounds._no_snapshot(object())
+def test_classifiers_without_warm_start_have_no_checkpoints(tmp_path):
+    clf = AdaBoostMHClassifier(callbacks=[Checkpoint(tmp_path / "c", every_rounds=1)])
+    with pytest.raises(TypeError, match="AdaBoostMHClassifier has no warm start, hence no check"):
+        clf.fit(X, Y)
 
 
 # ---------------------------------------------------------------------------- all of them

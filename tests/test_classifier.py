@@ -4,13 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+import slow_master
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cwboost import CWBoostClassifier, get_family
 from cwboost.datasets import load_vowel
+from cwboost.ensemble.path import PathBuilder
 
 
 @pytest.fixture(scope="module")
@@ -166,18 +167,67 @@ def test_interrupt_keeps_what_is_trained(vowel):
     np.testing.assert_array_equal(clf.decision_function(X), seven.decision_function(X))
 
 
-def test_memory_error_leaves_it_unfitted(vowel):
-    X, y = vowel
+class NoMemory:
+    """Fails at the end of a round."""
 
-    class NoMemory:
-        def on_round_end(self, state):
+    def __init__(self, round):
+        self.round = round
+
+    def on_round_end(self, state):
+        if state.round == self.round:
             raise MemoryError
 
+
+def test_an_error_keeps_the_finished_rounds(vowel):
+    X, y = vowel
     clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    first = clone(clf).set_params(n_estimators=3).fit(X, y)
     with pytest.raises(MemoryError):
-        clf.set_params(callbacks=[NoMemory()]).fit(X, y)
-    with pytest.raises(NotFittedError):
-        clf.predict(X)
+        clf.set_params(callbacks=[NoMemory(3)]).fit(X, y)
+    assert clf.n_iter_ == 3 and clf.stop_reason_ == "failed"
+    np.testing.assert_array_equal(clf.decision_function(X), first.decision_function(X))
+
+
+def test_an_error_before_the_first_round_leaves_the_former_model(vowel):
+    X, y = vowel
+    clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    before = dict(clf.__dict__)
+    with pytest.raises(ValueError, match="two classes"):
+        clf.fit(X[:, :3], np.zeros(len(X)))
+    assert clf.__dict__ == before
+    assert clf.n_iter_ == 5 and clf.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+@pytest.mark.parametrize("n_rounds", [1, 4])
+def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_rounds, monkeypatch):
+    """The round that is interrupted has added columns and changed the master by then."""
+    X, y = vowel
+    whole = CWBoostClassifier(n_estimators=n_rounds, correction=correction, random_state=0)
+    whole.fit(X, y)
+    clf = clone(whole).set_params(n_estimators=9, warm_start=True)
+    append = PathBuilder.append
+
+    def interrupted(self, *arguments):
+        if self.n_rounds == n_rounds:
+            raise KeyboardInterrupt
+        append(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PathBuilder, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(X, y)
+    assert clf.n_iter_ == n_rounds and clf.stop_reason_ == "interrupted"
+    assert all(len(values) == n_rounds for values in clf.history_.values())
+    np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
+    # The weights of the unfinished round are not those of the coefficients that are kept.
+    assert not hasattr(clf, "_state")
+    clf.fit(X, y)
+    coef, outputs = clf.ensemble_.coef().toarray(), clf.ensemble_.learners.outputs(X).T
+    used = [coef[:, c] > 0 for c in range(11)]
+    H, w = [outputs[u] for u in used], [coef[u, c] for c, u in enumerate(used)]
+    reference = slow_master.objective(H, y, clf.C, w)
+    assert clf.history_["objective"][-1] == pytest.approx(reference, rel=1e-9)
 
 
 def test_pickle_clone_and_search(vowel):

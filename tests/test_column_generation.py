@@ -23,13 +23,8 @@ def pendigits():
     return X[order[:cut]], y[order[:cut]], X[order[cut:]], y[order[cut:]]
 
 
-@pytest.mark.parametrize("order", ["permutation", "random", "layers"])
-def test_certificate_on_vowel(vowel, order, monkeypatch):
+def test_certificate_on_vowel(vowel):
     """Run until no stump violates: objective and bound over ALL stumps meet."""
-    from cwboost import classifier
-
-    settings = classifier.Settings
-    monkeypatch.setattr(classifier, "Settings", lambda **options: settings(order=order, **options))
     X, y, *_ = vowel
     clf = CWBoostClassifier(
         C=1e3, n_estimators=2000, epsilon=1e-5, max_working_sets=100, tol=0.0, random_state=0
@@ -182,3 +177,20 @@ def test_a_bad_draw_does_not_end_training():
     for seed in range(60):
         clf = CWBoostClassifier(n_estimators=10, weak_learner="tree", random_state=seed).fit(X, y)
         assert clf.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [
+        ({}, "optimal"),
+        ({"subsample": 0.5}, "no column"),
+        ({"correction": "stagewise"}, "no column"),
+        ({"weak_learner": "projection"}, "no column"),
+    ],
+)
+def test_only_pricing_of_all_examples_proves_optimality(vowel, params, reason):
+    """At this C no weak learner pays; only exact pricing without subsampling says so for sure."""
+    X, y, *_ = vowel
+    with pytest.warns(UserWarning, match="raise C"):
+        clf = CWBoostClassifier(C=1e-3, random_state=0, **params).fit(X, y)
+    assert clf.stop_reason_ == reason

@@ -14,7 +14,7 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import max_cut, random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.base import check_choice, check_number
-from cwboost.estimator.held_out import ValidationScores
+from cwboost.estimator.held_out import HeldOutScores
 from cwboost.families.contract import unpack_outputs
 
 __all__ = ["AdaBoostECCClassifier"]
@@ -246,16 +246,17 @@ class AdaBoostECCClassifier(BaselineClassifier):
             pricer,
             problem,
             n_classes,
-            None if held_out is None else ValidationScores(*held_out, n_classes),
+            None if held_out is None else HeldOutScores(*held_out, n_classes),
             rng=rng,
             choice=self.code,
             both=self.coefficients == "both",
             smoothing=float(self.smoothing),
         )
 
-    def _keep(self, training, family) -> None:
-        super()._keep(training, family)
-        self.codes_ = np.array(training.codes, dtype=np.int8).reshape(-1, len(self.classes_))
+    def _fitted_attributes(self, fit, stop_reason) -> dict:
+        attributes = super()._fitted_attributes(fit, stop_reason)
+        codes = np.array(fit.training.codes[: fit.training.n_rounds], dtype=np.int8)
+        return attributes | {"codes_": codes.reshape(-1, len(self.classes_))}
 
     def _probabilities(self, scores) -> np.ndarray:
         # The expected loss is least where exp(F_l / 2) is proportional to sqrt(P(l)).

@@ -8,7 +8,7 @@ from scipy.special import log_expit, softmax
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.base import check_choice
-from cwboost.estimator.held_out import ValidationScores
+from cwboost.estimator.held_out import HeldOutScores
 
 __all__ = ["AdaBoostMHClassifier"]
 
@@ -103,7 +103,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
             pricer,
             problem,
             n_classes,
-            None if held_out is None else ValidationScores(*held_out, n_classes),
+            None if held_out is None else HeldOutScores(*held_out, n_classes),
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
             shared=self.learners == "shared",
             decode=lambda scores: scores,

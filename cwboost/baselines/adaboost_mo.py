@@ -12,7 +12,7 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.base import check_choice, check_number
-from cwboost.estimator.held_out import ValidationScores
+from cwboost.estimator.held_out import HeldOutScores
 
 __all__ = ["AdaBoostMOClassifier"]
 
@@ -136,7 +136,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         pricer, _ = self._bind(problem, family, n_bits)
         scores = None
         if held_out is not None:
-            scores = ValidationScores(*held_out, n_bits, self._class_scores)
+            scores = HeldOutScores(*held_out, n_bits, self._class_scores)
         return LabelTraining(
             pricer,
             problem,

@@ -6,17 +6,15 @@ from numbers import Integral, Real
 from time import perf_counter
 from typing import ClassVar
 
-import numpy as np
-
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier, check_number
-from cwboost.estimator.rounds import train
+from cwboost.estimator.rounds import Fit
 
 __all__ = ["BaselineClassifier"]
 
 
 class BaselineClassifier(BoostingClassifier):
-    """Base of the rivals; a subclass says how to train (`_training`) and what to keep."""
+    """Base of the rivals; a subclass says how to train (`_training`)."""
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
@@ -50,17 +48,20 @@ class BaselineClassifier(BoostingClassifier):
         self
         """
         start = perf_counter()
+        with self._whole():
+            self._train(X, y, sample_weight, X_val, y_val, start)
+        return self
+
+    def _train(self, X, y, sample_weight, X_val, y_val, start) -> None:
+        """Check the parameters and the data, then do the rounds."""
         self._check_parameters()
-        for name in ("ensemble_", "history_"):
-            self.__dict__.pop(name, None)
         problem, family = self._prepare(X, y, sample_weight)
         held_out = self._check_validation(X_val, y_val, family)
         training = self._training(problem, family, held_out)
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:
             callbacks.append(TimeLimit(self.max_seconds))
-        train(self, training, callbacks, lambda: self._keep(training, family), start)
-        return self
+        self._run(Fit(self, training, family, callbacks, start))
 
     def _check_parameters(self) -> None:
         """Check the parameters that all have; a subclass adds its own."""
@@ -79,10 +80,3 @@ class BaselineClassifier(BoostingClassifier):
     def _training(self, problem, family, held_out):
         """Training of this kind on the problem, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError
-
-    def _keep(self, training, family) -> None:
-        """Set the fitted attributes, all at once."""
-        self.n_iter_ = training.n_rounds
-        self.history_ = {name: np.array(values) for name, values in training.history.items()}
-        self.family_ = family
-        self.ensemble_ = training.ensemble()

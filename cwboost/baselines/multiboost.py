@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -12,10 +10,12 @@ from threadpoolctl import ThreadpoolController
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
-from cwboost.column_generation import PAYS, ColumnGeneration, Settings
+from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.base import check_choice, check_number
-from cwboost.estimator.held_out import ValidationScores
+from cwboost.estimator.held_out import HeldOutScores
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.schedule import Settings
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["MultiBoostClassifier"]
 
@@ -23,12 +23,13 @@ POLISH = 1e-3
 """Share of ``gap_tol`` that is solved to where no column pays any more."""
 
 
-@dataclass
 class SharedColumnGeneration(ColumnGeneration):
-    """Column generation with one column a round, the same for every class.
+    """Column generation with one column per round, the same for every class.
 
     Parameters
     ----------
+    pricer, master, settings, rng, held_out
+        As for `ColumnGeneration`.
     counts : ndarray of shape (n_classes,), int
         Examples of each class.
     gap_tol : float
@@ -40,42 +41,49 @@ class SharedColumnGeneration(ColumnGeneration):
         Rounds whose restricted master was left with a larger gap.
     """
 
-    counts: np.ndarray = None
-    gap_tol: float = 1e-2
-    n_unsolved: int = 0
-
-    def __post_init__(self):
-        super().__post_init__()
-        self.history["master_gap"] = []
+    def __init__(self, pricer, master, settings, rng, held_out, counts, gap_tol):
+        super().__init__(pricer, master, settings, rng, held_out, extra_names=("master_gap",))
+        self.counts = counts
+        self.gap_tol = gap_tol
+        self.n_unsolved = 0
         # One thread: small products lose by more, and the bits must not depend on their number.
         self._blas = ThreadpoolController()
 
-    def _add_columns(self, priced, edges):
-        """The best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
+    def add_columns(self, priced, edges):
+        """Add the best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
         best, n_classes = int(np.argmax(edges)), self.master.n_classes
         if not edges[best] > PAYS:
             return np.full(n_classes, -1), 0
-        (row,), (new,) = self.master.add([best], priced.outputs[[best]])
-        if new:
-            self._keep(priced.learners, [best], [row], edges[[best]])
-            self._ids[:, row] = self._ids[best, row]
-            self._polished = False
-        return np.full(n_classes, row), int(new)
+        (row,), (is_new,) = self.master.add([best], priced.outputs[[best]])
+        if is_new:
+            (learner,) = self.model.add_learners(priced.learners.take([best]), edges[[best]])
+            self.columns.assign([best], [row], learner, self.master.coef_matrix.shape[1])
+            self.columns.share(row, learner)
+        return np.full(n_classes, row), int(is_new)
 
-    def _solve(self, layers, **tighter):
-        gap_tol = self.gap_tol * (POLISH if tighter else 1.0)
+    def is_worth_solving(self, layer, n_new):
+        """Decide as for columns of each class; a new column does not loosen the gap again."""
+        if n_new:
+            self.schedule.reopen()
+            return True
+        return super().is_worth_solving(layer, n_new)
+
+    def solve(self, layer):
+        """Solve the restricted master until its relative gap is small."""
+        gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
         with self._blas.limit(limits=1, user_api="blas"):
             if self.settings.solver == "lbfgsb":
                 report = lbfgsb_to_gap(self.master, gap_tol, self.counts)
             else:
-                report = fcd_to_gap(self.master, layers, gap_tol, self.counts)
+                report = fcd_to_gap(self.master, [layer], gap_tol, self.counts)
         self.master.note_solve()
         return report
 
-    def _record(self, report, pricing_seconds, solver_seconds) -> None:
-        super()._record(report, pricing_seconds, solver_seconds)
+    def record(self, report, pricing_seconds, solver_seconds, **extra):
+        """Add the round to the model, with the gap that the solver left."""
         self.n_unsolved += not report.converged
-        self.history["master_gap"].append(relative_gap(self.master))
+        gap = relative_gap(self.master)
+        super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
 
 
 class MultiBoostClassifier(BaselineClassifier):
@@ -199,18 +207,19 @@ class MultiBoostClassifier(BaselineClassifier):
             master,
             Settings(solver=self.solver, tol=float(self.tol)),
             rng,
-            None if held_out is None else ValidationScores(*held_out, n_classes),
+            None if held_out is None else HeldOutScores(*held_out, n_classes),
             counts=problem.counts,
             gap_tol=float(self.gap_tol),
         )
 
-    def _keep(self, training, family) -> None:
-        super()._keep(training, family)
-        if training.n_unsolved:
-            worst = self.history_["master_gap"].max()
-            warnings.warn(
-                f"{training.n_unsolved} of {self.n_iter_} rounds ended with a larger relative "
+    def _fitted_attributes(self, fit, stop_reason) -> dict:
+        attributes = super()._fitted_attributes(fit, stop_reason)
+        n_unsolved = fit.training.n_unsolved
+        if n_unsolved:
+            worst = attributes["history_"]["master_gap"].max()
+            warn_caller(
+                f"{n_unsolved} of {attributes['n_iter_']} rounds ended with a larger relative "
                 f"gap than gap_tol={self.gap_tol} (up to {worst:.2g}): rounding allows no less",
                 ConvergenceWarning,
-                stacklevel=5,
             )
+        return attributes

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.column_generation import HISTORY_NAMES
-from cwboost.ensemble.model import Ensemble, PathBuilder
+from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.families.contract import Priced, Pricer
 
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
@@ -53,55 +52,65 @@ def half_log_odds(right, wrong, smoothing=0.0):
 class VoteTraining:
     """Training in which a round adds learners whose coefficients never change again.
 
-    A subclass does the rounds; this class keeps learners, coefficients and history.
+    A subclass does the rounds; this class gives the model what they found.
 
     Parameters
     ----------
     pricer : Pricer
     problem : cwboost.estimator.base.Problem
     n_scores : int
-    validation : cwboost.estimator.held_out.ValidationScores or None
+    held_out : cwboost.estimator.held_out.HeldOutScores or None
+
+    Attributes
+    ----------
+    model : GrowingEnsemble
+    scores : ndarray of shape (n_scores, n_samples), float64
+        Scores on the training set.
+    stop_reason : str or None
+        Why the last round said to stop.
     """
 
     pricer: Pricer
     problem: object
     n_scores: int
-    validation: object = None
+    held_out: object = None
 
     extra_names = ()
     """Names of history arrays that only this kind of training has."""
 
     def __post_init__(self):
         self.stop_reason: str | None = None
-        self.history = {name: [] for name in (*HISTORY_NAMES, *self.extra_names)}
+        self.model = GrowingEnsemble(self.n_scores, self.held_out, self.extra_names)
         self.scores = np.zeros((self.n_scores, len(self.problem.y)))
-        self._batches, self._edges, self._offsets = [], [], [np.zeros(self.n_scores)]
-        self._path = PathBuilder()
         self._n_nonzero = 0
 
     @property
     def n_rounds(self) -> int:
-        """Rounds done."""
-        return self._path.n_rounds
+        """Number of finished rounds."""
+        return self.model.n_rounds
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """One list per name, with one entry per finished round."""
+        return self.model.history
 
     def class_scores(self) -> np.ndarray:
-        """Scores of the classes on the training set, shape (n_classes, n_samples)."""
+        """Return the scores of the classes on the training set, shape (n_classes, n_samples)."""
         return self.scores
 
     def objective(self) -> float:
-        """The loss that training descends, at the present scores."""
+        """Return the loss that training descends, at the present scores."""
         raise NotImplementedError
 
     def stop(self, reason: str, learners) -> bool:
         """End training; the model is one of `learners`' kind, even if it has none."""
-        if not self._batches:
-            self._batches.append(learners.take([]))
-            self._edges.append(np.empty(0))
+        if self.n_rounds == 0:
+            self.model.add_learners(learners.take([]), [])
         self.stop_reason = reason
         return False
 
     def add(self, priced: Priced, learner, score_index, values, offset=None) -> None:
-        """Append a round to the model.
+        """Add the round's learners and votes, which `record` gives to the model.
 
         Parameters
         ----------
@@ -109,22 +118,15 @@ class VoteTraining:
         learner, score_index, values : array-likes of shape (n_votes,)
             Coefficient ``values[e]`` for learner ``learner[e]`` of `priced`.
         offset : ndarray of shape (n_scores,), default=None
-            What the round adds to every example's scores.
+            What the round adds to the scores of every example.
         """
-        known = 0 if not self.n_rounds else int(sum(map(len, self._batches)))
-        self._batches.append(priced.learners)
-        self._edges.append(np.asarray(priced.edges, dtype=np.float64))
-        ids = known + np.asarray(learner)
-        self._path.append(ids, score_index, values, known + len(priced.learners))
-        if offset is not None:
-            self._offsets.append(self._offsets[-1] + offset)
+        ids = self.model.add_learners(priced.learners, priced.edges)[np.asarray(learner)]
+        self._votes = ids, score_index, values, offset
         self._n_nonzero += int(np.count_nonzero(values))
-        if self.validation is not None:
-            self.validation.add(priced.learners)
-            self.validation.move(ids, score_index, values, offset)
 
     def record(self, pricing_seconds, solver_seconds, **extra) -> None:
-        """Append a round to the history; what has no meaning here is NaN."""
+        """Add the round to the model; what has no meaning here is NaN in the history."""
+        ids, score_index, values, offset = self._votes
         rival = np.argmax(self.class_scores(), axis=0)
         entry = {
             "objective": self.objective(),
@@ -132,17 +134,6 @@ class VoteTraining:
             "pricing_seconds": pricing_seconds,
             "solver_seconds": solver_seconds,
             "train_error": float(np.mean(rival != self.problem.y)),
-            "valid_error": np.nan if self.validation is None else self.validation.error,
             **extra,
         }
-        for name, values in self.history.items():
-            values.append(entry.get(name, np.nan))
-
-    def ensemble(self) -> Ensemble:
-        """The model of the rounds done so far."""
-        learners = type(self._batches[0]).concatenate(self._batches)
-        self._batches = [learners]
-        offsets = np.array(self._offsets) if len(self._offsets) > 1 else None
-        return Ensemble(
-            learners, self._path.path(), self.n_scores, np.concatenate(self._edges), offsets
-        )
+        self.model.end_round(ids, score_index, values, values, entry, offset)

@@ -18,6 +18,7 @@ PATH_DTYPES = {
     "value": np.dtype(np.float64),
 }
 PART_NAMES = ("column", "score_index", "value")
+OFFSETS = ("round_offsets", "learners_offsets")
 LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
 
@@ -206,6 +207,8 @@ def _increases(numbers: np.ndarray) -> bool:
 class PathBuilder:
     """A `CoefficientPath` that grows by one round at a time, at a cost of what the round changes.
 
+    A round joins the path in one step, so that an interrupt leaves a path of whole rounds.
+
     Parameters
     ----------
     path : CoefficientPath, optional
@@ -213,19 +216,23 @@ class PathBuilder:
     """
 
     def __init__(self, path: CoefficientPath | None = None):
-        if path is not None:
-            path._require_stages()
-        arrays = {} if path is None else path.arrays()
-        # What each round named, joined when it is asked for; offsets are kept as lists.
-        self._parts = {name: [arrays[name]] if arrays else [] for name in PART_NAMES}
-        self._offsets = {
-            name: arrays[name].tolist() if arrays else [0]
-            for name in ("round_offsets", "learners_offsets")
-        }
+        if path is None:
+            empty = {name: np.empty(0, dtype) for name, dtype in PATH_DTYPES.items()}
+            path = CoefficientPath(**(empty | {name: np.zeros(1, np.int64) for name in OFFSETS}))
+        path._require_stages()
+        # The path up to some round, and what each later round changed.
+        self._grown: tuple[CoefficientPath, list[tuple]] = path, []
 
     @property
     def n_rounds(self) -> int:
-        return len(self._offsets["round_offsets"]) - 1
+        path, rounds = self._grown
+        return path.n_rounds + len(rounds)
+
+    @property
+    def n_learners(self) -> int:
+        """Learners known after the last round."""
+        path, rounds = self._grown
+        return rounds[-1][-1] if rounds else path.n_learners
 
     def append(self, columns, score_index, values, n_learners: int) -> None:
         """Record a round.
@@ -246,11 +253,11 @@ class PathBuilder:
                 "columns, score_index and values must have the same length, got "
                 f"{len(columns)}, {len(score_index)} and {len(values)}"
             )
-        known = self._offsets["learners_offsets"][-1]
+        known = self.n_learners
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
         if not _increases(columns):
-            # Where no column comes twice, as in class-wise boosting, the columns alone are sorted.
+            # If no column comes twice, as in class-wise boosting, the columns alone are sorted.
             order = np.argsort(columns)
             if not _increases(columns[order]):
                 order = np.lexsort((score_index, columns))
@@ -260,19 +267,22 @@ class PathBuilder:
             columns, score_index, values = columns[order], score_index[order], values[order]
         if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
             raise ValueError(f"columns must lie in 0..{n_learners - 1}")
-        for name, entries in zip(PART_NAMES, (columns, score_index, values)):
-            self._parts[name].append(entries.astype(PATH_DTYPES[name]))
-        round_offsets = self._offsets["round_offsets"]
-        round_offsets.append(round_offsets[-1] + len(columns))
-        self._offsets["learners_offsets"].append(int(n_learners))
+        self._grown[1].append((columns, score_index, values, int(n_learners)))
 
     def path(self) -> CoefficientPath:
-        """The rounds so far, as arrays of their own."""
-        for name, parts in self._parts.items():
-            self._parts[name] = [np.concatenate([np.empty(0, PATH_DTYPES[name]), *parts])]
-        offsets = {
-            name: np.array(values, PATH_DTYPES[name]) for name, values in self._offsets.items()
-        }
-        return CoefficientPath(
-            **offsets, **{name: parts[0].copy() for name, parts in self._parts.items()}
-        )
+        """Return the path of the rounds so far."""
+        path, rounds = self._grown
+        if rounds:
+            *parts, n_learners = zip(*rounds)
+            lengths = np.cumsum([len(columns) for columns in parts[0]])
+            joined = {
+                name: np.concatenate([getattr(path, name), *part], dtype=PATH_DTYPES[name])
+                for name, part in zip(PART_NAMES, parts)
+            }
+            path = CoefficientPath(
+                np.concatenate([path.round_offsets, path.round_offsets[-1] + lengths]),
+                np.concatenate([path.learners_offsets, np.array(n_learners, dtype=np.int64)]),
+                **joined,
+            )
+            self._grown = path, []
+        return path

@@ -7,6 +7,7 @@ boosting.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -27,6 +28,7 @@ from sklearn.utils.validation import (
 
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
+from cwboost.estimator.rounds import Fit
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 from cwboost.kernels import canonical, readable
 
@@ -198,6 +200,44 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             unknown = np.asarray(y)[self.classes_[index] != y][0]
             raise ValueError(f"{name} has a label that y has not: {unknown!r}")
         return index
+
+    # ---------------------------------------------------------------- training
+
+    @contextmanager
+    def _whole(self):
+        """Keep the former model whole if `fit` ends before it has another one."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            if self.__dict__.get("ensemble_") is before.get("ensemble_"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+
+    def _run(self, fit: Fit) -> None:
+        """Do the rounds of a fit and take what they give, also if an error ended them early."""
+        outcome = fit.run()
+        if outcome.error is None or fit.training.n_rounds:
+            self.__dict__.update(self._fitted_attributes(fit, outcome.stop_reason))
+        if outcome.error is not None:
+            raise outcome.error
+
+    def _fitted_attributes(self, fit: Fit, stop_reason: str) -> dict:
+        """Return the fitted attributes by name; a subclass adds its own."""
+        ensemble = fit.training.model.ensemble()
+        history = fit.training.model.history
+        return {
+            "ensemble_": ensemble,
+            "n_iter_": ensemble.n_rounds,
+            "history_": {name: np.array(values) for name, values in history.items()},
+            "family_": fit.family,
+            "stop_reason_": stop_reason,
+        }
+
+    def _snapshot(self, fit: Fit):
+        """Return a copy of this classifier from which training can go on."""
+        raise TypeError(f"{type(self).__name__} has no warm start, hence no checkpoints")
 
     # ---------------------------------------------------------------- after training
 

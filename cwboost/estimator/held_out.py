@@ -9,10 +9,10 @@ from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.estimator.calibration import fit_scale
 from cwboost.families.contract import WeakLearners, pack_outputs
 
-__all__ = ["EarlyStopping", "ValidationScores"]
+__all__ = ["EarlyStopping", "HeldOutScores"]
 
 
-class ValidationScores:
+class HeldOutScores:
     """Scores of a growing ensemble on examples that it is not trained on.
 
     Parameters
@@ -75,7 +75,7 @@ class EarlyStopping:
 
     Parameters
     ----------
-    scores : ValidationScores
+    scores : HeldOutScores
     measure : {"error", "loss"}
     patience : int
         Rounds without a new minimum after which to stop.
@@ -88,7 +88,7 @@ class EarlyStopping:
 
     stop_reason = "early stopping"
 
-    def __init__(self, scores: ValidationScores, measure: str, patience: int):
+    def __init__(self, scores: HeldOutScores, measure: str, patience: int):
         self._scores, self._measure, self._patience = scores, measure, patience
         self._best = np.inf
         self.best_round = 0

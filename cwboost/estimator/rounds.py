@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
 from typing import Protocol
 
 from cwboost.callbacks import ProgressBar
+from cwboost.ensemble.growing import GrowingEnsemble
 
-__all__ = ["RoundState", "Training", "train"]
+__all__ = ["Fit", "Outcome", "RoundState", "Training"]
 
 
 class Training(Protocol):
@@ -18,20 +18,20 @@ class Training(Protocol):
 
     Attributes
     ----------
+    model : GrowingEnsemble
+        The model of the finished rounds.
     n_rounds : int
-        Rounds done.
-    history : dict of lists
-        One entry a round in each.
+        Number of finished rounds.
     stop_reason : str or None
         Why `round` returned False.
     """
 
+    model: GrowingEnsemble
     n_rounds: int
-    history: dict
     stop_reason: str | None
 
     def round(self) -> bool:
-        """One round; False when training is over, whether or not it did a round before."""
+        """Do one round; return False when training is over, whether or not it did a round."""
 
 
 @dataclass
@@ -41,19 +41,19 @@ class RoundState:
     Parameters
     ----------
     round : int
-        Rounds done, from 1.
+        Finished rounds, from 1.
     n_rounds : int
         Rounds asked for.
     seconds : float
-        Since `fit` began.
+        Time since `fit` began.
     latest : dict of float
         The round's entry of every history array.
     training : Training
         For `CWBoostClassifier` and `MultiBoostClassifier` a `ColumnGeneration`.
     estimator : BoostingClassifier
     snapshot : callable
-        Returns a copy of the estimator, fitted with the rounds so far and the state that
-        ``warm_start`` goes on from. Raises TypeError for a classifier that has no warm start.
+        Returns a copy of the estimator, fitted with the rounds so far and the state from which
+        ``warm_start`` goes on. Raises TypeError for a classifier without warm start.
     """
 
     round: int
@@ -65,74 +65,92 @@ class RoundState:
     snapshot: Callable[[], object]
 
 
-def train(
-    estimator,
-    training: Training,
-    callbacks: Sequence,
-    keep: Callable[[], None],
-    start: float,
-    snapshot: Callable[[], object] | None = None,
-) -> None:
-    """Run the rounds and set ``stop_reason_``; an interrupt keeps those that were finished.
+@dataclass(frozen=True)
+class Outcome:
+    """How the loop over rounds ended.
+
+    Parameters
+    ----------
+    stop_reason : str
+        "n_estimators", what the training or a callback gave as its reason, "interrupted" or
+        "failed".
+    error : BaseException or None
+        What ended training against its will.
+    """
+
+    stop_reason: str
+    error: BaseException | None = None
+
+
+@dataclass
+class Fit:
+    """A fit in progress: who is fitted, what is trained, who watches.
 
     Parameters
     ----------
     estimator : BoostingClassifier
-        Its ``n_estimators`` is the number of rounds, its ``verbose`` shows a progress bar.
+        Read only here: it takes its fitted attributes from the outcome.
     training : Training
+    family : WeakLearnerFamily
     callbacks : sequence
         Objects with ``on_round_end(state)``, called in turn; one that returns True stops
-        training. Its attribute ``stop_reason``, where it has one, becomes ``stop_reason_``, else
-        "callback" does.
-    keep : callable
-        Sets the fitted attributes of the estimator.
+        training. Its attribute ``stop_reason``, if it has one, names the reason, else "callback".
     start : float
         ``perf_counter()`` when `fit` began.
-    snapshot : callable, optional
-        What callbacks get as ``state.snapshot``.
+    early_stopping : EarlyStopping or None, default=None
+        Called before the callbacks.
     """
-    if snapshot is None:
-        snapshot = partial(_no_snapshot, estimator)
-    tell = partial(_tell, estimator, training, start, snapshot)
-    try:
-        estimator.stop_reason_ = _run(estimator, training, callbacks, tell)
-    except KeyboardInterrupt:
-        estimator.stop_reason_ = "interrupted"
-        if training.n_rounds:
-            keep()
-        raise
-    keep()
 
+    estimator: object
+    training: Training
+    family: object
+    callbacks: Sequence
+    start: float
+    early_stopping: object = None
 
-def _no_snapshot(estimator):
-    raise TypeError(f"{type(estimator).__name__} has no warm start, hence no checkpoints")
+    def run(self) -> Outcome:
+        """Do the rounds; whatever ends them, those that were finished are in `training.model`."""
+        try:
+            return Outcome(self._rounds())
+        except KeyboardInterrupt as error:
+            return Outcome("interrupted", error)
+        except Exception as error:
+            return Outcome("failed", error)
 
+    def snapshot(self):
+        """Return a copy of the estimator with the finished rounds, from which it can go on."""
+        return self.estimator._snapshot(self)
 
-def _run(estimator, training, callbacks, tell) -> str:
-    with ProgressBar(estimator.n_estimators, estimator.verbose) as bar:
-        listeners = [bar, *callbacks] if estimator.verbose else callbacks
-        while training.n_rounds < estimator.n_estimators:
-            done = training.n_rounds
-            goes_on = training.round()
-            if listeners and training.n_rounds > done:
-                stopped_by = tell(listeners)
-                if goes_on and stopped_by is not None:
-                    return getattr(stopped_by, "stop_reason", "callback")
-            if not goes_on:
-                return training.stop_reason
-    return "n_estimators"
+    def _rounds(self) -> str:
+        """Do the rounds and return why they ended."""
+        training, n_rounds = self.training, self.estimator.n_estimators
+        listeners = [*self.callbacks]
+        if self.early_stopping is not None:
+            listeners.insert(0, self.early_stopping)
+        with ProgressBar(n_rounds, self.estimator.verbose) as bar:
+            if self.estimator.verbose:
+                listeners.insert(0, bar)
+            while training.n_rounds < n_rounds:
+                done = training.n_rounds
+                goes_on = training.round()
+                if listeners and training.n_rounds > done:
+                    stopped_by = self._tell(listeners)
+                    if goes_on and stopped_by is not None:
+                        return getattr(stopped_by, "stop_reason", "callback")
+                if not goes_on:
+                    return training.stop_reason
+        return "n_estimators"
 
-
-def _tell(estimator, training, start, snapshot, callbacks):
-    """Tell every callback of a round; the first that wants to stop, or None."""
-    state = RoundState(
-        round=training.n_rounds,
-        n_rounds=estimator.n_estimators,
-        seconds=perf_counter() - start,
-        latest={name: values[-1] for name, values in training.history.items()},
-        training=training,
-        estimator=estimator,
-        snapshot=snapshot,
-    )
-    wants = [callback for callback in callbacks if callback.on_round_end(state)]
-    return wants[0] if wants else None
+    def _tell(self, listeners):
+        """Tell every listener of a round; return the first that wants to stop, or None."""
+        state = RoundState(
+            round=self.training.n_rounds,
+            n_rounds=self.estimator.n_estimators,
+            seconds=perf_counter() - self.start,
+            latest=self.training.model.latest,
+            training=self.training,
+            estimator=self.estimator,
+            snapshot=self.snapshot,
+        )
+        wants = [listener for listener in listeners if listener.on_round_end(state)]
+        return wants[0] if wants else None

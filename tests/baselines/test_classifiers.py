@@ -15,8 +15,8 @@ from cwboost import (
     MultiBoostClassifier,
 )
 from cwboost.callbacks import TimeLimit
-from cwboost.column_generation import HISTORY_NAMES
 from cwboost.datasets import load_vowel
+from cwboost.ensemble.growing import HISTORY_NAMES
 
 MODELS = [
     MultiBoostClassifier(solver="fcd", C=1e3, n_estimators=15),

@@ -279,9 +279,9 @@ def test_rounds_are_joined_once():
         builder.append([r], [0], [1.0], r + 1)
     path = builder.path()
     assert isinstance(path, CoefficientPath)
-    assert [len(parts) for parts in builder._parts.values()] == [1, 1, 1]
+    assert len(builder._grown[1]) == 0
     builder.append([2000], [0], [1.0], 2001)
-    assert [len(parts) for parts in builder._parts.values()] == [2, 2, 2]
+    assert len(builder._grown[1]) == 1
     np.testing.assert_array_equal(builder.path().column, np.arange(2001))
     assert path.n_rounds == len(path.column) == 2000
 

@@ -1,5 +1,6 @@
 """Growth of one tree a target on a binned matrix, in parallel over the trees."""
 
+cimport cython
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
@@ -36,6 +37,8 @@ cdef bint grow_all(
     return failed
 
 
+# Not cleared by the garbage collector: `__dealloc__` needs the list of blocks.
+@cython.no_gc_clear
 cdef class TreeGrower:
     """Grows trees on one binned matrix; keeps the scratch memory of its threads between calls.
 
@@ -192,7 +195,7 @@ cdef class TreeGrower:
             for t in range(self.n_threads):
                 free(self.work[t].frontier)
             free(self.work)
-        for block in self.blocks:
+        for block in self.blocks or ():
             free(<void *> block)
 
     def grow(self, weights, seeds):

@@ -1,0 +1,144 @@
+"""The model while training adds to it: the same for column generation and for its rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.ensemble.path import PathBuilder
+from cwboost.families.contract import WeakLearners
+
+__all__ = ["HISTORY_NAMES", "GrowingEnsemble"]
+
+HISTORY_NAMES = (
+    "objective",
+    "dual_bound",
+    "gap",
+    "max_violation",
+    "n_nonzero",
+    "pricing_seconds",
+    "solver_seconds",
+    "train_error",
+    "valid_error",
+)
+"""What every round of training is recorded by."""
+
+
+class GrowingEnsemble:
+    """Weak learners, the path of their coefficients, held-out scores and history.
+
+    A round joins the model in one step, the last of `end_round`. An interrupt at any moment
+    therefore leaves the model of the rounds that were finished.
+
+    Parameters
+    ----------
+    n_scores : int
+        Number of scores per example: the classes, or the bits of a code.
+    held_out : HeldOutScores or None, default=None
+        Scores on held-out examples, which follow every round.
+    extra_names : sequence of str, default=()
+        Names of history arrays besides `HISTORY_NAMES`.
+    """
+
+    def __init__(self, n_scores: int, held_out=None, extra_names: Sequence[str] = ()):
+        self.n_scores = n_scores
+        self.held_out = held_out
+        self.n_learners = 0
+        self._history_names = (*HISTORY_NAMES, *extra_names)
+        self._batches: list[WeakLearners] = []
+        self._edges: list[np.ndarray] = []
+        self._path = PathBuilder()
+        self._offsets: list[np.ndarray] = []
+        self._entries: list[Mapping] = []
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of finished rounds."""
+        return self._path.n_rounds
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """One list per name, with one entry per finished round; NaN if a round has no value."""
+        entries = self._entries[: self.n_rounds]
+        return {name: [e.get(name, np.nan) for e in entries] for name in self._history_names}
+
+    @property
+    def latest(self) -> dict[str, float]:
+        """The history's entry of the last finished round."""
+        entry = self._entries[self.n_rounds - 1]
+        return {name: entry.get(name, np.nan) for name in self._history_names}
+
+    def amend_latest(self, **values) -> None:
+        """Replace values in the history's entry of the last finished round."""
+        self._entries[self.n_rounds - 1] = {**self._entries[self.n_rounds - 1], **values}
+
+    def add_learners(self, learners: WeakLearners, edges) -> np.ndarray:
+        """Add weak learners, all with coefficient zero.
+
+        Parameters
+        ----------
+        learners : WeakLearners
+        edges : array-like of shape (len(learners),), float64
+            The edges at which they were priced.
+
+        Returns
+        -------
+        ndarray of shape (len(learners),), int64
+            Their indices among all learners of the model.
+        """
+        ids = self.n_learners + np.arange(len(learners))
+        self._batches.append(learners)
+        self._edges.append(np.asarray(edges, dtype=np.float64))
+        self.n_learners += len(learners)
+        if self.held_out is not None:
+            self.held_out.add(learners)
+        return ids
+
+    def end_round(self, ids, score_index, values, differences, entry, offset=None) -> None:
+        """Add a round to the model.
+
+        Parameters
+        ----------
+        ids, score_index : array-likes of shape (n_changes,), int
+            The round changes the coefficient of learner ``ids[e]`` for score ``score_index[e]``.
+        values, differences : array-likes of shape (n_changes,), float64
+            The new coefficients, and the new less the old.
+        entry : dict of float
+            The round's values of the history.
+        offset : ndarray of shape (n_scores,), default=None
+            What the round adds to the scores of every example.
+        """
+        if self.held_out is not None:
+            valid_error = self.held_out.move(ids, score_index, differences, offset)
+            entry = {**entry, "valid_error": valid_error}
+        if offset is not None:
+            before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
+            self._offsets[self.n_rounds :] = [before + offset]
+        self._entries[self.n_rounds :] = [entry]
+        self._path.append(ids, score_index, values, self.n_learners)
+
+    def ensemble(self) -> Ensemble:
+        """Return the model of the finished rounds."""
+        path = self._path.path()
+        learners = type(self._batches[0]).concatenate(self._batches)
+        edges = np.concatenate(self._edges)
+        self._batches, self._edges = [learners], [edges]
+        if len(learners) > path.n_learners:
+            learners, edges = learners.take(np.arange(path.n_learners)), edges[: path.n_learners]
+        offsets = None
+        if self._offsets:
+            offsets = np.array([np.zeros(self.n_scores), *self._offsets[: path.n_rounds]])
+        return Ensemble(learners, path, self.n_scores, edges, offsets)
+
+    def resume(self, ensemble: Ensemble, history: Mapping) -> None:
+        """Go on from a fitted model without offsets; `history` has one array per name."""
+        self._path = PathBuilder(ensemble.path)
+        self._entries = [
+            dict(zip(history, entry)) for entry in zip(*(map(float, a) for a in history.values()))
+        ]
+        self.add_learners(ensemble.learners, ensemble.edges)
+        if self.held_out is not None:
+            coef = ensemble.coef().tocoo()
+            self.held_out.move(coef.row, coef.col, coef.data)

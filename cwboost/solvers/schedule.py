@@ -1,0 +1,154 @@
+"""How precisely each restricted master is solved, and when training ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Schedule", "Settings"]
+
+POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
+"""If no new column pays, epsilon falls by tenths to this, with so many more passes each time."""
+
+POLISHED = 1e-9
+"""A solve at the smallest epsilon that lowers the objective by less than this fraction is the last
+one."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of column generation.
+
+    Parameters
+    ----------
+    max_working_sets : int
+        Passes of coordinate descent per round; 1 is the stage-wise mode.
+    epsilon : float
+        Violation above which a column enters a later working set.
+    learning_rate : float
+        Fraction of the exact coordinate step taken, stage-wise only.
+    solver : {"fcd", "lbfgsb"}
+    tol : float
+        Training ends when a round lowers the objective by less than this fraction of it.
+    subsample : float
+        Fraction of the examples, drawn in each round, that are priced.
+    """
+
+    max_working_sets: int = 2
+    epsilon: float = 0.1
+    learning_rate: float = 1.0
+    solver: str = "fcd"
+    tol: float = 1e-7
+    subsample: float = 1.0
+
+    @property
+    def stagewise(self) -> bool:
+        return self.solver == "fcd" and self.max_working_sets == 1
+
+    @property
+    def step(self) -> float:
+        """Fraction of the exact step that the first pass takes."""
+        return self.learning_rate if self.stagewise else 1.0
+
+
+class Schedule:
+    """The state of training that decides when to solve more precisely and when to end.
+
+    Parameters
+    ----------
+    settings : Settings
+    proves_optimality : bool
+        True if pricing covers the whole family on all examples, so that pricing that finds no
+        column proves that there is none.
+
+    Attributes
+    ----------
+    epsilon : float
+        Violation to which the next restricted master is solved.
+    max_working_sets : int
+        Passes that this solve may take.
+    stop_reason : {None, "optimal", "no column", "tol"}
+        Why training ended. "optimal": pricing proved that no weak learner of the family pays, and
+        the restricted master is solved. "no column": pricing found none that pays, which proves
+        nothing of stage-wise coefficients or if pricing does not cover the whole family.
+    """
+
+    def __init__(self, settings: Settings, proves_optimality: bool):
+        self._settings = settings
+        self._proves_optimality = proves_optimality
+        self.start_problem()
+
+    def start_problem(self) -> None:
+        """Begin with a problem of which no objective is known yet, such as another C."""
+        self.stop_reason: str | None = None
+        self._previous: float | None = None
+        self.loosen()
+
+    def loosen(self) -> None:
+        """Solve at the precision of the settings, since there are new columns."""
+        self.epsilon = self._settings.epsilon
+        self.max_working_sets = self._settings.max_working_sets
+        self.reopen()
+        self._n_tighter = 0
+
+    def reopen(self) -> None:
+        """Take the restricted master as unsolved, at the present precision."""
+        self._polished = False
+        self._before_polish: float | None = None
+
+    @property
+    def polishing(self) -> bool:
+        """True while the next solve only makes the coefficients more precise."""
+        return self._before_polish is not None
+
+    def tighten(self, objective: float) -> bool:
+        """Ask for a more precise solve, since no new column pays.
+
+        Parameters
+        ----------
+        objective : float
+            Value of the restricted master now.
+
+        Returns
+        -------
+        bool
+            False if there is nothing more to solve.
+        """
+        if self._settings.stagewise or self._polished:
+            return False
+        self._before_polish = objective
+        if self.epsilon > POLISH_EPSILON:
+            self.epsilon = max(self.epsilon / 10.0, POLISH_EPSILON)
+            self._n_tighter += 1
+        # Few passes at first: often a new column pays as soon as the master is solved a little
+        # better.
+        passes = 1 + POLISH_WORKING_SETS * self._n_tighter
+        self.max_working_sets = max(self._settings.max_working_sets, passes)
+        return True
+
+    def end(self) -> None:
+        """Note why training ends, since no column pays."""
+        proven = self._proves_optimality and not self._settings.stagewise
+        self.stop_reason = "optimal" if proven else "no column"
+
+    def goes_on(self, objective: float) -> bool:
+        """Note the objective that a round ended with; return False if training ends there."""
+        previous, self._previous = self._previous, objective
+        if self.polishing:
+            small = self._before_polish - objective <= POLISHED * self._before_polish
+            self._polished = self.epsilon <= POLISH_EPSILON and small
+            self._before_polish = None
+            return True
+        tol = self._settings.tol
+        if previous is not None and tol > 0.0 and previous - objective < tol * previous:
+            self.stop_reason = "tol"
+            return False
+        return True
+
+    def state(self) -> list:
+        """Return what `restore` needs to go on where this one is."""
+        return [self.epsilon, self._n_tighter, self._polished]
+
+    def restore(self, state, previous: float) -> None:
+        """Go on from a state and the last recorded objective."""
+        self.epsilon, self._n_tighter, self._polished = state
+        self._previous = previous

@@ -1,0 +1,1 @@
+"""What every layer may use and the standard library does not have."""
