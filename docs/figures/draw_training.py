@@ -12,10 +12,9 @@ from cwboost.datasets import load_pendigits
 
 # One grey that can be read on a light and on a dark page; the page itself is the background.
 GREY = "#848484"
-matplotlib.rcParams.update(
-    {name: GREY for name in ("text.color", "axes.labelcolor", "axes.edgecolor")}
-    | {"xtick.color": GREY, "ytick.color": GREY, "svg.hashsalt": "cwboost", "font.size": 11}
-)
+COLOURS = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+matplotlib.rcParams.update(dict.fromkeys(COLOURS, GREY))
+matplotlib.rcParams.update({"svg.hashsalt": "cwboost", "font.size": 11})
 
 
 def main():
@@ -42,7 +41,7 @@ def main():
         axes.spines[["top", "right"]].set_visible(False)
     target = Path(__file__).with_name("training.svg")
     figure.savefig(target, transparent=True, metadata={"Date": None})
-    print(target, f"gap {objective[-1] - bound[-1]:.3g} of {objective[-1]:.4g}", errors[0], errors[-1])
+    print(f"{target}: test error {errors[0]:.1f}% to {errors[-1]:.1f}%")
 
 
 if __name__ == "__main__":
