@@ -7,7 +7,7 @@
 # are no extension types for the same reason. A struct never changes its fields; one that had to
 # would get a new name. CYTHON_API_VERSION grows when a name is removed or changes its meaning.
 
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 cdef enum:
     CYTHON_API_VERSION = 1
@@ -23,6 +23,112 @@ cdef struct Cut:
     double edge
     Py_ssize_t position
     int polarity
+
+
+cdef extern from *:
+    """
+    /* The scan behind best_cuts. For a target whose weights sum to T, half = T / 2 - P walks down
+     * the sorted examples; |half| is half the edge of a cut. Targets are walked eight at a time
+     * (two at a time if there are fewer), so that the weights of an example are one line of the
+     * cache. The scan keeps the largest |half| only; its chunk is scanned again for the place. */
+    #ifndef CWBOOST_CUTS
+    #define CWBOOST_CUTS
+    #include <math.h>
+    #include <stdint.h>
+    #include <string.h>
+    #if defined(__SSE2__)
+    #include <emmintrin.h>
+    typedef __m128d cwboost_pair;
+    #define CWBOOST_LOAD(p) _mm_loadu_pd(p)
+    #define CWBOOST_STORE(p, a) _mm_storeu_pd(p, a)
+    #define CWBOOST_SUB(a, b) _mm_sub_pd(a, b)
+    #define CWBOOST_ABS(a) _mm_andnot_pd(_mm_set1_pd(-0.0), a)
+    #define CWBOOST_MAX(a, b) _mm_max_pd(a, b)
+    #else
+    typedef struct { double x, y; } cwboost_pair;
+    static inline cwboost_pair CWBOOST_LOAD(const double *p)
+    { cwboost_pair a = {p[0], p[1]}; return a; }
+    static inline void CWBOOST_STORE(double *p, cwboost_pair a) { p[0] = a.x; p[1] = a.y; }
+    static inline cwboost_pair CWBOOST_SUB(cwboost_pair a, cwboost_pair b)
+    { a.x -= b.x; a.y -= b.y; return a; }
+    static inline cwboost_pair CWBOOST_ABS(cwboost_pair a)
+    { a.x = fabs(a.x); a.y = fabs(a.y); return a; }
+    static inline cwboost_pair CWBOOST_MAX(cwboost_pair a, cwboost_pair b)
+    { a.x = a.x > b.x ? a.x : b.x; a.y = a.y > b.y ? a.y : b.y; return a; }
+    #endif
+    #define CWBOOST_CHUNK 256
+
+    /* Walk examples first..last-1, which are not the last of all; half and most: 2 * pairs. */
+    static inline void cwboost_walk(const double *values, const int32_t *order, const double *rows,
+                                    int64_t stride, int64_t first, int64_t last, int pairs,
+                                    double *half, double *most)
+    {
+        cwboost_pair h[4], m[4];
+        for (int j = 0; j < pairs; j++) {
+            h[j] = CWBOOST_LOAD(half + 2 * j);
+            m[j] = CWBOOST_LOAD(most + 2 * j);
+        }
+        for (int64_t k = first; k < last; k++) {
+            const double *row = rows + order[k] * stride;
+            for (int j = 0; j < pairs; j++) h[j] = CWBOOST_SUB(h[j], CWBOOST_LOAD(row + 2 * j));
+            if (values[k] < values[k + 1])
+                for (int j = 0; j < pairs; j++) m[j] = CWBOOST_MAX(CWBOOST_ABS(h[j]), m[j]);
+        }
+        for (int j = 0; j < pairs; j++) {
+            CWBOOST_STORE(half + 2 * j, h[j]);
+            CWBOOST_STORE(most + 2 * j, m[j]);
+        }
+    }
+
+    /* The first cut of a chunk with this |half|, which the chunk has; half is that at its start. */
+    static inline int64_t cwboost_locate(const double *values, const int32_t *order,
+                                         const double *weights, int64_t stride, int64_t k,
+                                         double most, double *half)
+    {
+        for (;; k++) {
+            *half -= weights[order[k] * stride];
+            if (fabs(*half) == most && values[k] < values[k + 1]) return k;
+        }
+    }
+
+    /* The best cut of each of 2 * pairs targets that exceeds best[t], which is half an edge: half
+     * the edge, now signed, and where; where is -1 if there is none. */
+    static inline void cwboost_scan(const double *values, const int32_t *order, const double *rows,
+                                    int64_t stride, int64_t n, int pairs, const double *totals,
+                                    double *best, int64_t *where)
+    {
+        double half[8], start[8], most[8], from[8];
+        int64_t chunk[8];
+        for (int t = 0; t < 2 * pairs; t++) {
+            half[t] = 0.5 * totals[t];
+            most[t] = best[t];
+            chunk[t] = where[t] = -1;
+        }
+        for (int64_t first = 0; first < n - 1; first += CWBOOST_CHUNK) {
+            int64_t last = first + CWBOOST_CHUNK < n - 1 ? first + CWBOOST_CHUNK : n - 1;
+            memcpy(start, half, sizeof half);
+            if (pairs == 4) cwboost_walk(values, order, rows, stride, first, last, 4, half, most);
+            else cwboost_walk(values, order, rows, stride, first, last, 1, half, most);
+            for (int t = 0; t < 2 * pairs; t++)
+                if (most[t] > best[t]) {
+                    best[t] = most[t];
+                    from[t] = start[t];
+                    chunk[t] = first;
+                }
+        }
+        for (int t = 0; t < 2 * pairs; t++)
+            if (chunk[t] >= 0) {
+                where[t] = cwboost_locate(values, order, rows + t, stride, chunk[t], best[t],
+                                          &from[t]);
+                best[t] = from[t];
+            }
+    }
+    #endif
+    """
+    void cwboost_scan(
+        const double* values, const int32_t* order, const double* rows, int64_t stride, int64_t n,
+        int pairs, const double* totals, double* best, int64_t* where
+    ) noexcept nogil
 
 
 cdef inline Py_ssize_t packed_size(Py_ssize_t n_samples) noexcept nogil:
@@ -91,28 +197,90 @@ cdef inline double packed_edge(
 
 
 cdef inline Cut best_cut(
-    const double* values, const int32_t* order, const double* weights, Py_ssize_t n_samples
+    const double* values,
+    const int32_t* order,
+    const double* weights,
+    double total,
+    Py_ssize_t n_samples,
 ) noexcept nogil:
     """The best threshold on one feature: argmax over cuts of |sum_i weights[i] h(x_i)|.
 
-    With S the sum of all weights and P the sum of those up to a cut, the edge of +1 on the right
-    is S - 2 P. values[order[k]] must not decrease with k and hold no NaN; equal values are never
-    separated. Ties go to the constant, then to the leftmost cut. n_samples must be positive.
+    `values` are those of the feature in ascending order, with no NaN; order[k] is the example
+    behind values[k]; `total` is the sum S of all weights, taken once per target and not once per
+    feature. With P the sum of the weights up to a cut, the edge of +1 on the right is S - 2 P.
+    Equal values are never separated. Ties go to the constant, then to the leftmost cut.
+    n_samples must be positive.
     """
-    cdef double total = 0.0, prefix = 0.0, edge
+    cdef double prefix = 0.0, edge, size, most = total if total >= 0.0 else -total
+    cdef Py_ssize_t k, position = n_samples - 1
     cdef Cut best
-    cdef Py_ssize_t k
-    for k in range(n_samples):
-        total += weights[order[k]]
-    best.edge = total if total >= 0.0 else -total
     best.polarity = -1 if total >= 0.0 else 1
-    best.position = n_samples - 1
     for k in range(n_samples - 1):
         prefix += weights[order[k]]
-        if values[order[k]] < values[order[k + 1]]:
-            edge = total - 2.0 * prefix
-            if edge > best.edge or -edge > best.edge:
-                best.edge = edge if edge >= 0.0 else -edge
-                best.polarity = 1 if edge >= 0.0 else -1
-                best.position = k
+        edge = total - 2.0 * prefix
+        size = edge if edge >= 0.0 else -edge
+        # The rare case first: both conditions are then foreseen by the processor.
+        if size > most and values[k] < values[k + 1]:
+            most, position = size, k
+            best.polarity = 1 if edge >= 0.0 else -1
+    best.edge = most
+    best.position = position
     return best
+
+
+cdef inline void best_constants(
+    const double* totals, Py_ssize_t n_samples, Py_ssize_t n_targets, Cut* cuts, int32_t* features
+) noexcept nogil:
+    """The better constant for each target, as a cut of feature -1: what best_cuts improves on."""
+    cdef Py_ssize_t t
+    for t in range(n_targets):
+        cuts[t].edge = totals[t] if totals[t] >= 0.0 else -totals[t]
+        cuts[t].polarity = -1 if totals[t] >= 0.0 else 1
+        cuts[t].position = n_samples - 1
+        features[t] = -1
+
+
+cdef inline void best_cuts(
+    const double* values,
+    const int32_t* order,
+    const double* rows,
+    const double* totals,
+    Py_ssize_t n_samples,
+    Py_ssize_t n_targets,
+    int32_t feature,
+    Cut* cuts,
+    int32_t* features,
+) noexcept nogil:
+    """Improve the cuts of all targets by those of one feature, as best_cut finds them.
+
+    `rows` are the weights with the targets of an example side by side, of shape (n_samples,
+    n_targets), `totals` their sums over the examples. If a cut of this feature has a larger edge
+    than cuts[t], it takes its place and features[t] becomes `feature`.
+    """
+    cdef Py_ssize_t t = 0, j, start, width
+    cdef double best[8]
+    cdef int64_t where[8]
+    cdef Cut cut
+    if n_targets == 1:
+        cut = best_cut(values, order, rows, totals[0], n_samples)
+        if cut.edge > cuts[0].edge:
+            cuts[0] = cut
+            features[0] = feature
+        return
+    while t < n_targets:
+        width = 8 if n_targets >= 8 else 2
+        # The last block overlaps the one before it.
+        start = t if t + width <= n_targets else n_targets - width
+        for j in range(width):
+            best[j] = 0.5 * cuts[start + j].edge
+        cwboost_scan(
+            values, order, rows + start, n_targets, n_samples, <int> (width // 2), totals + start,
+            best, where,
+        )
+        for j in range(width):
+            if where[j] >= 0:
+                cuts[start + j].edge = 2.0 * best[j] if best[j] >= 0.0 else -2.0 * best[j]
+                cuts[start + j].polarity = 1 if best[j] >= 0.0 else -1
+                cuts[start + j].position = where[j]
+                features[start + j] = feature
+        t += width

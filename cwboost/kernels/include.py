@@ -18,4 +18,4 @@ def get_include() -> str:
     str
         The folder that holds the package ``cwboost``.
     """
-    return str(Path(__file__).resolve().parent.parent)
+    return str(Path(__file__).resolve().parents[2])
