@@ -5,24 +5,27 @@ from importlib.metadata import version
 
 from cwboost.families.contract import (
     API_VERSION,
+    BindContext,
     Capabilities,
     Priced,
     Pricer,
-    ThresholdTrees,
+    PricingRequest,
     WeakLearnerFamily,
     WeakLearners,
     pack_outputs,
-    stump_trees,
     unpack_outputs,
 )
+from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.hookspecs import hookimpl
 
 __version__ = version("cwboost")
 __all__ = [
     "API_VERSION",
+    "BindContext",
     "Capabilities",
     "Priced",
     "Pricer",
+    "PricingRequest",
     "ThresholdTrees",
     "WeakLearnerFamily",
     "WeakLearners",
@@ -42,6 +45,7 @@ _LAZY = {
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.classifier_cv",
     "FamilyError": "cwboost.families.discovery",
+    "FamilyFault": "cwboost.families.sealing",
     "ModelFileError": "cwboost.model_file.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",
     "check_arrays": "cwboost.families.array_learners",

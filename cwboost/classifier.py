@@ -306,9 +306,7 @@ class CWBoostClassifier(BoostingClassifier):
         """
         rng = self._generator()
         n_threads = self._n_threads()
-        pricer = family.bind(
-            problem.X, n_targets=len(self.classes_), random_state=rng, n_threads=n_threads
-        )
+        pricer = self._bind(problem, family, len(self.classes_), rng)
         master = RestrictedMaster(problem.counts, float(self.C), problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
         if previous is None:

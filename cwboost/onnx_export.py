@@ -16,7 +16,7 @@ from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
 from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.calibration import LOSS_SCALE
-from cwboost.families.contract import ThresholdTrees
+from cwboost.families.flat_forms import ThresholdTrees
 
 __all__ = ["to_onnx"]
 
@@ -28,7 +28,7 @@ def to_onnx(classifier, *, n_estimators=None):
 
     Parameters
     ----------
-    classifier : fitted classifier whose family has `WeakLearners.threshold_trees`
+    classifier : fitted classifier whose family has `WeakLearners.flat_form`
         Stumps, trees and projections of cwboost have it.
     n_estimators : int, optional
         Use the first rounds only.
@@ -69,7 +69,12 @@ def to_onnx(classifier, *, n_estimators=None):
     ensemble = classifier.ensemble_
     coef = ensemble.coef(n_estimators)
     used = np.flatnonzero(np.diff(coef.indptr))
-    trees = ensemble.learners.take(used).threshold_trees()
+    trees = ensemble.learners.take(used).flat_form()
+    if trees is None:
+        raise NotImplementedError(
+            f"{type(ensemble.learners).__name__} has no flat form (WeakLearners.flat_form), which "
+            "export to ONNX needs"
+        )
     outputs = _outputs(graph, trees) if len(used) else None
     offsets, n_rounds = ensemble.offsets, ensemble.path.check_rounds(n_estimators)
     offset = None if offsets is None else offsets[n_rounds]

@@ -143,7 +143,7 @@ def test_plugins_lists_families_failures_and_reasons(tmp_path):
     done = run(sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path))
     lines = done.stdout.splitlines()
     fine = next(line.split() for line in lines if line.startswith("fine"))
-    assert fine == ["fine", "fine-dist", "1.5", "1", "loaded", "exact_pricing", "deterministic"]
+    assert fine == ["fine", "fine-dist", "1.5", "1", "loaded", "deterministic"]
     assert any(line.split()[:5] == ["(bad)", "bad-dist", "0.2", "-", "failed"] for line in lines)
     assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
     assert done.returncode == 1

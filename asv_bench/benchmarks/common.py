@@ -62,11 +62,13 @@ def weights(y, n_classes, spread=1.0):
 
 def bound(family, X, n_classes):
     """A family of that name bound to X, for one thread."""
+    import cwboost
     from cwboost.families.discovery import resolve_weak_learner
 
-    return resolve_weak_learner(family).bind(
-        X, n_targets=n_classes, random_state=generator(), n_threads=1
-    )
+    family = resolve_weak_learner(family)
+    if not hasattr(cwboost, "BindContext"):  # revisions before the context was one object
+        return family.bind(X, n_targets=n_classes, random_state=generator(), n_threads=1)
+    return family.bind(X, cwboost.BindContext(n_targets=n_classes, random_state=generator()))
 
 
 def best_of(function, seconds=0.3, least=5):

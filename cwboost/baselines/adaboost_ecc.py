@@ -241,7 +241,8 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     def _training(self, problem, family, held_out) -> CodeTraining:
         n_classes = len(self.classes_)
-        pricer, rng = self._bind(problem, family, 1)
+        rng = self._generator()
+        pricer = self._bind(problem, family, 1, rng)
         return CodeTraining(
             pricer,
             problem,

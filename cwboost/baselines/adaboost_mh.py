@@ -98,7 +98,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     def _training(self, problem, family, held_out) -> LabelTraining:
         n_classes = len(self.classes_)
-        pricer, _ = self._bind(problem, family, n_classes)
+        pricer = self._bind(problem, family, n_classes, self._generator())
         return LabelTraining(
             pricer,
             problem,

@@ -133,7 +133,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
             self.code, len(self.classes_), self.code_size, self._generator().spawn(1)[0]
         )
         n_bits = self.code_.shape[1]
-        pricer, _ = self._bind(problem, family, n_bits)
+        pricer = self._bind(problem, family, n_bits, self._generator())
         scores = None
         if held_out is not None:
             scores = HeldOutScores(*held_out, n_bits, self._class_scores)

@@ -69,14 +69,6 @@ class BaselineClassifier(BoostingClassifier):
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, Real, 0.0)
 
-    def _bind(self, problem, family, n_targets):
-        """The family bound to the problem, with the fit's generator."""
-        rng = self._generator()
-        pricer = family.bind(
-            problem.X, n_targets=n_targets, random_state=rng, n_threads=self._n_threads()
-        )
-        return pricer, rng
-
     def _training(self, problem, family, held_out):
         """Training of this kind on the problem, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError

@@ -198,7 +198,8 @@ class MultiBoostClassifier(BaselineClassifier):
 
     def _training(self, problem, family, held_out) -> SharedColumnGeneration:
         n_classes, n_threads = len(self.classes_), self._n_threads()
-        pricer, rng = self._bind(problem, family, n_classes)
+        rng = self._generator()
+        pricer = self._bind(problem, family, n_classes, rng)
         master = RestrictedMaster(
             problem.counts, float(self.C), problem.weight, n_threads, shared=True
         )

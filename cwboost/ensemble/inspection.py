@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -86,21 +86,23 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
 
 
 def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
-    """The step functions of a stump model.
+    """The step functions of a model whose learners compare one feature each, once.
 
     Raises
     ------
     TypeError
-        Where the scores are not a sum of functions of single features.
+        If the scores are not a sum of functions of single features.
     """
-    # Offsets are no function of a feature.
-    scorer = replace(ensemble, offsets=None).scorer(n_rounds)
-    if not isinstance(scorer, AdditiveScores):
+    coef = ensemble.coef(n_rounds)
+    used = np.flatnonzero(np.diff(coef.indptr))
+    flat = ensemble.learners.take(used).flat_form()
+    stumps = None if flat is None else flat.stumps()
+    if stumps is None:
         raise TypeError(
             "only models of stumps are sums of functions of one feature each, got learners of "
             f"type {type(ensemble.learners).__name__}"
         )
-    return scorer
+    return AdditiveScores(*stumps, coef[used])
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,9 @@ from sklearn.utils.validation import (
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.rounds import Fit
+from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
+from cwboost.families.sealing import SealedPricer, bind_family
 from cwboost.kernels import canonical, readable
 
 __all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
@@ -187,6 +189,19 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         """The one generator of a fit, from ``random_state``."""
         seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         return np.random.Generator(np.random.PCG64([int(word) for word in seed]))
+
+    def _bind(self, problem: Problem, family, n_targets: int, rng) -> SealedPricer:
+        """The family bound to the problem, its pricing sealed."""
+        names = getattr(self, "feature_names_in_", None)
+        context = BindContext(
+            n_targets=n_targets,
+            random_state=rng,
+            n_threads=self._n_threads(),
+            y=_read_only(problem.y),
+            class_counts=_read_only(problem.counts),
+            feature_names=None if names is None else tuple(names),
+        )
+        return bind_family(family, problem.X, context)
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
@@ -349,6 +364,13 @@ def _refuse_categorical(X) -> None:
             f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
             "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
         )
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _scaled(weight) -> np.ndarray:

@@ -20,11 +20,15 @@ class ArrayLearners(WeakLearners):
 
     Parameters
     ----------
+    n_features : int or None, default=None
+        Number of features of the matrices that the learners are for. It need not be given;
+        `from_arrays`, `take` and `concatenate` pass it on.
     **arrays : array-like
         One for each name in `layout`; they become attributes.
 
     Attributes
     ----------
+    n_features : int or None
     layout : dict of str to (dtype, shape)
         Class attribute: the dtype of each array and the shape of one learner's row of it, a tuple
         of ints and ``"n_features"``; ``()`` for one number a learner.
@@ -44,10 +48,11 @@ class ArrayLearners(WeakLearners):
 
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
 
-    def __init__(self, **arrays):
+    def __init__(self, *, n_features: int | None = None, **arrays):
         if set(arrays) != set(self.layout):
             wanted, got = ", ".join(sorted(self.layout)), ", ".join(sorted(arrays))
             raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
+        self.n_features = n_features
         for name, (dtype, _) in self.layout.items():
             setattr(self, name, np.asarray(arrays[name], dtype=dtype))
 
@@ -70,18 +75,24 @@ class ArrayLearners(WeakLearners):
             name: (dtype, ("n_learners", *(sizes.get(size, size) for size in shape)))
             for name, (dtype, shape) in cls.layout.items()
         }
-        learners = cls(**dict(zip(shapes, check_arrays(arrays, shapes))))
+        own = dict(zip(shapes, check_arrays(arrays, shapes)))
+        learners = cls(n_features=n_features, **own)
         learners.check_values(n_features)
         return learners
 
     def take(self, indices) -> ArrayLearners:
         indices = np.asarray(indices, dtype=np.intp)
-        return type(self)(**{name: array[indices] for name, array in self.arrays().items()})
+        parts = {name: array[indices] for name, array in self.arrays().items()}
+        return type(self)(n_features=self.n_features, **parts)
 
     @classmethod
     def concatenate(cls, batches: Sequence[ArrayLearners]) -> ArrayLearners:
+        numbers = {batch.n_features for batch in batches} - {None}
+        if len(numbers) > 1:
+            raise ValueError(f"batches: expected one number of features, got {sorted(numbers)}")
         parts = [batch.arrays() for batch in batches]
-        return cls(**{name: np.concatenate([part[name] for part in parts]) for name in cls.layout})
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in cls.layout}
+        return cls(n_features=numbers.pop() if numbers else None, **joined)
 
 
 def check_arrays(

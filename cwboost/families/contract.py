@@ -12,22 +12,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from cwboost.families.flat_forms import ThresholdTrees
+
 __all__ = [
     "API_VERSION",
+    "BindContext",
     "Capabilities",
     "Priced",
     "Pricer",
-    "ThresholdTrees",
+    "PricingRequest",
     "WeakLearnerFamily",
     "WeakLearners",
     "pack_outputs",
-    "stump_trees",
     "unpack_outputs",
 ]
 
@@ -37,13 +40,13 @@ API_VERSION = 1
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a family declares of itself; checked before training and by ``cwboost.testing``.
+    """What a family can do with its present hyper-parameters; checked before training.
+
+    Whether pricing is exact is not among them: it may depend on the training matrix, so that the
+    pricer says it (`Pricer.exact`).
 
     Parameters
     ----------
-    exact_pricing : bool, default=False
-        ``price`` returns a global maximiser over the family. Only then is the dual bound of
-        training a certificate over all weak learners.
     missing_values : bool, default=False
         NaN in the training matrix and at prediction is handled.
     sparse_input : bool, default=False
@@ -52,105 +55,95 @@ class Capabilities:
     deterministic : bool, default=True
         The same data, parameters and generator state give the same learners, bit for bit, at any
         number of threads.
-    releases_gil : bool, default=False
-        ``price`` runs without the interpreter lock for most of its time.
-    shared_pricing : bool, default=False
-        ``price_shared`` searches the family itself, in place of the default that takes the best
-        of the learners ``price`` found.
     """
 
-    exact_pricing: bool = False
     missing_values: bool = False
     sparse_input: bool = False
     deterministic: bool = True
-    releases_gil: bool = False
-    shared_pricing: bool = False
 
     def names(self) -> list[str]:
         """Names of the capabilities that are declared true."""
         return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BindContext:
+    """What a family is told when it is bound to a training matrix. Later versions add fields.
+
+    Arrays are read-only.
+
+    Parameters
+    ----------
+    n_targets : int
+        Number of rows of weights that `Pricer.price` will be given.
+    random_state : numpy.random.Generator
+        The one source of randomness. Keep the reference and draw from it in ``price``; do not copy
+        it, since a checkpoint stores its state.
+    n_threads : int, default=1
+        Upper bound on the number of threads.
+    y : ndarray of shape (n_samples,), dtype intp, or None, default=None
+        Index of each example's class; None where the caller has no classes to tell.
+    class_counts : ndarray of shape (n_classes,), dtype int64, or None, default=None
+        Number of examples of each class.
+    feature_names : tuple of str or None, default=None
+        Names of the columns of X where the caller's X had some.
+    categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
+        True for a column of category codes; None where there are none.
+    """
+
+    n_targets: int
+    random_state: np.random.Generator
+    n_threads: int = 1
+    y: np.ndarray | None = None
+    class_counts: np.ndarray | None = None
+    feature_names: tuple[str, ...] | None = None
+    categorical: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PricingRequest:
+    """What a pricer may make use of, besides the weights. Later versions add fields.
+
+    A family that ignores all of it is right, and perhaps slower than it could be.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,), dtype int64, or None, default=None
+        Ascending indices of the only examples whose weights are not zero; None if all may count.
+        The outputs of a result cover all examples all the same.
+    min_edge : float, default=0.0
+        A learner whose edge is not above this does not pay. A family may return none for such a
+        target.
+    """
+
+    rows: np.ndarray | None = None
+    min_edge: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class Priced:
-    """What pricing returns: one learner a target, its outputs on the training matrix, its edge.
+    """What pricing returns: learners, their outputs on the training matrix, their edges.
 
     Parameters
     ----------
     learners : WeakLearners
-        ``n`` fitted learners, learner ``t`` for target ``t``.
+        ``n`` fitted learners.
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
         Outputs on the training matrix as packed bits (see `pack_outputs`), C-contiguous.
     edges : ndarray of shape (n,), dtype float64
-        ``edges[t] = sum_i weights[t, i] h_t(x_i)``; for a shared learner the sum over targets of
-        the absolute values of these.
+        ``edges[j] = sum_i weights[target[j], i] h_j(x_i)``; for a shared learner the sum over
+        targets of the absolute values of these.
+    target : ndarray of shape (n,), dtype int64, or None, default=None
+        The target that each learner is for, ascending. A target may have no learner, which says
+        that none has an edge above `PricingRequest.min_edge` (that none was found, if pricing is
+        not exact), or several. None: learner ``t`` is for target ``t``, and there is one for every
+        target.
     """
 
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
-
-
-@dataclass(frozen=True)
-class ThresholdTrees:
-    """Weak learners as binary trees that compare features, or linear features, with thresholds.
-
-    Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first. An inner node sends an
-    example to its right child, directly behind the left one, where ``z[feature] > threshold``,
-    or where ``z[feature]`` is NaN and ``missing`` is +1. The examples' features are ``z = x``, or
-    ``z = (x - mean) @ directions`` where there are directions.
-
-    Parameters
-    ----------
-    offsets : ndarray of shape (n_trees + 1,), dtype int64
-    feature : ndarray of shape (n_nodes,), dtype int32
-        -1 in a leaf.
-    threshold : ndarray of shape (n_nodes,), dtype float64
-    left : ndarray of shape (n_nodes,), dtype int32
-        The left child's place among the nodes of its tree; -1 in a leaf.
-    missing, sign : ndarray of shape (n_nodes,), dtype int8
-        ``sign`` is a leaf's output; 0 elsewhere.
-    directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
-    mean : ndarray of shape (n_features,), dtype float64, optional
-        Zero where it is not given.
-    """
-
-    offsets: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    missing: np.ndarray
-    sign: np.ndarray
-    directions: np.ndarray | None = None
-    mean: np.ndarray | None = None
-
-
-def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
-    """Stumps as trees: `polarity` where ``z[feature] > threshold``, ``-polarity`` elsewhere.
-
-    Parameters
-    ----------
-    feature : ndarray of shape (n,), int
-        -1 for a stump that is `polarity` everywhere.
-    threshold : ndarray of shape (n,), dtype float64
-    polarity : ndarray of shape (n,), dtype int8, values -1 and +1
-    missing : ndarray of shape (n,), dtype int8, values -1 and +1
-        Output where the feature is NaN.
-    """
-    split = feature >= 0
-    offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
-    root, inner, n_nodes = offsets[:-1], offsets[:-1][split], int(offsets[-1])
-    node_feature, left = np.full((2, n_nodes), -1, dtype=np.int32)
-    node_threshold = np.zeros(n_nodes)
-    node_missing, sign = np.zeros((2, n_nodes), dtype=np.int8)
-    node_feature[root] = feature
-    node_threshold[inner] = threshold[split]
-    left[inner] = 1
-    node_missing[inner] = missing[split] * polarity[split]
-    sign[root[~split]] = polarity[~split]
-    sign[inner + 1] = -polarity[split]
-    sign[inner + 2] = polarity[split]
-    return ThresholdTrees(offsets, node_feature, node_threshold, left, node_missing, sign)
+    target: np.ndarray | None = None
 
 
 class WeakLearners(ABC):
@@ -200,38 +193,46 @@ class WeakLearners(ABC):
     def concatenate(cls, batches: Sequence[WeakLearners]) -> WeakLearners:
         """One batch that holds the learners of `batches` one after the other."""
 
-    def scores(self, X, coef) -> np.ndarray:
-        """Weighted sums of outputs, ``outputs(X) @ coef``; override where a faster way exists.
+    def flat_form(self) -> ThresholdTrees | None:
+        """The learners in a form whose inside is known; optional.
+
+        Scores, `feature_shares`, explanations and ONNX export derive from it. The form must give
+        the outputs that `outputs` gives, for every example.
+
+        Returns
+        -------
+        ThresholdTrees or None
+            One tree per learner; None, the default, if the learners have no such form. See
+            `stump_trees` for learners of one comparison each.
+        """
+        return None
+
+    def scores(self, X, coef, n_threads: int = 1) -> np.ndarray:
+        """Weighted sums of outputs, ``outputs(X) @ coef``: one call of what `scorer` returns.
 
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         coef : ndarray or scipy.sparse array of shape (len(self), n_scores), dtype float64
+        n_threads : int, default=1
 
         Returns
         -------
         ndarray of shape (n_samples, n_scores), dtype float64
         """
-        n_samples = X.shape[0]
-        # Sparse: every row is then summed in the same order, whatever the rows beside it, which
-        # a dense product does not promise.
-        coef = sparse.csr_array(coef)
-        scores = np.zeros((n_samples, coef.shape[1]))
-        rows = max(1, 2**22 // max(1, len(self)))
-        for start in range(0, n_samples, rows):
-            chunk = slice(start, min(start + rows, n_samples))
-            scores[chunk] = self.outputs(X[chunk]).astype(np.float64) @ coef
-        return scores
+        return self.scorer(coef)(X, n_threads)
 
     def scorer(self, coef) -> Callable[..., np.ndarray]:
         """`scores` with the coefficients given once, for many calls.
 
-        Override where something can be prepared (merged thresholds, flattened trees): a fitted
-        model keeps the result and calls it for every prediction, single rows included.
+        The default evaluates the flat form with a compiled kernel if there is one that compares
+        the features themselves, and else sums the outputs: the same bits either way. Override it
+        if something faster can be prepared. A fitted model keeps the result and calls it for
+        every prediction, single rows included.
 
         Parameters
         ----------
-        coef : scipy.sparse.csr_array of shape (len(self), n_scores), dtype float64
+        coef : ndarray or scipy.sparse array of shape (len(self), n_scores), dtype float64
 
         Returns
         -------
@@ -239,14 +240,18 @@ class WeakLearners(ABC):
             ``scorer(X, n_threads=1)`` returns what ``scores(X, coef)`` does, the same bits for
             any number of threads and for any way of cutting X into chunks of rows.
         """
-
-        def scorer(X, n_threads: int = 1) -> np.ndarray:
-            return self.scores(X, coef)
-
-        return scorer
+        coef = sparse.csr_array(coef, dtype=np.float64)
+        if coef.shape[0] != len(self):
+            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        flat = self.flat_form()
+        if flat is not None and flat.directions is None:
+            return flat.scorer(coef)
+        return partial(_sum_outputs, self, coef)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """How much of each learner belongs to each feature; optional, for importances.
+        """Fraction of each learner that belongs to each feature, for importances.
+
+        The default derives them from the flat form.
 
         Returns
         -------
@@ -256,60 +261,70 @@ class WeakLearners(ABC):
         Raises
         ------
         NotImplementedError
-            Where the family does not say, which is the default.
+            If there is no flat form and the family does not override this.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} does not say which features its learners use"
-        )
+        flat = self.flat_form()
+        if flat is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} does not say which features its learners use"
+            )
+        return flat.feature_shares(n_features)
 
-    def threshold_trees(self) -> ThresholdTrees:
-        """The learners as trees of comparisons; optional, for export to other run times.
 
-        Raises
-        ------
-        NotImplementedError
-            Where the family has no such form, which is the default.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no form as trees of comparisons")
+def _sum_outputs(learners: WeakLearners, coef: sparse.csr_array, X, n_threads: int = 1):
+    """``outputs(X) @ coef``, a chunk of rows at a time."""
+    n_samples = X.shape[0]
+    scores = np.zeros((n_samples, coef.shape[1]))
+    rows = max(1, 2**22 // max(1, len(learners)))
+    for start in range(0, n_samples, rows):
+        chunk = slice(start, min(start + rows, n_samples))
+        # Sparse coefficients: every row is summed in the same order, whatever the rows beside it,
+        # which a dense product does not promise.
+        scores[chunk] = learners.outputs(X[chunk]).astype(np.float64) @ coef
+    return scores
 
 
 class Pricer(ABC):
-    """A family bound to one training matrix, ready to be asked once a round.
+    """A family bound to one training matrix, ready to be asked once per round.
 
     Attributes
     ----------
-    n_samples, n_targets : int
-    exact : bool
-        Whether `price` returns a global maximiser over the family.
+    n_samples : int
+    exact : bool, default=False
+        True if `price` returns, for every target, a learner of the greatest edge in the family.
+        Only then is the dual bound of training a certificate over all weak learners.
+    releases_gil : bool, default=False
+        True if `price` runs without the interpreter lock for most of its time.
     """
 
     exact: bool = False
+    releases_gil: bool = False
     n_samples: int
-    n_targets: int
 
     @abstractmethod
-    def price(self, weights) -> Priced:
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """The best learner for each target: ``argmax over h of sum_i weights[t, i] h(x_i)``.
 
         Parameters
         ----------
         weights : ndarray of shape (n_targets, n_samples), dtype float64
-            Signed weight of every example for every target. The last axis is contiguous, rows
-            may be padded; read only.
+            Signed weight of every example for every target. Read-only; the last axis is
+            contiguous, rows may be padded.
+        request : PricingRequest
+            What may be used to save time.
         """
 
-    def price_shared(self, weights) -> Priced:
+    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """One learner for all targets: ``argmax over h of sum_t |sum_i weights[t, i] h(x_i)|``.
 
         The default takes the best of the learners that `price` finds.
         """
-        priced = self.price(weights)
+        priced = self.price(weights, request)
         signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
         edges = np.abs(np.asarray(weights) @ signed).sum(axis=0)
-        best = int(np.argmax(edges))
-        return Priced(
-            priced.learners.take([best]), priced.outputs[best : best + 1], edges[best : best + 1]
-        )
+        best = [] if len(edges) == 0 else [int(np.argmax(edges))]
+        target = np.zeros(len(best), dtype=np.int64)
+        return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
 
 
 class WeakLearnerFamily(BaseEstimator, ABC):
@@ -334,20 +349,15 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         """What the family can do with its present hyper-parameters."""
 
     @abstractmethod
-    def bind(self, X, *, n_targets: int, random_state, n_threads: int) -> Pricer:
+    def bind(self, X, context: BindContext) -> Pricer:
         """Check the hyper-parameters and prepare the training matrix (sort, bin) once.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
-            Finite up to infinities; NaN only where ``capabilities.missing_values``.
-        n_targets : int
-            Number of rows of weights that `Pricer.price` will be given.
-        random_state : numpy.random.Generator
-            The one source of randomness. Keep the reference and draw from it in ``price``; do not
-            copy it, since a checkpoint stores its state.
-        n_threads : int
-            Upper bound on the number of threads.
+            Finite up to infinities; NaN only if ``capabilities.missing_values``.
+        context : BindContext
+            Number of targets, generator, threads, and what else is known of the data.
 
         Raises
         ------

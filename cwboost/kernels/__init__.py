@@ -7,6 +7,7 @@ from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
+from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
 
 __all__ = [
     "TREE_CRITERIA",
@@ -18,10 +19,12 @@ __all__ = [
     "StepFunction",
     "TreeEvaluator",
     "TreeGrower",
+    "TreeScores",
     "canonical",
     "canonical_csc",
     "canonical_csr",
     "orthonormal_rows",
     "readable",
+    "rows_for_trees",
     "seeded_directions",
 ]

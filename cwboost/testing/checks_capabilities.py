@@ -12,6 +12,7 @@ from scipy import sparse
 
 from cwboost.families.contract import Pricer
 from cwboost.testing.material import (
+    WHOLE,
     assert_priced,
     assert_signs,
     bind,
@@ -29,10 +30,10 @@ def check_missing_values(family):
     """Check that pricing and prediction accept NaN in every layout, even X of NaN alone."""
     for X in (with_missing(pixels()), with_missing(reals(50, 3)), with_missing(reals(30, 1))):
         weights = integer_weights(len(X))
-        priced = bind(family, X).price(weights)
+        priced = bind(family, X).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, "X with NaN")
         for variant in (np.asfortranarray(X), X[::-1][::-1]):
-            again = bind(family, variant).price(weights)
+            again = bind(family, variant).price(weights, WHOLE)
             if family.capabilities.deterministic:
                 assert np.array_equal(again.edges, priced.edges), (
                     "X with NaN: edges depend on layout"
@@ -43,12 +44,12 @@ def check_missing_values(family):
         )
     single = with_missing(pixels()).astype(np.float32)
     weights = integer_weights(len(single))
-    priced = bind(family, single).price(weights)
+    priced = bind(family, single).price(weights, WHOLE)
     assert_priced(family, priced, single, weights, "float32 X with NaN")
 
     nothing = np.full((10, 3), np.nan)
     weights = integer_weights(10)
-    priced = bind(family, nothing).price(weights)
+    priced = bind(family, nothing).price(weights, WHOLE)
     assert_priced(family, priced, nothing, weights, "X that is NaN throughout")
 
     learners = fitted(family, pixels())
@@ -65,10 +66,10 @@ def check_sparse_input(family):
     if family.capabilities.missing_values:
         dense[3, 2] = dense[40, 2] = np.nan
     weights = integer_weights(60)
-    expected = bind(family, dense).price(weights)
+    expected = bind(family, dense).price(weights, WHOLE)
     coef = np.random.default_rng(41).standard_normal((len(expected.learners), 2))
     for what, X in _sparse_variants(dense):
-        priced = bind(family, X).price(weights)
+        priced = bind(family, X).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, what)
         if family.capabilities.deterministic:
             assert np.array_equal(priced.outputs, expected.outputs), f"{what}: outputs differ"
@@ -120,7 +121,7 @@ def check_sparse_memory(family):
     try:
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
-        priced = bind(family, X, n_targets=2).price(weights)
+        priced = bind(family, X, n_targets=2).price(weights, WHOLE)
         priced.learners.outputs(X)
         used = tracemalloc.get_traced_memory()[1] - before
     finally:
@@ -134,17 +135,14 @@ def check_sparse_memory(family):
 
 
 def check_shared_pricing_is_own(family):
-    """Check that declared shared pricing overrides the default and finds at least its value."""
+    """Check that a price_shared of the family's own finds at least the default's value."""
     pricer = bind(family, reals())
-    assert type(pricer).price_shared is not Pricer.price_shared, (
-        "shared_pricing is declared, but price_shared is not overridden"
-    )
     if not pricer.exact:
         return
     for seed in range(4):
         weights = boosting_weights(64, seed=seed)
-        default = Pricer.price_shared(bind(family, reals()), weights).edges[0]
-        found = bind(family, reals()).price_shared(weights).edges[0]
+        default = Pricer.price_shared(bind(family, reals()), weights, WHOLE).edges[0]
+        found = bind(family, reals()).price_shared(weights, WHOLE).edges[0]
         assert found >= default * (1 - 1e-12), (
             f"price_shared finds {found}, the best of the learners of price() has {default}"
         )
@@ -174,7 +172,7 @@ def check_releases_gil(family):
         watcher.start()
         for _ in range(50):
             pricing.set()
-            pricer.price(weights)
+            pricer.price(weights, WHOLE)
             pricing.clear()
             if seen.is_set():
                 break
@@ -182,4 +180,4 @@ def check_releases_gil(family):
         stop.set()
         sys.setswitchinterval(interval)
         watcher.join()
-    assert seen.is_set(), "releases_gil is declared, but no other thread ran during price()"
+    assert seen.is_set(), "the pricer says releases_gil, but no other thread ran during price()"

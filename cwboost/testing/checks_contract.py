@@ -8,9 +8,11 @@ import random
 import numpy as np
 from sklearn.base import clone
 
+from cwboost.families.contract import BindContext
 from cwboost.families.examination import examine_family
 from cwboost.testing.material import (
     N_TARGETS,
+    WHOLE,
     assert_same_priced,
     bind,
     bind_with,
@@ -46,9 +48,10 @@ def check_bind_has_no_side_effects(family):
     X, weights = pixels() + 1, integer_weights(61)
     X_before, weights_before, family_before = X.copy(), weights.copy(), repr(family)
     state = dict(vars(family))
-    pricer = family.bind(X, n_targets=N_TARGETS, random_state=np.random.default_rng(0), n_threads=1)
-    pricer.price(weights)
-    pricer.price_shared(weights)
+    context = BindContext(n_targets=N_TARGETS, random_state=np.random.default_rng(0))
+    pricer = family.bind(X, context)
+    pricer.price(weights, WHOLE)
+    pricer.price_shared(weights, WHOLE)
     assert np.array_equal(X, X_before), "X was changed"
     assert np.array_equal(weights, weights_before), "the weights were changed"
     assert repr(family) == family_before, f"the family changed to {family!r}"
@@ -56,22 +59,20 @@ def check_bind_has_no_side_effects(family):
 
 
 def check_pricer_attributes(family):
-    """Check that a pricer has the attributes n_samples, n_targets and exact."""
-    for n_targets in (1, N_TARGETS):
-        pricer = bind(family, pixels(), n_targets=n_targets)
-        assert pricer.n_samples == 61, f"n_samples must be 61, got {pricer.n_samples!r}"
-        assert pricer.n_targets == n_targets, f"n_targets must be {n_targets}"
-        assert isinstance(pricer.exact, bool), f"exact must be a bool, got {pricer.exact!r}"
-        if family.capabilities.exact_pricing:
-            assert pricer.exact, "exact_pricing is declared, but the pricer is not exact"
+    """Check that a pricer has the attributes n_samples, exact and releases_gil."""
+    pricer = bind(family, pixels())
+    assert pricer.n_samples == 61, f"n_samples must be 61, got {pricer.n_samples!r}"
+    for name in ("exact", "releases_gil"):
+        value = getattr(pricer, name)
+        assert isinstance(value, bool), f"{name} must be a bool, got {value!r}"
 
 
 def check_no_hidden_randomness(family):
     """Check that binding and pricing leave the global generators of NumPy and Python alone."""
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     pricer = bind(family, pixels())
-    pricer.price(integer_weights(61))
-    pricer.price_shared(integer_weights(61))
+    pricer.price(integer_weights(61), WHOLE)
+    pricer.price_shared(integer_weights(61), WHOLE)
     numpy_after = np.random.get_state()  # noqa: NPY002
     assert all(np.array_equal(a, b) for a, b in zip(numpy_before, numpy_after)), (
         "NumPy's global generator was used; draw from the random_state that bind is given"
@@ -92,18 +93,18 @@ def check_generator_is_the_only_state(family):
     rng = np.random.default_rng(0)
     pricer = bind_with(family, X, rng)
     for seed in range(2):
-        pricer.price(integer_weights(61, seed=seed))
+        pricer.price(integer_weights(61, seed=seed), WHOLE)
     state = rng.bit_generator.state
-    expected = pricer.price(weights)
-    pricer.price(integer_weights(61, seed=9))
+    expected = pricer.price(weights, WHOLE)
+    pricer.price(integer_weights(61, seed=9), WHOLE)
     rng.bit_generator.state = state
-    again = pricer.price(weights)
+    again = pricer.price(weights, WHOLE)
     assert_same_priced(family, expected, again, "the same pricer, its generator restored")
 
     resumed = np.random.default_rng(0)
     other = bind_with(family, X, resumed)
     resumed.bit_generator.state = state
-    result = other.price(weights)
+    result = other.price(weights, WHOLE)
     assert_same_priced(family, expected, result, "a new pricer with the generator's state")
 
 
@@ -111,8 +112,8 @@ def check_pricers_are_independent(family):
     """Check that two pricers of one family, used alternately, do not affect each other."""
     first_X, second_X = pixels(), pixels(40, 7, seed=11)
     weights, other_weights = integer_weights(61), integer_weights(40)
-    expected = bind(family, first_X).price(weights)
+    expected = bind(family, first_X).price(weights, WHOLE)
     first, second = bind(family, first_X), bind(family, second_X)
-    second.price(other_weights)
-    result = first.price(weights)
+    second.price(other_weights, WHOLE)
+    result = first.price(weights, WHOLE)
     assert_same_priced(family, expected, result, "with another pricer in between")

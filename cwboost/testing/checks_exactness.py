@@ -8,6 +8,7 @@ import numpy as np
 
 from cwboost.families.contract import WeakLearners
 from cwboost.testing.material import (
+    WHOLE,
     bind,
     boosting_weights,
     integer_weights,
@@ -37,8 +38,8 @@ def check_exact_pricing(family, brute_force=None):
             candidates = np.hstack([sampled, _enumerated(brute_force, family, X)])
         for kind, weights in _weights(sampled):
             pricer = bind(family, X, n_targets=len(weights))
-            assert pricer.exact, "exact_pricing is declared, but the pricer is not exact"
-            edges = pricer.price(weights).edges
+            assert pricer.exact, f"{what}: the pricer is exact on some matrices only"
+            edges = pricer.price(weights, WHOLE).edges
             best = (weights @ candidates).max(axis=1)
             short = best - edges - tolerance(weights)
             worst = int(np.argmax(short))
@@ -79,7 +80,7 @@ def _sampled_outputs(family, X) -> np.ndarray:
             integer_weights(n_samples, N_SAMPLED // 2, seed=20),
         ]
     )
-    learners = bind(family, X, n_targets=len(weights), seed=1).price(weights).learners
+    learners = bind(family, X, n_targets=len(weights), seed=1).price(weights, WHOLE).learners
     outputs = np.unique(learners.outputs(X), axis=1)
     ones = np.ones((n_samples, 1), dtype=np.int8)
     return np.hstack([outputs, ones, -ones]).astype(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.testing.material import (
+    WHOLE,
     assert_priced,
     assert_same_priced,
     bind,
@@ -18,8 +19,8 @@ from cwboost.testing.material import (
 def _compare(family, X, variant, what):
     """Check that pricing on the variant gives the edges and outputs of pricing on X."""
     weights = integer_weights(len(X))
-    expected = bind(family, X).price(weights)
-    priced = bind(family, variant).price(weights)
+    expected = bind(family, X).price(weights, WHOLE)
+    priced = bind(family, variant).price(weights, WHOLE)
     outputs = assert_priced(family, priced, variant, weights, what)
     if not family.capabilities.deterministic:
         return
@@ -81,17 +82,16 @@ def check_weights_layout(family):
     expected = bind(family, X)
     pricer = bind(family, X)
     view = padded[:, : len(X)]
-    assert_same_priced(family, expected.price(weights), pricer.price(view), "padded weights")
-    assert_same_priced(
-        family, expected.price_shared(weights), pricer.price_shared(view), "padded weights, shared"
-    )
+    for method, what in (("price", "padded weights"), ("price_shared", "padded weights, shared")):
+        first, second = getattr(expected, method), getattr(pricer, method)
+        assert_same_priced(family, first(weights, WHOLE), second(view, WHOLE), what)
 
 
 def check_one_feature(family):
     """Check that X may have a single feature, with and without ties."""
     for X in (pixels()[:, :1], pixels()[:, -1:], reals(33, 1)):
         weights = integer_weights(len(X))
-        assert_priced(family, bind(family, X).price(weights), X, weights, "one feature")
+        assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, "one feature")
 
 
 def check_constant_features(family):
@@ -99,10 +99,10 @@ def check_constant_features(family):
     X = pixels()
     X[:, 0] = 3.0
     weights = integer_weights(len(X))
-    assert_priced(family, bind(family, X).price(weights), X, weights, "a constant feature")
+    assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, "a constant feature")
     X[:] = X[0]
     for variant in (X, X.astype(np.float32), X.astype(np.uint8)):
-        priced = bind(family, variant).price(weights)
+        priced = bind(family, variant).price(weights, WHOLE)
         what = "all features constant"
         assert_priced(family, priced, variant, weights, what)
         expected = np.abs(weights.sum(axis=1))
@@ -115,13 +115,13 @@ def check_one_example(family):
     """Check that X may have one example, whose absolute weight is the edge, or two."""
     weights = np.array([[2.0], [-3.0], [0.0]])
     for X in (reals(1, 4), pixels(1, 1).astype(np.uint8)):
-        priced = bind(family, X).price(weights)
+        priced = bind(family, X).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, "one example")
         assert np.array_equal(priced.edges, [2.0, 3.0, 0.0]), (
             f"one example: edges must be [2, 3, 0], got {priced.edges}"
         )
     X, weights = reals(2, 4), integer_weights(2)
-    assert_priced(family, bind(family, X).price(weights), X, weights, "two examples")
+    assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, "two examples")
 
 
 def check_equal_examples(family):
@@ -129,14 +129,14 @@ def check_equal_examples(family):
     X = pixels(20)
     doubled = np.vstack([X, X])
     weights = boosting_weights(40)
-    outputs = bind(family, doubled).price(weights).learners.outputs(doubled)
+    outputs = bind(family, doubled).price(weights, WHOLE).learners.outputs(doubled)
     assert np.array_equal(outputs[:20], outputs[20:]), "equal examples got different outputs"
 
 
 def check_new_examples(family):
     """Check that learners predict on examples far outside the training data."""
     X = pixels()
-    learners = bind(family, X).price(integer_weights(len(X))).learners
+    learners = bind(family, X).price(integer_weights(len(X)), WHOLE).learners
     for value in (-1e30, -1.0, 300.0, 1e30):
         outputs = learners.outputs(np.full((3, X.shape[1]), value))
         assert np.isin(outputs, (-1, 1)).all(), f"features of {value}: outputs {outputs}"

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 from scipy import sparse
 
+from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays, with_missing
 
 
@@ -154,8 +155,8 @@ def check_feature_shares(family):
         )
 
 
-def check_threshold_trees(family):
-    """Check threshold_trees, if implemented: the trees give the learners' outputs.
+def check_flat_form(family):
+    """Check flat_form, if implemented: the form gives the learners' outputs.
 
     The check covers missing values if the family accepts them.
     """
@@ -163,10 +164,14 @@ def check_threshold_trees(family):
     learners = fitted(family, X)
     if family.capabilities.missing_values:
         X = np.vstack([X, with_missing(X)])
-    try:
-        trees = learners.threshold_trees()
-    except NotImplementedError:
+    trees = learners.flat_form()
+    if trees is None:
         return
+    assert isinstance(trees, ThresholdTrees), (
+        f"flat_form must return ThresholdTrees or None, got {type(trees).__name__}"
+    )
+    assert len(trees) == len(learners), f"{len(trees)} trees for {len(learners)} learners"
+    trees.check(X.shape[1] if trees.directions is None else trees.directions.shape[1])
     Z = X
     if trees.directions is not None:
         mean = 0.0 if trees.mean is None else trees.mean

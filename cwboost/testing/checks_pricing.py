@@ -7,6 +7,7 @@ import numpy as np
 from cwboost.families.contract import Pricer
 from cwboost.testing.material import (
     N_TARGETS,
+    WHOLE,
     assert_priced,
     assert_same_priced,
     bind,
@@ -25,13 +26,13 @@ from cwboost.testing.material import (
 def check_outputs(family):
     """Check that outputs are -1 and +1, packed correctly, and equal in price and outputs."""
     for what, X, weights in problems():
-        assert_priced(family, bind(family, X).price(weights), X, weights, what)
+        assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, what)
 
 
 def check_edges(family):
     """Check that every edge is the sum of weight times output over the examples."""
     for what, X, weights in problems():
-        priced = bind(family, X).price(weights)
+        priced = bind(family, X).price(weights, WHOLE)
         outputs = assert_priced(family, priced, X, weights, what)
         expected = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
         error = np.abs(priced.edges - expected)
@@ -48,11 +49,11 @@ def check_best_constant(family):
     """
     for what, X, weights in problems():
         floor = np.abs(weights.sum(axis=1)) - tolerance(weights)
-        edges = bind(family, X).price(weights).edges
+        edges = bind(family, X).price(weights, WHOLE).edges
         assert (edges >= floor).all(), f"{what}: edges {edges} are below the constant's {floor}"
     X = pixels()
     weights = np.abs(integer_weights(len(X))) * np.array([[1.0], [-1.0], [0.0]])
-    priced = bind(family, X).price(weights)
+    priced = bind(family, X).price(weights, WHOLE)
     outputs = assert_priced(family, priced, X, weights, "weights of one sign")
     assert np.array_equal(priced.edges, np.abs(weights).sum(axis=1)), (
         f"weights of one sign: edges must be {np.abs(weights).sum(axis=1)}, got {priced.edges}"
@@ -71,10 +72,10 @@ def check_scaling(family):
     X = pixels()
     for make in (integer_weights, boosting_weights):
         weights = make(len(X))
-        expected = bind(family, X).price(weights)
+        expected = bind(family, X).price(weights, WHOLE)
         for powers in ((-200, -200, -200), (200, 200, 200), (-30, 0, 30)):
             factors = np.exp2(np.array(powers, dtype=np.float64))
-            scaled = bind(family, X).price(factors[:, None] * weights)
+            scaled = bind(family, X).price(factors[:, None] * weights, WHOLE)
             what = f"weights times 2**{powers}"
             if family.capabilities.deterministic:
                 assert np.array_equal(scaled.outputs, expected.outputs), (
@@ -100,24 +101,24 @@ def check_zero_weight(family):
     rng = np.random.default_rng(10)
     weights = 8.0 * rng.integers(1, 4, size=(N_TARGETS, 33)) * rng.choice([-1.0, 1.0], size=33)
     copies, nothing = np.tile(X, (8, 1)), np.zeros_like(weights)
-    expected = bind(family, copies).price(np.hstack([weights] + [nothing] * 7))
+    expected = bind(family, copies).price(np.hstack([weights] + [nothing] * 7), WHOLE)
     moved = np.hstack([nothing] * 5 + [weights] + [nothing] * 2)
     negative = np.hstack([weights] + [-nothing] * 7)
     for what, variant in (
         ("the weight moved to an equal example", moved),
         ("-0.0 for 0.0", negative),
     ):
-        assert_same_priced(family, expected, bind(family, copies).price(variant), what)
+        assert_same_priced(family, expected, bind(family, copies).price(variant, WHOLE), what)
 
     pricer = bind(family, X)
-    alone = pricer.price(weights)
+    alone = pricer.price(weights, WHOLE)
     if pricer.exact:
         assert np.array_equal(alone.edges, expected.edges), (
             f"added examples of zero weight changed edges {alone.edges} to {expected.edges}"
         )
     if is_randomised(family):
         return
-    shared = bind(family, copies).price(np.hstack([weights / 8] * 8))
+    shared = bind(family, copies).price(np.hstack([weights / 8] * 8), WHOLE)
     assert any(same_arrays(expected.learners, other.learners) for other in (alone, shared)), (
         "examples of zero weight change the learners: these differ both without those examples "
         "and with the weight divided among equal examples"
@@ -133,8 +134,8 @@ def check_determinism(family):
     expected = None
     for n_threads in (1, 1, 2, 4):
         pricer = bind(family, X, n_targets=5, n_threads=n_threads)
-        results = [pricer.price(weights) for weights in rounds]
-        results.append(pricer.price_shared(rounds[0]))
+        results = [pricer.price(weights, WHOLE) for weights in rounds]
+        results.append(pricer.price_shared(rounds[0], WHOLE))
         if expected is not None:
             for number, (first, second) in enumerate(zip(expected, results)):
                 what = f"round {number}, {n_threads} threads against 1"
@@ -147,11 +148,11 @@ def check_number_of_targets(family):
     X = levels(40, 3)
     for n_targets in (1, 2, 21):
         weights = boosting_weights(40, n_targets)
-        priced = bind(family, X, n_targets=n_targets).price(weights)
+        priced = bind(family, X, n_targets=n_targets).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, f"{n_targets} targets")
         if is_randomised(family):
             continue
-        alone = bind(family, X, n_targets=1).price(weights[-1:])
+        alone = bind(family, X, n_targets=1).price(weights[-1:], WHOLE)
         assert np.array_equal(alone.outputs[0], priced.outputs[-1]), (
             f"the learner of the last of {n_targets} targets differs from the one it gets alone"
         )
@@ -162,10 +163,10 @@ def check_repeated_pricing(family):
     X = pixels()
     pricer = bind(family, X)
     weights = integer_weights(len(X))
-    first = pricer.price(weights)
+    first = pricer.price(weights, WHOLE)
     kept = first.outputs.copy(), first.edges.copy(), first.learners.outputs(X)
-    pricer.price(integer_weights(len(X), seed=9))
-    pricer.price_shared(boosting_weights(len(X)))
+    pricer.price(integer_weights(len(X), seed=9), WHOLE)
+    pricer.price_shared(boosting_weights(len(X)), WHOLE)
     assert np.array_equal(first.outputs, kept[0]), "price() overwrote outputs of the last round"
     assert np.array_equal(first.edges, kept[1]), "price() overwrote edges of the last round"
     assert np.array_equal(first.learners.outputs(X), kept[2]), (
@@ -179,7 +180,7 @@ def check_shared_pricing(family):
     The value is at least that of the best constant.
     """
     for what, X, weights in problems():
-        priced = bind(family, X).price_shared(weights)
+        priced = bind(family, X).price_shared(weights, WHOLE)
         outputs = assert_priced(family, priced, X, weights, f"{what}, shared", n_learners=1)
         value = np.abs(weights @ outputs[:, 0].astype(np.float64)).sum()
         slack = tolerance(weights).sum()
@@ -187,7 +188,7 @@ def check_shared_pricing(family):
             f"{what}, shared: reported value is {priced.edges[0]}, but the outputs give {value}"
         )
         if bind(family, X).exact:
-            best = Pricer.price_shared(bind(family, X), weights).edges[0]
+            best = Pricer.price_shared(bind(family, X), weights, WHOLE).edges[0]
             assert value >= best - slack, (
                 f"{what}, shared: {value} is less than {best} of a learner found by price()"
             )
@@ -195,8 +196,8 @@ def check_shared_pricing(family):
         return
     X = pixels()
     weights = integer_weights(len(X), 1)
-    alone = bind(family, X, n_targets=1).price(weights).edges[0]
-    value = bind(family, X, n_targets=1).price_shared(weights).edges[0]
+    alone = bind(family, X, n_targets=1).price(weights, WHOLE).edges[0]
+    value = bind(family, X, n_targets=1).price_shared(weights, WHOLE).edges[0]
     assert value >= alone - tolerance(weights)[0], (
         f"one target: price_shared finds {value}, price {alone}"
     )

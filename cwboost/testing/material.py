@@ -8,13 +8,16 @@ import numpy as np
 from sklearn.base import clone
 
 from cwboost.families.contract import (
+    BindContext,
     Priced,
     Pricer,
+    PricingRequest,
     WeakLearnerFamily,
     WeakLearners,
     unpack_outputs,
 )
 
+WHOLE = PricingRequest()
 N_TARGETS = 3
 
 
@@ -80,7 +83,8 @@ def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads
 
 def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     """Bind a clone of the family with a given generator."""
-    pricer = clone(family).bind(X, n_targets=n_targets, random_state=rng, n_threads=n_threads)
+    context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads)
+    pricer = clone(family).bind(X, context)
     assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
     return pricer
 
@@ -88,14 +92,14 @@ def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
 def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:
     """Return learners of the family that are priced for random weights."""
     pricer = bind(family, X, n_targets=n_targets)
-    return pricer.price(integer_weights(X.shape[0], n_targets)).learners
+    return pricer.price(integer_weights(X.shape[0], n_targets), WHOLE).learners
 
 
 def is_randomised(family: WeakLearnerFamily) -> bool:
     """Return True if two seeds give two results: equal weights may then give other learners."""
     X = reals(40, 5, seed=8)
     weights = integer_weights(40)
-    first, second = (bind(family, X, seed=seed).price(weights) for seed in (0, 1))
+    first, second = (bind(family, X, seed=seed).price(weights, WHOLE) for seed in (0, 1))
     return not same_arrays(first.learners, second.learners)
 
 

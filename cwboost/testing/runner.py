@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cwboost.families.contract import WeakLearnerFamily, WeakLearners
+from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.testing import (
     checks_capabilities,
@@ -18,6 +18,7 @@ from cwboost.testing import (
     checks_learners,
     checks_pricing,
 )
+from cwboost.testing.material import bind, pixels
 
 __all__ = [
     "Check",
@@ -38,10 +39,10 @@ MODULES = (
     checks_capabilities,
 )
 
-# A check of a capability applies only if the family declares the capability.
-CAPABILITY_OF_CHECK = {
+# A check of a claim applies only to a family that makes the claim.
+CLAIM_OF_CHECK = {
     "check_determinism": "deterministic",
-    "check_exact_pricing": "exact_pricing",
+    "check_exact_pricing": "exact",
     "check_missing_values": "missing_values",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
@@ -102,13 +103,26 @@ def family_checks(
     list of Check
         Each with a ``name``; call it with the family.
     """
-    declared = set(family.capabilities.names())
+    claims = _claims(family)
     checks = []
     for function in _all_checks():
-        capability = CAPABILITY_OF_CHECK.get(function.__name__)
-        if capability is None or capability in declared:
+        claim = CLAIM_OF_CHECK.get(function.__name__)
+        if claim is None or claim in claims:
             checks.append(Check(function, brute_force))
     return checks
+
+
+def _claims(family: WeakLearnerFamily) -> set[str]:
+    """Capabilities of the family, and what its pricer says of itself."""
+    claims = set(family.capabilities.names())
+    try:
+        pricer = bind(family, pixels())
+    except Exception:
+        return claims  # the checks, all of which bind the family, say what is wrong
+    claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
+    if type(pricer).price_shared is not Pricer.price_shared:
+        claims.add("shared_pricing")
+    return claims
 
 
 def check_weak_learner_family(

@@ -60,13 +60,11 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
 
     @property
     def capabilities(self):
-        return cwboost.Capabilities(sparse_input=True, releases_gil=True, shared_pricing=True)
+        return cwboost.Capabilities(sparse_input=True)
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
+    def bind(self, X, context):
         density = self._checked_density(X.shape[1])
-        return ProjectionPricer(
-            X, DRAWS[self.kind], self.n_projections, density, n_targets, random_state, n_threads
-        )
+        return ProjectionPricer(X, DRAWS[self.kind], self.n_projections, density, context)
 
     def _checked_density(self, n_features):
         n, density = self.n_projections, self.density
@@ -88,26 +86,25 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
 class ProjectionPricer(cwboost.Pricer):
     """Projections of one training matrix, drawn anew each round."""
 
-    exact = False
+    releases_gil = True
 
-    def __init__(self, X, draw, n_projections, density, n_targets, random_state, n_threads):
+    def __init__(self, X, draw, n_projections, density, context):
         self.n_samples, self._n_features = X.shape
-        self.n_targets = n_targets
         # Rows are what is projected and, for differences, looked up.
         X = canonical(X) if sparse.issparse(X) else readable(X)
         self._X = X.tocsr() if sparse.issparse(X) else X
         self._draw = draw
         self._n_projections = n_projections
         self._density = density
-        self._random_state = random_state
-        self._n_threads = n_threads
+        self._random_state = context.random_state
+        self._n_threads = context.n_threads
         self._centre, self._scale = centre_and_scale(X)
 
-    def price(self, weights):
+    def price(self, weights, request=cwboost.PricingRequest()):
         drawn, features = self._project(weights)
         return self._priced(drawn, features.search(weights))
 
-    def price_shared(self, weights):
+    def price_shared(self, weights, request=cwboost.PricingRequest()):
         drawn, features = self._project(weights)
         return self._priced(drawn, features.search_shared(weights))
 

@@ -109,9 +109,6 @@ class ProjectionLearners(cwboost.WeakLearners):
         unknown = np.isnan(values) & (self.drawn.kind != CONSTANT)[:, None]
         return np.where(unknown, self.missing[:, None], signs).T
 
-    def scores(self, X, coef):
-        return self.scorer(coef)(X)
-
     def scorer(self, coef):
         coef = sparse.csr_array(coef, dtype=np.float64)
         if coef.shape[0] != len(self):
@@ -144,7 +141,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         total = shares.sum(axis=1, keepdims=True)
         return sparse.csr_array(shares / np.where(total > 0, total, 1))
 
-    def threshold_trees(self):
+    def flat_form(self):
         """A tree of one comparison each, on as many linear features as there are learners."""
         scale = self.scale[self.frame]
         directions = self.drawn.directions(np.ones(self.n_features)) * scale.T

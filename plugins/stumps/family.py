@@ -36,35 +36,33 @@ class StumpFamily(cwboost.WeakLearnerFamily):
     @property
     def capabilities(self):
         return cwboost.Capabilities(
-            exact_pricing=self.max_features is None,
             missing_values=True,
             sparse_input=True,
-            releases_gil=True,
-            shared_pricing=True,
         )
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
+    def bind(self, X, context):
         n_drawn = None
         if self.max_features is not None:
             n_drawn = cwboost.count_max_features(self.max_features, X.shape[1])
-        return StumpPricer(SortedFeatures(X, n_threads), n_targets, random_state, n_drawn)
+        return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
 
 
 class StumpPricer(cwboost.Pricer):
     """Stumps on one training matrix, whose features are sorted once."""
 
-    def __init__(self, features, n_targets, random_state, n_drawn):
+    releases_gil = True
+
+    def __init__(self, features, random_state, n_drawn):
         self.n_samples = features.n_samples
-        self.n_targets = n_targets
         self.exact = n_drawn is None
         self._features = features
         self._random_state = random_state
         self._n_drawn = n_drawn
 
-    def price(self, weights):
+    def price(self, weights, request=cwboost.PricingRequest()):
         return self._priced(self._features.search(weights, self._draw()))
 
-    def price_shared(self, weights):
+    def price_shared(self, weights, request=cwboost.PricingRequest()):
         return self._priced(self._features.search_shared(weights, self._draw()))
 
     def _draw(self):
@@ -74,10 +72,10 @@ class StumpPricer(cwboost.Pricer):
 
     def _priced(self, found):
         learners = StumpLearners(
-            found.feature,
-            found.threshold,
-            found.polarity,
-            found.missing,
+            feature=found.feature,
+            threshold=found.threshold,
+            polarity=found.polarity,
+            missing=found.missing,
             n_features=self._features.n_features,
         )
         return cwboost.Priced(learners, found.outputs, found.edges)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy import sparse
 
@@ -10,18 +12,11 @@ from cwboost.kernels import AdditiveScores, canonical_csc
 
 __all__ = ["StumpLearners"]
 
-DTYPES = {
-    "feature": np.dtype(np.int32),
-    "threshold": np.dtype(np.float64),
-    "polarity": np.dtype(np.int8),
-    "missing": np.dtype(np.int8),
-}
-
 CHUNK = 2**20
 """Outputs computed at a time, so that memory beyond them stays flat."""
 
 
-class StumpLearners(cwboost.WeakLearners):
+class StumpLearners(cwboost.ArrayLearners):
     """Fitted decision stumps, as flat arrays.
 
     A stump is ``polarity`` where ``x[feature] > threshold``, ``missing`` where ``x[feature]`` is
@@ -36,15 +31,12 @@ class StumpLearners(cwboost.WeakLearners):
     n_features : int
     """
 
-    def __init__(self, feature, threshold, polarity, missing, n_features: int):
-        self.feature = feature
-        self.threshold = threshold
-        self.polarity = polarity
-        self.missing = missing
-        self.n_features = n_features
-
-    def __len__(self):
-        return len(self.feature)
+    layout: ClassVar = {
+        "feature": ("int32", ()),
+        "threshold": ("float64", ()),
+        "polarity": ("int8", ()),
+        "missing": ("int8", ()),
+    }
 
     def outputs(self, X):
         X = self._check(X)
@@ -75,76 +67,32 @@ class StumpLearners(cwboost.WeakLearners):
                 values = X.data[stored].astype(np.float64)[:, None]
                 out[X.indices[stored], j] = self._signs(values, slice(j, j + 1))[:, 0]
 
-    def scores(self, X, coef):
-        return self.scorer(coef)(X)
-
     def scorer(self, coef):
         stumps = (self.feature, self.threshold, self.polarity, self.missing)
         return AdditiveScores(*stumps, coef, n_features=self.n_features)
 
-    def feature_shares(self, n_features):
-        stumps = np.flatnonzero(self.feature >= 0)
-        return sparse.csr_array(
-            (np.ones(len(stumps)), (stumps, self.feature[stumps])), shape=(len(self), n_features)
-        )
-
-    def threshold_trees(self):
+    def flat_form(self):
         return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)
 
-    def arrays(self):
-        return {name: getattr(self, name) for name in DTYPES}
-
-    @classmethod
-    def from_arrays(cls, arrays, n_features):
-        if set(arrays) != set(DTYPES):
-            raise ValueError(f"stumps have the arrays {sorted(DTYPES)}, got {sorted(arrays)}")
-        for name, dtype in DTYPES.items():
-            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+    def check_values(self, n_features):
+        feature, threshold = self.feature, self.threshold
+        wrong = (feature < -1) | (feature >= n_features)
+        if wrong.any():
+            raise ValueError(
+                f"feature: expected -1 to {n_features - 1}, got {feature[wrong][0]} in entry "
+                f"{np.argmax(wrong)}"
+            )
+        if np.isnan(threshold).any():
+            raise ValueError(f"threshold: NaN in entry {np.argmax(np.isnan(threshold))}")
+        for name in ("polarity", "missing"):
+            values = getattr(self, name)
+            wrong = ~np.isin(values, (-1, 1))
+            if wrong.any():
                 raise ValueError(
-                    f"{name}: expected one dimension of {dtype}, got {arrays[name].dtype} of "
-                    f"shape {arrays[name].shape}"
+                    f"{name}: expected -1 or 1, got {values[wrong][0]} in entry {np.argmax(wrong)}"
                 )
-        lengths = {name: len(arrays[name]) for name in DTYPES}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"expected arrays of one length, an entry a stump, got {lengths}")
-        own = {name: np.ascontiguousarray(arrays[name]) for name in DTYPES}
-        _check_values(own, n_features)
-        return cls(**own, n_features=n_features)
-
-    def take(self, indices):
-        indices = np.asarray(indices, dtype=np.int64)
-        parts = {name: getattr(self, name)[indices] for name in DTYPES}
-        return StumpLearners(**parts, n_features=self.n_features)
-
-    @classmethod
-    def concatenate(cls, batches):
-        if len({batch.n_features for batch in batches}) != 1:
-            raise ValueError("batches: expected stumps on the same number of features")
-        parts = {
-            name: np.concatenate([getattr(batch, name) for batch in batches]) for name in DTYPES
-        }
-        return cls(**parts, n_features=batches[0].n_features)
 
     def _check(self, X):
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         return X
-
-
-def _check_values(arrays, n_features):
-    feature, threshold = arrays["feature"], arrays["threshold"]
-    wrong = (feature < -1) | (feature >= n_features)
-    if wrong.any():
-        raise ValueError(
-            f"feature: expected -1 to {n_features - 1}, got {feature[wrong][0]} in entry "
-            f"{np.argmax(wrong)}"
-        )
-    if np.isnan(threshold).any():
-        raise ValueError(f"threshold: NaN in entry {np.argmax(np.isnan(threshold))}")
-    for name in ("polarity", "missing"):
-        wrong = ~np.isin(arrays[name], (-1, 1))
-        if wrong.any():
-            raise ValueError(
-                f"{name}: expected -1 or 1, got {arrays[name][wrong][0]} in entry "
-                f"{np.argmax(wrong)}"
-            )

@@ -85,13 +85,13 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
     @property
     def capabilities(self):
-        return cwboost.Capabilities(missing_values=True, sparse_input=True, releases_gil=True)
+        return cwboost.Capabilities(missing_values=True, sparse_input=True)
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
+    def bind(self, X, context):
         settings = self._settings(X.shape[1])
-        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=n_threads)
-        grower = TreeGrower(binned, n_threads=n_threads, **settings)
-        return TreePricer(grower, binned, n_targets, random_state)
+        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=context.n_threads)
+        grower = TreeGrower(binned, n_threads=context.n_threads, **settings)
+        return TreePricer(grower, binned, context.random_state)
 
     def _settings(self, n_features):
         """Checked hyper-parameters in the kernel's terms."""
@@ -132,16 +132,15 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix, grown once a round for every target."""
 
-    exact = False
+    releases_gil = True
 
-    def __init__(self, grower, binned, n_targets, random_state):
+    def __init__(self, grower, binned, random_state):
         self.n_samples = binned.n_rows
-        self.n_targets = n_targets
         self._n_features = binned.n_features
         self._grower = grower
         self._random_state = random_state
 
-    def price(self, weights):
+    def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
         nodes, packed, edges = self._grower.grow(weights, seeds)

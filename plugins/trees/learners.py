@@ -6,18 +6,11 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import TreeEvaluator, canonical_csr, readable
+from cwboost.kernels import TreeEvaluator, rows_for_trees
 
 __all__ = ["TreeLearners"]
 
-DTYPES = {
-    "offsets": np.dtype(np.int64),
-    "feature": np.dtype(np.int32),
-    "threshold": np.dtype(np.float64),
-    "left": np.dtype(np.int32),
-    "missing": np.dtype(np.int8),
-    "sign": np.dtype(np.int8),
-}
+NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign")
 
 
 class TreeLearners(cwboost.WeakLearners):
@@ -63,22 +56,6 @@ class TreeLearners(cwboost.WeakLearners):
     def outputs(self, X):
         return self._evaluate().outputs(self._check(X))
 
-    def scores(self, X, coef, n_threads: int = 1):
-        """Weighted sums of outputs.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_samples, n_features)
-        coef : ndarray or scipy.sparse array of shape (len(self), n_scores), dtype float64
-        n_threads : int, default=1
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_scores), dtype float64
-            Added in the order of the trees: the same bits for any number of threads.
-        """
-        return self.scorer(coef)(X, n_threads)
-
     def scorer(self, coef):
         coef = sparse.csr_array(coef, dtype=np.float64)
         if coef.shape[0] != len(self):
@@ -90,44 +67,18 @@ class TreeLearners(cwboost.WeakLearners):
 
         return scorer
 
-    def feature_shares(self, n_features):
-        """Share of each feature in each tree: a test at depth k counts 2^-k, as if every test
-        sent half of the examples either way."""
-        inner = np.flatnonzero(self.feature >= 0)
-        tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        child = self.left[inner] + self.offsets[tree[inner]]
-        depth = np.zeros(len(self.feature))
-        reached = np.isin(inner, self.offsets)
-        while reached.any():  # one level of all trees at a time
-            for side in (0, 1):
-                depth[child[reached] + side] = depth[inner[reached]] + 1
-            reached = np.isin(inner, child[reached]) | np.isin(inner, child[reached] + 1)
-        share = sparse.csr_array(
-            (0.5 ** depth[inner], (tree[inner], self.feature[inner])),
-            shape=(len(self), n_features),
-        )
-        total = share.sum(axis=1)
-        return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ share)
-
-    def threshold_trees(self):
+    def flat_form(self):
         return cwboost.ThresholdTrees(**self.arrays())
 
     def arrays(self):
-        return {name: getattr(self, name) for name in DTYPES}
+        return {name: getattr(self, name) for name in NAMES}
 
     @classmethod
     def from_arrays(cls, arrays, n_features):
-        if set(arrays) != set(DTYPES):
-            raise ValueError(f"trees have the arrays {sorted(DTYPES)}, got {sorted(arrays)}")
-        for name, dtype in DTYPES.items():
-            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
-                raise ValueError(
-                    f"{name}: expected one dimension of {dtype}, got {arrays[name].dtype} of "
-                    f"shape {arrays[name].shape}"
-                )
-        own = {name: np.ascontiguousarray(arrays[name]) for name in DTYPES}
-        _check_offsets(own)
-        _check_nodes(own, n_features)
+        if set(arrays) != set(NAMES):
+            raise ValueError(f"trees have the arrays {sorted(NAMES)}, got {sorted(arrays)}")
+        cwboost.ThresholdTrees(**arrays).check(n_features)
+        own = {name: np.ascontiguousarray(arrays[name]) for name in NAMES}
         return cls(**own, n_features=n_features)
 
     def take(self, indices):
@@ -135,7 +86,7 @@ class TreeLearners(cwboost.WeakLearners):
         sizes = np.diff(self.offsets)[indices]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], sizes)
-        parts = {name: getattr(self, name)[nodes] for name in DTYPES if name != "offsets"}
+        parts = {name: getattr(self, name)[nodes] for name in NAMES if name != "offsets"}
         return TreeLearners(offsets, **parts, n_features=self.n_features)
 
     @classmethod
@@ -146,7 +97,7 @@ class TreeLearners(cwboost.WeakLearners):
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         parts = {
             name: np.concatenate([getattr(batch, name) for batch in batches])
-            for name in DTYPES
+            for name in NAMES
             if name != "offsets"
         }
         return cls(offsets, **parts, n_features=batches[0].n_features)
@@ -160,53 +111,4 @@ class TreeLearners(cwboost.WeakLearners):
         """X in a form that the evaluator reads."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
-        if sparse.issparse(X):
-            rows = canonical_csr(X)
-            return (
-                rows.data.astype(np.float64, copy=False),
-                rows.indices.astype(np.int32, copy=False),
-                rows.indptr.astype(np.int64, copy=False),
-            )
-        return readable(X)
-
-
-def _check_offsets(arrays):
-    offsets, n_nodes = arrays["offsets"], len(arrays["feature"])
-    lengths = {name: len(array) for name, array in arrays.items() if name != "offsets"}
-    if len(set(lengths.values())) != 1:
-        raise ValueError(f"expected arrays of one length, an entry a node, got {lengths}")
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
-        raise ValueError(f"offsets: expected to begin with 0 and end with {n_nodes}")
-    # Compared, not subtracted: a difference of hostile numbers may wrap around.
-    if np.any(offsets[1:] <= offsets[:-1]):
-        raise ValueError("offsets: expected to increase, since a tree has at least one node")
-
-
-def _check_nodes(arrays, n_features):
-    """Check every value, and that each tree is one: all nodes but the root have one parent."""
-    feature, left = arrays["feature"], arrays["left"]
-    missing, sign = arrays["missing"], arrays["sign"]
-    if np.any(feature < -1) or np.any(feature >= n_features):
-        raise ValueError(f"feature: expected -1 or 0 to {n_features - 1}")
-    leaf = feature == -1
-    if np.any(np.isnan(arrays["threshold"])) or np.any(arrays["threshold"][leaf] != 0):
-        raise ValueError("threshold: expected no NaN, and 0 in leaves")
-    if np.any(np.where(leaf, missing != 0, np.abs(missing.astype(int)) != 1)):
-        raise ValueError("missing: expected -1 or +1 in inner nodes and 0 in leaves")
-    if np.any(np.where(leaf, np.abs(sign.astype(int)) != 1, sign != 0)):
-        raise ValueError("sign: expected -1 or +1 in leaves and 0 in inner nodes")
-    offsets = arrays["offsets"]
-    sizes = np.diff(offsets)
-    place = np.arange(len(feature)) - np.repeat(offsets[:-1], sizes)
-    inner_left = left[~leaf].astype(np.int64)
-    if np.any(left[leaf] != -1):
-        raise ValueError("left: expected -1 in leaves")
-    if np.any(inner_left <= place[~leaf]) or np.any(
-        inner_left + 1 >= np.repeat(sizes, sizes)[~leaf]
-    ):
-        raise ValueError("left: expected both children behind their parent, in the same tree")
-    child = inner_left + np.repeat(offsets[:-1], sizes)[~leaf]
-    n_parents = np.bincount(child, minlength=len(feature))
-    n_parents[1:] += n_parents[:-1].copy()  # the right child sits behind the left
-    if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
-        raise ValueError("left: expected one parent for every node but the root")
+        return rows_for_trees(X)

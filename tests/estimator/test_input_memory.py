@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.support.odd_memory import DENSE, MALFORMED, SPARSE
 
 import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.testing.material import bind
+from tests.support.odd_memory import DENSE, MALFORMED, SPARSE
 
 FAMILIES = ("stump", "tree", "projection")
 RNG = np.random.default_rng(0)

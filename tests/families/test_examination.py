@@ -45,7 +45,7 @@ def test_the_present_version_warns_of_nothing(healthy):
 def test_capabilities_are_checked_with_a_readable_message(healthy):
     family = resolve_weak_learner("healthy")
     check_capabilities(family)
-    check_capabilities(family, requires=["exact_pricing"])
+    check_capabilities(family, requires=["deterministic"])
     with pytest.raises(ValueError) as caught:
         check_capabilities(family, has_missing=True)
     message = str(caught.value)
@@ -56,8 +56,8 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
     assert all(repr(name) in message for name in able)
     with pytest.raises(ValueError, match=r"sparse_input is needed because X is sparse"):
         check_capabilities(family, is_sparse=True)
-    with pytest.raises(ValueError, match="shared_pricing is required"):
-        check_capabilities(family, requires=["shared_pricing"])
+    with pytest.raises(ValueError, match="sparse_input is required"):
+        check_capabilities(family, requires=["sparse_input"])
     with pytest.raises(ValueError, match="no capability of a family: speed"):
         check_capabilities(family, requires=["speed"])
 

@@ -94,7 +94,7 @@ REJECTED = {
         "learners_type must be a subclass of WeakLearners",
     ),
     "odd capabilities": (
-        family_source("broken").replace("cwboost.Capabilities(exact_pricing=True)", "{'exact'}"),
+        family_source("broken").replace("cwboost.Capabilities()", "{'exact'}"),
         "broken",
         "capabilities must be a Capabilities, got set",
     ),

@@ -5,7 +5,7 @@ import pytest
 from cwboost.plugins.projections import ProjectionFamily, ProjectionLearners
 from scipy import sparse
 
-from cwboost import unpack_outputs
+from cwboost import BindContext, unpack_outputs
 from cwboost.kernels import Projector, SortedFeatures, orthonormal_rows, seeded_directions
 from cwboost.testing import parametrize_with_family_checks
 
@@ -19,7 +19,7 @@ def test_contract(family, check):
 
 def bind(family, X, n_targets=3, seed=0, n_threads=1):
     rng = np.random.default_rng(seed)
-    return family.bind(X, n_targets=n_targets, random_state=rng, n_threads=n_threads)
+    return family.bind(X, BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads))
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from cwboost.plugins.trees import TreeFamily, TreeLearners
 from sklearn.base import clone
 from slow_trees import evaluate, nested
 
-from cwboost import Priced, unpack_outputs
+from cwboost import BindContext, Priced, unpack_outputs
 from cwboost.testing import check_weak_learner_family
 
 
 def fitted(X, n_trees=6, seed=0, **params):
     rng = np.random.default_rng(seed)
-    pricer = TreeFamily(**params).bind(X, n_targets=n_trees, random_state=rng, n_threads=1)
+    pricer = TreeFamily(**params).bind(X, BindContext(n_targets=n_trees, random_state=rng))
     return pricer.price(rng.normal(size=(n_trees, X.shape[0])))
 
 
@@ -271,12 +271,7 @@ def test_family_is_a_scikit_learn_object():
     family = TreeFamily(max_depth=3, criterion="edge")
     copy = clone(family).set_params(max_depth=2)
     assert copy.get_params()["max_depth"] == 2 and copy.criterion == "edge"
-    assert family.capabilities.names() == [
-        "missing_values",
-        "sparse_input",
-        "deterministic",
-        "releases_gil",
-    ]
+    assert family.capabilities.names() == ["missing_values", "sparse_input", "deterministic"]
 
 
 def test_binned_memory_of_sparse_data_is_proportional_to_its_entries():

@@ -8,9 +8,7 @@ from reference_family import ReferenceLearners, ReferencePricer, ReferenceStump
 
 from cwboost.families.contract import Capabilities
 
-NOT_EXACT = Capabilities(missing_values=True, shared_pricing=True)
-SPARSE = Capabilities(exact_pricing=True, sparse_input=True)
-HOLDS_LOCK = Capabilities(releases_gil=True)
+SPARSE = Capabilities(sparse_input=True)
 
 BROKEN = {}
 """The function that makes each broken family, and what each check must say of it."""
@@ -62,7 +60,7 @@ def changed_priced(change):
     """A family whose price() results go through `change(priced, weights, pricer)`."""
 
     class ChangedPricer(ReferencePricer):
-        def price(self, weights):
+        def price(self, weights, request=None):
             return change(super().price(weights), weights, self)
 
     return make_family(ChangedPricer)
@@ -72,7 +70,7 @@ def changed_weights(change):
     """A family that prices other weights than it is given, and reports edges for those given."""
 
     class ChangedPricer(ReferencePricer):
-        def price(self, weights):
+        def price(self, weights, request=None):
             return self.pack(weights, [self.best(row[None]) for row in change(weights, self)])
 
     return make_family(ChangedPricer)
@@ -82,7 +80,7 @@ def changed_X(change):
     """A family that trains on another matrix than it is given."""
 
     class ChangedPricer(ReferencePricer):
-        def __init__(self, X, n_targets):
-            super().__init__(change(X), n_targets)
+        def __init__(self, X):
+            super().__init__(change(X))
 
     return make_family(ChangedPricer)

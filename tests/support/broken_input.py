@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from broken import (
-    HOLDS_LOCK,
     SPARSE,
     breaks,
     changed_outputs,
@@ -49,8 +48,8 @@ def rounds_float32_away():
 @breaks(check_uint8_input=r"uint8 X: price.. and outputs.X. disagree on")
 def overflows_uint8():
     class Doubling(ReferencePricer):
-        def __init__(self, X, n_targets):
-            super().__init__(X + X if X.dtype == np.uint8 else X, n_targets)
+        def __init__(self, X):
+            super().__init__(X + X if X.dtype == np.uint8 else X)
 
     return make_family(Doubling)
 
@@ -76,8 +75,8 @@ def needs_two_features():
 @breaks(check_constant_features="no cut")
 def needs_a_cut():
     class Needing(ReferencePricer):
-        def __init__(self, X, n_targets):
-            super().__init__(X, n_targets)
+        def __init__(self, X):
+            super().__init__(X)
             self.smallest = min(
                 len(cuts) for _, cuts, _, _ in self.columns[:-1] or [(0, [0], 0, 0)]
             )
@@ -90,8 +89,8 @@ def needs_a_cut():
 @breaks(check_one_example="X must have two examples")
 def needs_two_examples():
     class Needing(ReferencePricer):
-        def __init__(self, X, n_targets):
-            super().__init__(X, n_targets)
+        def __init__(self, X):
+            super().__init__(X)
             if len(X) < 2:
                 raise ValueError("X must have two examples")
 
@@ -134,10 +133,10 @@ def missing_values_are_refused():
 @breaks(check_sparse_input="csc")
 def column_order_is_refused():
     class RowsOnly(ReferencePricer):
-        def __init__(self, X, n_targets):
+        def __init__(self, X):
             if getattr(X, "format", "csr") != "csr":
                 raise TypeError(X.format)
-            super().__init__(X, n_targets)
+            super().__init__(X)
 
     return make_family(RowsOnly, capabilities=SPARSE)
 
@@ -145,9 +144,9 @@ def column_order_is_refused():
 class Densifying(ReferencePricer):
     """Makes X dense, then looks at a few features only."""
 
-    def __init__(self, X, n_targets):
+    def __init__(self, X):
         X = X.toarray() if hasattr(X, "toarray") else X
-        super().__init__(np.ascontiguousarray(X[:, :8]), n_targets)
+        super().__init__(np.ascontiguousarray(X[:, :8]))
 
 
 @breaks(check_sparse_memory="720 MB were allocated")
@@ -158,10 +157,12 @@ def sparse_input_is_made_dense():
 class Brief(ReferencePricer):
     """Prices in Python alone: NumPy gives the interpreter's lock up when it copies many numbers."""
 
-    def price(self, weights):
+    releases_gil = True
+
+    def price(self, weights, request=None):
         return sum(weights[0, :10].tolist())
 
 
 @breaks(check_releases_gil="no other thread ran")
 def the_lock_is_held():
-    return make_family(Brief, capabilities=HOLDS_LOCK)
+    return make_family(Brief)

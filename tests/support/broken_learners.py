@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import numpy as np
-from broken import NOT_EXACT, breaks, changed_outputs, make_family
+from broken import breaks, changed_outputs, make_family
 from reference_family import ReferenceLearners, ReferencePricer
 
 
@@ -33,10 +33,10 @@ def constructor_forgets_its_argument():
 
 
 class Centring(ReferencePricer):
-    def __init__(self, X, n_targets):
+    def __init__(self, X):
         if X.flags.writeable:
             X -= X.min()
-        super().__init__(X, n_targets)
+        super().__init__(X)
 
 
 @breaks(check_bind_has_no_side_effects="X was changed")
@@ -46,16 +46,16 @@ def training_matrix_is_centred_in_place():
 
 @breaks(check_bind_has_no_side_effects="bind left attributes on the family")
 def bind_leaves_attributes():
-    def bind(self, X, *, n_targets, random_state, n_threads):
+    def bind(self, X, context):
         self.n_features_ = X.shape[1]
-        return ReferencePricer(X, n_targets)
+        return ReferencePricer(X)
 
     return make_family(bind=bind)
 
 
-@breaks(check_pricer_attributes="the pricer is not exact")
-def pricer_is_not_exact():
-    return make_family(type("Inexact", (ReferencePricer,), {"exact": False}))
+@breaks(check_pricer_attributes="exact must be a bool, got 1")
+def exactness_is_a_number():
+    return make_family(type("Counting", (ReferencePricer,), {"exact": 1}))
 
 
 class GlobalDraw(ReferencePricer):
@@ -97,18 +97,18 @@ class Sampling(ReferencePricer):
     check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
 )
 def generator_is_copied():
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        pricer = Sampling(X, n_targets)
-        pricer.random_state = np.random.default_rng(random_state.integers(1000))
+    def bind(self, X, context):
+        pricer = Sampling(X)
+        pricer.random_state = np.random.default_rng(context.random_state.integers(1000))
         return pricer
 
-    return make_family(bind=bind, capabilities=NOT_EXACT)
+    return make_family(bind=bind)
 
 
 class Remembering(ReferencePricer):
     last = 0.0
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         mixed = weights + 0.5 * self.last
         self.last = weights
         return self.pack(weights, [self.best(row[None]) for row in mixed])
@@ -118,12 +118,12 @@ class Remembering(ReferencePricer):
     check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
 )
 def earlier_rounds_matter():
-    return make_family(Remembering, capabilities=NOT_EXACT)
+    return make_family(Remembering)
 
 
 class Shared(ReferencePricer):
-    def __init__(self, X, n_targets):
-        super().__init__(X, n_targets)
+    def __init__(self, X):
+        super().__init__(X)
         type(self).columns_of_all = self.columns
 
     def best(self, rows):
@@ -208,7 +208,7 @@ def concatenate_reverses():
 @breaks(check_scores="differs from outputs @ coef by")
 def scores_in_single_precision():
     class Rough(ReferenceLearners):
-        def scores(self, X, coef):
+        def scores(self, X, coef, n_threads=1):
             return super().scores(X, coef).astype(np.float32).astype(np.float64)
 
     return make_family(learners=Rough)
@@ -218,7 +218,8 @@ def scores_in_single_precision():
 def scorer_depends_on_chunks():
     class Chunky(ReferenceLearners):
         def scorer(self, coef):
-            return lambda X, n_threads=1: self.scores(X, coef) * (1 + 1e-15 * min(len(X), 9))
+            score = super().scorer(coef)
+            return lambda X, n_threads=1: score(X) * (1 + 1e-15 * min(len(X), 9))
 
     return make_family(learners=Chunky)
 
@@ -241,11 +242,11 @@ def shares_of_other_features():
     return make_family(learners=Turning)
 
 
-@breaks(check_threshold_trees="the learner")
+@breaks(check_flat_form="the learner")
 def trees_send_missing_values_elsewhere():
     class Swapping(ReferenceLearners):
-        def threshold_trees(self):
-            trees = super().threshold_trees()
+        def flat_form(self):
+            trees = super().flat_form()
             return replace(trees, missing=-trees.missing)
 
     return make_family(learners=Swapping)

@@ -8,8 +8,6 @@ import numpy as np
 from broken import breaks, changed_outputs, changed_priced, changed_weights, make_family
 from reference_family import ReferencePricer
 
-from cwboost.families.contract import Pricer
-
 
 @breaks(
     check_outputs=r"values must be -1 and \+1, got \[0 1",
@@ -103,9 +101,9 @@ class ThreadDependent(ReferencePricer):
 
 @breaks(check_determinism="2 threads against 1: the learners differ")
 def result_depends_on_threads():
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        pricer = ThreadDependent(X, n_targets)
-        pricer.n_threads = n_threads
+    def bind(self, X, context):
+        pricer = ThreadDependent(X)
+        pricer.n_threads = context.n_threads
         return pricer
 
     return make_family(bind=bind)
@@ -114,7 +112,7 @@ def result_depends_on_threads():
 class Forgetful(ReferencePricer):
     """Only the first of the targets is priced by its own weights."""
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         return self.pack(weights, [self.best(weights[:1])] * len(weights))
 
 
@@ -129,7 +127,7 @@ def targets_share_a_learner():
 class Reusing(ReferencePricer):
     buffer = None
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         priced = super().price(weights)
         if self.buffer is None:
             self.buffer = priced.edges
@@ -143,7 +141,7 @@ def edges_are_overwritten_next_round():
 
 
 class SignedShared(ReferencePricer):
-    def price_shared(self, weights):
+    def price_shared(self, weights, request=None):
         priced = super().price_shared(weights)
         outputs = priced.learners.outputs(self.X)[:, 0].astype(np.float64)
         return replace(priced, edges=(weights @ outputs).sum(keepdims=True))
@@ -155,7 +153,7 @@ def shared_edges_keep_their_signs():
 
 
 class LazyShared(ReferencePricer):
-    def price_shared(self, weights):
+    def price_shared(self, weights, request=None):
         priced = self.pack(weights[:1], [self.best(weights[:1])])
         outputs = priced.learners.outputs(self.X)[:, 0].astype(np.float64)
         return replace(priced, edges=np.abs(weights @ outputs).sum(keepdims=True))
@@ -169,17 +167,9 @@ def shared_pricing_looks_at_one_target():
     return make_family(LazyShared)
 
 
-@breaks(check_shared_pricing_is_own="price_shared is not overridden")
-def shared_pricing_is_only_declared():
-    class Default(ReferencePricer):
-        price_shared = Pricer.price_shared
-
-    return make_family(Default)
-
-
 class EveryOtherFeature(ReferencePricer):
-    def __init__(self, X, n_targets):
-        super().__init__(X, n_targets)
+    def __init__(self, X):
+        super().__init__(X)
         self.all_columns, self.columns = self.columns, self.columns[:1]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+import cwboost
 from cwboost.families.discovery import list_plugins, resolve_weak_learner
 
 # A family that keeps the contract in a dozen lines: the constant learner of the heavier sign.
@@ -43,10 +44,10 @@ class ConstantLearners(cwboost.WeakLearners):
 class ConstantPricer(cwboost.Pricer):
     exact = True
 
-    def __init__(self, X, n_targets):
-        self.X, self.n_samples, self.n_targets = X, X.shape[0], n_targets
+    def __init__(self, X):
+        self.X, self.n_samples = X, X.shape[0]
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         sums = weights.sum(axis=1)
         learners = ConstantLearners(np.where(sums >= 0, 1, -1).astype(np.int8))
         return cwboost.Priced(learners, cwboost.pack_outputs(learners.outputs(self.X)), abs(sums))
@@ -56,10 +57,10 @@ class {class_name}(cwboost.WeakLearnerFamily):
     name = {name!r}
     api_version = {api_version}
     learners_type = ConstantLearners
-    capabilities = cwboost.Capabilities(exact_pricing=True)
+    capabilities = cwboost.Capabilities()
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        return ConstantPricer(X, n_targets)
+    def bind(self, X, context):
+        return ConstantPricer(X)
 """
 
 REGISTER = """
@@ -102,12 +103,12 @@ def assert_usable(name):
     family = resolve_weak_learner(name)
     X = np.arange(12.0).reshape(6, 2)
     weights = np.array([[1.0, 2, -3, -4, 5, 6]])
-    pricer = family.bind(X, n_targets=1, random_state=np.random.default_rng(0), n_threads=1)
+    pricer = family.bind(X, cwboost.BindContext(n_targets=1, random_state=np.random.default_rng(0)))
     assert pricer.price(weights).edges[0] >= weights.sum() - 1e-9
 
 
 HEALTHY = {"healthy_plugin": family_source("healthy")}
-HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("exact_pricing", "deterministic"))
+HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("deterministic",))
 
 
 def assert_healthy_undisturbed():

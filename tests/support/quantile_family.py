@@ -60,14 +60,14 @@ class QuantileLearners(cwboost.WeakLearners):
 class QuantilePricer(cwboost.Pricer):
     exact = False
 
-    def __init__(self, X, n_targets, share, rng):
-        self.n_samples, self.n_targets, self.share, self.rng = X.shape[0], n_targets, share, rng
+    def __init__(self, X, share, rng):
+        self.n_samples, self.share, self.rng = X.shape[0], share, rng
         levels = np.unique(np.quantile(X, np.linspace(0.05, 0.95, 12), axis=0), axis=0)
         self.feature = np.tile(np.arange(X.shape[1], dtype=np.int32), len(levels))
         self.threshold = levels.ravel().astype(np.float64)
         self.outputs = np.where(X[:, self.feature] > self.threshold, 1, -1).astype(np.int8)
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         drawn = np.flatnonzero(self.rng.random(len(self.feature)) < self.share)
         drawn = drawn if len(drawn) else np.array([0])
         edges = weights @ self.outputs[:, drawn].astype(np.float64)
@@ -90,8 +90,8 @@ class QuantileStumps(cwboost.WeakLearnerFamily):
     def __init__(self, share=0.5):
         self.share = share
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        return QuantilePricer(X, n_targets, self.share, random_state)
+    def bind(self, X, context):
+        return QuantilePricer(X, self.share, context.random_state)
 
 
 @cwboost.hookimpl

@@ -15,8 +15,8 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
     WeakLearners,
     pack_outputs,
-    stump_trees,
 )
+from cwboost.families.flat_forms import stump_trees
 
 DTYPES = {"feature": "i4", "threshold": "f8", "polarity": "i1", "missing": "i1"}
 
@@ -72,7 +72,7 @@ class ReferenceLearners(WeakLearners):
         entries = (np.ones(len(rows)), (rows, self.feature[rows]))
         return sparse.csr_array(entries, shape=(len(self), n_features))
 
-    def threshold_trees(self):
+    def flat_form(self):
         return stump_trees(self.feature, self.threshold, self.polarity, self.missing)
 
     def take(self, indices):
@@ -87,9 +87,9 @@ class ReferenceLearners(WeakLearners):
 class ReferencePricer(Pricer):
     exact = True
 
-    def __init__(self, X, n_targets):
+    def __init__(self, X):
         self.X = X.tocsc() if sparse.issparse(X) else X
-        self.n_samples, self.n_targets = X.shape[0], n_targets
+        self.n_samples = X.shape[0]
         self.columns = [self._sorted(feature) for feature in range(X.shape[1])]
 
     def _sorted(self, feature):
@@ -104,10 +104,10 @@ class ReferencePricer(Pricer):
         keep = slice(None) if len(cuts) else slice(0)
         return order[keep], cuts, np.where(middle < high, middle, low), np.isnan(values)
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         return self.pack(weights, [self.best(weights[[t]]) for t in range(len(weights))])
 
-    def price_shared(self, weights):
+    def price_shared(self, weights, request=None):
         priced = self.pack(weights[:1], [self.best(weights)])
         outputs = priced.learners.outputs(self.X)[:, 0].astype(np.float64)
         edges = np.abs((weights * outputs).sum(axis=1)).sum(keepdims=True)
@@ -151,17 +151,17 @@ class ReferenceStump(WeakLearnerFamily):
     @property
     def capabilities(self):
         # Sparse input gives the right learners, but not in little memory: it is not declared.
-        return Capabilities(exact_pricing=True, missing_values=True, shared_pricing=True)
+        return Capabilities(missing_values=True)
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        pricer = self.pricer_type(X, n_targets)
-        pricer.random_state = random_state
+    def bind(self, X, context):
+        pricer = self.pricer_type(X)
+        pricer.random_state = context.random_state
         return pricer
 
     def brute_force(self, X):
         """All stumps that differ on X, with both outputs for NaN."""
         found = [(-1, 0.0, 1, 1), (-1, 0.0, -1, -1)]
-        for feature, (_, _, thresholds, missing) in enumerate(ReferencePricer(X, 1).columns):
+        for feature, (_, _, thresholds, missing) in enumerate(ReferencePricer(X).columns):
             for threshold in thresholds:
                 for sign in (1, -1):
                     for absent in (1, -1) if missing.any() else (sign,):

@@ -16,17 +16,17 @@ import broken_learners
 import broken_pricing
 import numpy as np
 import pytest
-from broken import BROKEN, HOLDS_LOCK, NOT_EXACT, SPARSE, make_family
+from broken import BROKEN, SPARSE, make_family
 from reference_family import ReferencePricer, ReferenceStump
 
-from cwboost import Capabilities
+from cwboost import Capabilities, Pricer
 from cwboost.testing import (
     FamilyCheckError,
     check_weak_learner_family,
     family_checks,
     parametrize_with_family_checks,
 )
-from cwboost.testing.runner import CAPABILITY_OF_CHECK, _all_checks
+from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
 
 ALL_CHECKS = {function.__name__: function for function in _all_checks()}
 
@@ -38,7 +38,6 @@ def test_a_sound_family_passes():
 
 class SamplingStump(ReferenceStump):
     pricer_type = broken_learners.Sampling
-    capabilities = NOT_EXACT
 
 
 def test_a_sound_family_that_samples_passes():
@@ -51,11 +50,11 @@ def test_sparse_input_can_be_handled():
 
 def test_a_lock_that_is_given_up_is_noticed():
     class Resting(broken_input.Brief):
-        def price(self, weights):
+        def price(self, weights, request=None):
             time.sleep(1e-3)
             return super().price(weights)
 
-    ALL_CHECKS["check_releases_gil"](make_family(Resting, capabilities=HOLDS_LOCK))
+    ALL_CHECKS["check_releases_gil"](make_family(Resting))
 
 
 @pytest.mark.parametrize("case", BROKEN)
@@ -73,8 +72,9 @@ def test_every_check_has_caught_a_family():
 
 
 def test_every_capability_has_a_check():
-    assert set(CAPABILITY_OF_CHECK) <= set(ALL_CHECKS)
-    assert set(CAPABILITY_OF_CHECK.values()) == set(Capabilities.__dataclass_fields__)
+    assert set(CLAIM_OF_CHECK) <= set(ALL_CHECKS)
+    claims = {*Capabilities.__dataclass_fields__, "exact", "releases_gil", "shared_pricing"}
+    assert set(CLAIM_OF_CHECK.values()) == claims
 
 
 def test_every_check_says_what_it_demands():
@@ -83,17 +83,22 @@ def test_every_check_says_what_it_demands():
 
 
 def test_checks_of_undeclared_capabilities_do_not_apply():
-    names = {check.name for check in family_checks(make_family(capabilities=Capabilities()))}
-    assert names == set(ALL_CHECKS) - set(CAPABILITY_OF_CHECK) | {"check_determinism"}
+    class Modest(ReferencePricer):
+        exact = False
+        price_shared = Pricer.price_shared
+
+    family = make_family(Modest, capabilities=Capabilities())
+    names = {check.name for check in family_checks(family)}
+    assert names == set(ALL_CHECKS) - set(CLAIM_OF_CHECK) | {"check_determinism"}
 
 
 def test_all_failures_are_reported_at_once():
     class Wrong(ReferencePricer):
-        def price(self, weights):
+        def price(self, weights, request=None):
             priced = super().price(weights)
             return replace(priced, edges=priced.edges + abs(weights).sum())
 
-        def price_shared(self, weights):
+        def price_shared(self, weights, request=None):
             raise RuntimeError("not today")
 
     with pytest.raises(FamilyCheckError) as caught:

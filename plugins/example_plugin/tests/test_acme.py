@@ -30,4 +30,4 @@ def test_cwboost_finds_the_family(name):
 
 def test_hyper_parameters_are_checked():
     with pytest.raises(ValueError, match="n_centres"):
-        Ball(n_centres=0).bind(np.ones((3, 1)), n_targets=1, random_state=None, n_threads=1)
+        Ball(n_centres=0).bind(np.ones((3, 1)), cwboost.BindContext(n_targets=1, random_state=None))

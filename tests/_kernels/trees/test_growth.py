@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_trees import evaluate, grow, nested
 
-from cwboost import unpack_outputs
+from cwboost import BindContext, unpack_outputs
 
 CRITERIA = ["edge", "gini", "entropy"]
 SPLITTERS = ["best", "random"]
@@ -18,12 +18,10 @@ EXACT = {"splitter": "best", "trim": 0.0, "max_features": None}
 
 def price(X, weights, n_threads=1, seed=0, **params):
     weights = np.atleast_2d(weights)
-    pricer = TreeFamily(**params).bind(
-        X,
-        n_targets=len(weights),
-        random_state=np.random.default_rng(seed),
-        n_threads=n_threads,
+    context = BindContext(
+        n_targets=len(weights), random_state=np.random.default_rng(seed), n_threads=n_threads
     )
+    pricer = TreeFamily(**params).bind(X, context)
     return pricer.price(weights)
 
 

@@ -6,15 +6,14 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from slow_trees import grow, nested
 
-from cwboost import unpack_outputs
+from cwboost import BindContext, unpack_outputs
 
 
 def price(X, weights, seed=0, **params):
     weights = np.atleast_2d(weights)
     family = TreeFamily(splitter="random", **params)
-    pricer = family.bind(
-        X, n_targets=len(weights), random_state=np.random.default_rng(seed), n_threads=1
-    )
+    context = BindContext(n_targets=len(weights), random_state=np.random.default_rng(seed))
+    pricer = family.bind(X, context)
     return pricer.price(weights)
 
 
@@ -113,9 +112,8 @@ def test_defaults_depend_on_the_criterion():
     X, weights = rng.normal(size=(400, 3)), signed_weights(rng, 400)
 
     def tree(seed=0, **params):
-        pricer = TreeFamily(max_features=None, max_depth=3, **params).bind(
-            X, n_targets=1, random_state=np.random.default_rng(seed), n_threads=1
-        )
+        context = BindContext(n_targets=1, random_state=np.random.default_rng(seed))
+        pricer = TreeFamily(max_features=None, max_depth=3, **params).bind(X, context)
         return nested(pricer.price(weights).learners, 0)
 
     assert tree(criterion="edge") == tree(1, criterion="edge", splitter="best", trim=0.0)

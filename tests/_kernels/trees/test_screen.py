@@ -6,6 +6,8 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from slow_trees import grow, nested
 
+from cwboost import BindContext
+
 EXACT = {"splitter": "best", "trim": 0.0, "max_features": None}
 SCREENED = [("edge", 1), ("gini", 1), ("gini", 5)]
 """Criteria and smallest leaves; features are screened from 256 rows and 8 features on."""
@@ -13,12 +15,10 @@ SCREENED = [("edge", 1), ("gini", 1), ("gini", 5)]
 
 def price(X, weights, n_threads=1, **params):
     family = TreeFamily(**EXACT, **params)
-    pricer = family.bind(
-        X,
-        n_targets=len(weights),
-        random_state=np.random.default_rng(0),
-        n_threads=n_threads,
+    context = BindContext(
+        n_targets=len(weights), random_state=np.random.default_rng(0), n_threads=n_threads
     )
+    pricer = family.bind(X, context)
     return pricer.price(weights)
 
 

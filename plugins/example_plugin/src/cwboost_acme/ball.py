@@ -17,15 +17,15 @@ class BallLearners(cwboost.ArrayLearners):
 
 
 class BallPricer(cwboost.Pricer):
-    def __init__(self, X, centre, n_targets):
-        self.X, self.centre, self.n_samples, self.n_targets = X, centre, len(X), n_targets
+    def __init__(self, X, centre):
+        self.X, self.centre, self.n_samples = X, centre, len(X)
         self.order = np.argsort(cdist(X, centre), axis=0, kind="stable")
         inner = np.take_along_axis(cdist(X, centre), self.order, axis=0)
         outer = np.vstack([inner[1:], np.full((1, len(centre)), np.inf)])
         self.is_cut = inner < outer  # examples at one distance stay together
         self.radius = np.maximum(inner, np.nextafter((inner + outer) / 2, 0))
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         rank, centre, polarity = np.array([self.best(row) for row in weights]).T
         radius = self.radius[rank, centre]
         learners = BallLearners(centre=self.centre[centre], radius=radius, polarity=polarity)
@@ -52,8 +52,8 @@ class Ball(cwboost.WeakLearnerFamily):
     def capabilities(self):
         return cwboost.Capabilities()
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
+    def bind(self, X, context):
         if self.n_centres < 1:
             raise ValueError(f"n_centres must be at least 1, got {self.n_centres!r}")
-        chosen = random_state.permutation(len(X))[: self.n_centres]
-        return BallPricer(X, X[chosen].astype(np.float64), n_targets)
+        chosen = context.random_state.permutation(len(X))[: self.n_centres]
+        return BallPricer(X, X[chosen].astype(np.float64))

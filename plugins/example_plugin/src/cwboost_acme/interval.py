@@ -29,10 +29,10 @@ class IntervalLearners(cwboost.ArrayLearners):
 
 
 class IntervalPricer(cwboost.Pricer):
-    exact = True
+    exact = releases_gil = True
 
-    def __init__(self, X, n_targets):
-        self.n_samples, self.n_targets = len(X), n_targets
+    def __init__(self, X):
+        self.n_samples = len(X)
         columns = np.ascontiguousarray(X.T, dtype=np.float64)
         self.order = np.argsort(columns, axis=1, kind="stable").astype(np.int32)
         self.values = np.take_along_axis(columns, self.order, axis=1)
@@ -43,7 +43,7 @@ class IntervalPricer(cwboost.Pricer):
         self.bounds[:, 0] = -np.inf
         self.bounds[:, 1:-1] = np.where(middle < outer, middle, inner)
 
-    def price(self, weights):
+    def price(self, weights, request=None):
         found, outputs, edges = best_intervals(self.values, self.order, weights)
         feature, first, last, polarity = found.T
         learners = IntervalLearners(
@@ -61,7 +61,7 @@ class Interval(cwboost.WeakLearnerFamily):
     name = "acme_interval"
     api_version = 1
     learners_type = IntervalLearners
-    capabilities = cwboost.Capabilities(exact_pricing=True, releases_gil=True)
+    capabilities = cwboost.Capabilities()
 
-    def bind(self, X, *, n_targets, random_state, n_threads):
-        return IntervalPricer(X, n_targets)
+    def bind(self, X, context):
+        return IntervalPricer(X)

@@ -1,0 +1,236 @@
+"""Flat forms: weak learners as arrays of comparisons, whatever family they come from.
+
+A family that can write its learners in such a form (`WeakLearners.flat_form`) gets a compiled
+scorer, importances, explanations and ONNX export from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["ThresholdTrees", "stump_trees"]
+
+DTYPES = {
+    "offsets": np.dtype(np.int64),
+    "feature": np.dtype(np.int32),
+    "threshold": np.dtype(np.float64),
+    "left": np.dtype(np.int32),
+    "missing": np.dtype(np.int8),
+    "sign": np.dtype(np.int8),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTrees:
+    """Weak learners as binary trees that compare features, or linear features, with thresholds.
+
+    Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
+    their parent. An inner node sends an example to its right child, directly behind the left one,
+    if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
+    features are ``z = x``, or ``z = (x - mean) @ directions`` if there are directions.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_trees + 1,), dtype int64
+    feature : ndarray of shape (n_nodes,), dtype int32
+        -1 in a leaf.
+    threshold : ndarray of shape (n_nodes,), dtype float64
+        Never NaN; +inf keeps every value left, so that only NaN may go right. 0 in a leaf.
+    left : ndarray of shape (n_nodes,), dtype int32
+        The left child's place among the nodes of its tree; -1 in a leaf.
+    missing : ndarray of shape (n_nodes,), dtype int8
+        +1 or -1; 0 in a leaf.
+    sign : ndarray of shape (n_nodes,), dtype int8
+        Output of a leaf, -1 or +1; 0 in an inner node.
+    directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
+    mean : ndarray of shape (n_features,), dtype float64, optional
+        Zero if it is not given.
+    """
+
+    offsets: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    missing: np.ndarray
+    sign: np.ndarray
+    directions: np.ndarray | None = None
+    mean: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def nodes(self) -> dict[str, np.ndarray]:
+        """The arrays of offsets and nodes, by name."""
+        return {name: getattr(self, name) for name in DTYPES}
+
+    def check(self, n_features: int) -> None:
+        """Check every dtype, shape and value.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features, linear ones if there are directions.
+
+        Raises
+        ------
+        ValueError
+            Naming the array and what is wrong with it.
+        """
+        for name, dtype in DTYPES.items():
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+                got = (
+                    f"{array.dtype} of shape {array.shape}"
+                    if isinstance(array, np.ndarray)
+                    else type(array).__name__
+                )
+                raise ValueError(f"{name}: expected one dimension of {dtype}, got {got}")
+        self._check_offsets()
+        self._check_nodes(n_features)
+
+    def _check_offsets(self) -> None:
+        offsets, n_nodes = self.offsets, len(self.feature)
+        lengths = {name: len(a) for name, a in self.nodes().items() if name != "offsets"}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
+            raise ValueError(f"offsets: expected to begin with 0 and end with {n_nodes}")
+        # Compared, not subtracted: a difference of hostile numbers may wrap around.
+        if np.any(offsets[1:] <= offsets[:-1]):
+            raise ValueError("offsets: expected to increase, since a tree has at least one node")
+
+    def _check_nodes(self, n_features: int) -> None:
+        """Check every value, and that each tree is one: all nodes but the root have one parent."""
+        feature, left = self.feature, self.left
+        missing, sign, threshold = self.missing, self.sign, self.threshold
+        if np.any(feature < -1) or np.any(feature >= n_features):
+            raise ValueError(f"feature: expected -1 or 0 to {n_features - 1}")
+        leaf = feature == -1
+        if np.any(np.isnan(threshold)) or np.any(threshold[leaf] != 0):
+            raise ValueError("threshold: expected no NaN, and 0 in leaves")
+        if np.any(np.where(leaf, missing != 0, np.abs(missing.astype(int)) != 1)):
+            raise ValueError("missing: expected -1 or +1 in inner nodes and 0 in leaves")
+        if np.any(np.where(leaf, np.abs(sign.astype(int)) != 1, sign != 0)):
+            raise ValueError("sign: expected -1 or +1 in leaves and 0 in inner nodes")
+        sizes = np.diff(self.offsets)
+        first, inside = np.repeat(self.offsets[:-1], sizes), np.repeat(sizes, sizes)
+        place = np.arange(len(feature)) - first
+        inner_left = left[~leaf].astype(np.int64)
+        if np.any(left[leaf] != -1):
+            raise ValueError("left: expected -1 in leaves")
+        if np.any(inner_left <= place[~leaf]) or np.any(inner_left + 1 >= inside[~leaf]):
+            raise ValueError("left: expected both children behind their parent, in the same tree")
+        n_parents = np.bincount(inner_left + first[~leaf], minlength=len(feature))
+        n_parents[1:] += n_parents[:-1].copy()  # the right child sits behind the left
+        if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
+            raise ValueError("left: expected one parent for every node but the root")
+
+    def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
+        """Weighted sums of the trees' outputs, computed by a compiled kernel.
+
+        Parameters
+        ----------
+        coef : csr_array of shape (len(self), n_scores), dtype float64
+
+        Returns
+        -------
+        callable
+            ``scorer(X, n_threads=1)`` returns an array of shape (n_samples, n_scores), added in
+            the order of the trees: the same bits for any number of threads.
+
+        Raises
+        ------
+        ValueError
+            If the trees are not well-formed, or compare linear features.
+        """
+        from cwboost.kernels.tree_scores import TreeScores
+
+        if self.directions is not None:
+            raise ValueError("trees on linear features have no compiled scorer")
+        self.check(np.iinfo(np.int32).max)
+        return TreeScores(self.nodes(), coef)
+
+    def stumps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+        """Inverse of `stump_trees`: feature, threshold, polarity and missing of every tree.
+
+        Returns
+        -------
+        tuple of four ndarrays of shape (len(self),), or None
+            None if a tree compares more than once, or compares linear features.
+        """
+        sizes = np.diff(self.offsets)
+        if self.directions is not None or np.any((sizes != 1) & (sizes != 3)):
+            return None
+        root = self.offsets[:-1]
+        split = sizes == 3
+        low, high = self.sign[root].copy(), self.sign[root].copy()
+        low[split], high[split] = self.sign[root[split] + 1], self.sign[root[split] + 2]
+        feature = np.where(low == high, -1, self.feature[root]).astype(np.int32)
+        missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
+        return feature, self.threshold[root], high, missing
+
+    def feature_shares(self, n_features: int) -> sparse.csr_array:
+        """Fraction of each feature in each tree.
+
+        A test at depth k counts 2^-k, as if every test sent half of the examples either way. A
+        test of a linear feature counts for the features in proportion to the absolute entries of
+        its direction.
+
+        Returns
+        -------
+        csr_array of shape (len(self), n_features), dtype float64
+            A row sums to 1, or to 0 if the tree compares nothing.
+        """
+        inner = np.flatnonzero(self.feature >= 0)
+        tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        depth = self._depths(inner, tree)
+        width = n_features if self.directions is None else self.directions.shape[1]
+        shares = sparse.csr_array(
+            (0.5 ** depth[inner], (tree[inner], self.feature[inner])), shape=(len(self), width)
+        )
+        if self.directions is not None:
+            shares = shares @ sparse.csr_array(np.abs(self.directions).T)
+        total = shares.sum(axis=1)
+        return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ shares)
+
+    def _depths(self, inner, tree) -> np.ndarray:
+        child = self.left[inner] + self.offsets[tree[inner]]
+        depth = np.zeros(len(self.feature))
+        reached = np.isin(inner, self.offsets)
+        while reached.any():  # one level of all trees at a time
+            for side in (0, 1):
+                depth[child[reached] + side] = depth[inner[reached]] + 1
+            reached = np.isin(inner, child[reached]) | np.isin(inner, child[reached] + 1)
+        return depth
+
+
+def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
+    """Stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (n,), int
+        -1 for a stump that is `polarity` everywhere.
+    threshold : ndarray of shape (n,), dtype float64
+    polarity : ndarray of shape (n,), dtype int8, values -1 and +1
+    missing : ndarray of shape (n,), dtype int8, values -1 and +1
+        Output if the feature is NaN.
+    """
+    split = feature >= 0
+    offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
+    root, inner, n_nodes = offsets[:-1], offsets[:-1][split], int(offsets[-1])
+    node_feature, left = np.full((2, n_nodes), -1, dtype=np.int32)
+    node_threshold = np.zeros(n_nodes)
+    node_missing, sign = np.zeros((2, n_nodes), dtype=np.int8)
+    node_feature[root] = feature
+    node_threshold[inner] = threshold[split]
+    left[inner] = 1
+    node_missing[inner] = missing[split] * polarity[split]
+    sign[root[~split]] = polarity[~split]
+    sign[inner + 1] = -polarity[split]
+    sign[inner + 2] = polarity[split]
+    return ThresholdTrees(offsets, node_feature, node_threshold, left, node_missing, sign)

@@ -1,0 +1,263 @@
+"""Sealed pricing: whatever a family does wrong while it trains ends in an error that names it.
+
+`bind_family` is the one place at which training binds a family. The pricer it returns hands the
+weights out read-only, holds every result to its form, and now and then computes outputs and edges
+again from the learners.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import metadata
+
+import numpy as np
+
+from cwboost.families.contract import (
+    BindContext,
+    Priced,
+    Pricer,
+    PricingRequest,
+    WeakLearnerFamily,
+    unpack_outputs,
+)
+
+__all__ = ["FamilyFault", "SealedPricer", "bind_family", "family_source"]
+
+N_CHECKED_ROWS = 128
+"""Examples on which outputs are computed again."""
+
+CHECK_EVERY = 32
+"""Results are computed again in the calls 1, 2, 4, ... of pricing, then every so many calls."""
+
+
+class FamilyFault(RuntimeError):
+    """A weak-learner family broke its contract during training.
+
+    The message names the family, its distribution and version, the round and what is wrong.
+    """
+
+
+def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
+    """Bind a family to a training matrix and seal the pricer it returns.
+
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    context : BindContext
+
+    Returns
+    -------
+    SealedPricer
+
+    Raises
+    ------
+    FamilyFault
+        If `bind` does not return a pricer of this matrix. What `bind` itself raises gets a note
+        that names the family.
+    """
+    try:
+        pricer = family.bind(X, context)
+    except Exception as error:
+        _add_note(error, f"raised by bind of {family_source(family)}")
+        raise
+    return SealedPricer(pricer, family, X, context.n_targets)
+
+
+class SealedPricer(Pricer):
+    """A pricer whose results are checked.
+
+    Parameters
+    ----------
+    pricer : Pricer
+        What `bind` of the family returned.
+    family : WeakLearnerFamily
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The training matrix the pricer is bound to.
+    n_targets : int
+
+    Raises
+    ------
+    FamilyFault
+        From every method, if the family breaks its contract.
+    """
+
+    def __init__(self, pricer: Pricer, family: WeakLearnerFamily, X, n_targets: int):
+        self.family = family
+        self.n_calls = 0
+        if not isinstance(pricer, Pricer):
+            raise self._fault(f"bind must return a Pricer, got {type(pricer).__name__}")
+        self.pricer = pricer
+        self.n_samples = X.shape[0]
+        self.n_targets = n_targets
+        self._every_target = np.arange(n_targets)
+        self._every_target.flags.writeable = False
+        self._X = X
+        self._sample: tuple[np.ndarray, object] | None = None
+        self.exact = getattr(pricer, "exact", None)
+        if type(self.exact) is not bool:
+            raise self._fault(f"the pricer's exact must be a bool, got {self.exact!r}")
+        n_samples = getattr(pricer, "n_samples", None)
+        if n_samples != self.n_samples:
+            raise self._fault(f"the pricer's n_samples must be {self.n_samples}, got {n_samples!r}")
+
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        """See `Pricer.price`; ``target`` of the result is an array."""
+        priced = self._call(self.pricer.price, weights, request)
+        priced = self._checked(priced, self.n_targets)
+        if self._is_due(priced, request):
+            self._check_again(priced, weights, shared=False)
+        return priced
+
+    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        """See `Pricer.price_shared`; ``target`` of the result is an array."""
+        priced = self._call(self.pricer.price_shared, weights, request)
+        priced = self._checked(priced, 1)
+        if len(priced.edges) > 1:
+            raise self._fault(f"price_shared must return one learner, got {len(priced.edges)}")
+        if self._is_due(priced, request):
+            self._check_again(priced, weights, shared=True)
+        return priced
+
+    def check_certificate(self, bound: float, objective: float) -> None:
+        """Raise `FamilyFault` if a dual bound lies above an objective.
+
+        A bound that exact pricing gives cannot: no coefficients of learners of the family have a
+        smaller objective.
+        """
+        if bound > objective + 1e-9 * abs(objective):
+            raise self._fault(
+                f"the pricer claims to be exact, but the dual bound {bound!r} that follows from "
+                f"its edges lies above the objective {objective!r}: it missed a learner of greater "
+                "edge"
+            )
+
+    def _call(self, method: Callable, weights, request) -> Priced:
+        self.n_calls += 1
+        view = weights.view()
+        view.flags.writeable = False
+        try:
+            return method(view, request)
+        except Exception as error:
+            _add_note(error, f"raised by {self._where()}")
+            raise
+
+    def _checked(self, priced, n_targets: int) -> Priced:
+        """The result with its targets written out, once its form is right."""
+        if not isinstance(priced, Priced):
+            raise self._fault(f"pricing must return a Priced, got {type(priced).__name__}")
+        learners, outputs, edges, target = (
+            priced.learners,
+            priced.outputs,
+            priced.edges,
+            priced.target,
+        )
+        wanted = self.family.learners_type
+        if not isinstance(learners, wanted):
+            raise self._fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
+        n = len(learners)
+        if target is None:
+            if n != n_targets:
+                raise self._fault(f"expected {n_targets} learners, one per target, got {n}")
+            target = self._every_target[:n]
+        else:
+            self._check_target(target, n, n_targets)
+        self._check_array("outputs", outputs, np.uint8, (n, (self.n_samples + 7) // 8))
+        if not outputs.flags.c_contiguous:
+            raise self._fault("outputs must be C-contiguous")
+        self._check_array("edges", edges, np.float64, (n,))
+        if not np.isfinite(edges).all():
+            raise self._fault(f"edges must be finite, got {edges}")
+        return Priced(learners, outputs, edges, target)
+
+    def _check_array(self, name: str, array, dtype, shape) -> None:
+        if not isinstance(array, np.ndarray):
+            raise self._fault(f"{name} must be an ndarray, got {type(array).__name__}")
+        if array.dtype != dtype or array.shape != shape:
+            raise self._fault(
+                f"{name} must have dtype {np.dtype(dtype)} and shape {shape}, got {array.dtype} "
+                f"and {array.shape}"
+            )
+
+    def _check_target(self, target, n: int, n_targets: int) -> None:
+        self._check_array("target", target, np.int64, (n,))
+        ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
+        if not ascends or (target[1:] < target[:-1]).any():
+            raise self._fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
+
+    def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
+        """True in some rounds, and if nothing pays: what ends training is always checked."""
+        n = self.n_calls
+        if n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0):
+            return True
+        return not (priced.edges > request.min_edge).any()
+
+    def _check_again(self, priced: Priced, weights, *, shared: bool) -> None:
+        """Compute outputs on some examples, and all edges from the outputs, once more."""
+        signs = unpack_outputs(priced.outputs, self.n_samples)
+        self._check_outputs(priced, signs)
+        if shared:
+            found = weights @ signs.astype(np.float64)
+            edges, magnitude = np.abs(found).sum(axis=0), np.abs(weights).sum()
+        else:
+            own = weights if len(signs.T) == len(weights) else weights[priced.target]
+            edges = np.einsum("ti,it->t", own, signs)
+            magnitude = np.abs(own).sum(axis=1)
+        # What rounding may do to sums of as many terms, in any order.
+        allowed = 4 * self.n_samples * np.finfo(np.float64).eps * magnitude
+        wrong = np.flatnonzero(np.abs(edges - priced.edges) > allowed)
+        if len(wrong):
+            j = wrong[0]
+            raise self._fault(
+                f"learner {j}, for target {priced.target[j]}, has the edge {edges[j]!r} by its "
+                f"outputs, {priced.edges[j]!r} was reported"
+            )
+
+    def _check_outputs(self, priced: Priced, signs) -> None:
+        if self._sample is None:
+            n = min(self.n_samples, N_CHECKED_ROWS)
+            rows = np.sort(np.random.default_rng(0).choice(self.n_samples, n, replace=False))
+            self._sample = rows, self._X[rows]
+        rows, X = self._sample
+        outputs = self._outputs(priced.learners, X)
+        self._check_array("what outputs(X) returns", outputs, np.int8, (len(rows), signs.shape[1]))
+        different = np.argwhere(outputs != signs[rows])
+        if len(different):
+            i, j = different[0]
+            raise self._fault(
+                f"learner {j}, for target {priced.target[j]}, was priced with the output "
+                f"{signs[rows[i], j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
+            )
+
+    def _outputs(self, learners, X) -> np.ndarray:
+        try:
+            return learners.outputs(X)
+        except Exception as error:
+            _add_note(error, f"raised by outputs of {self._where()}")
+            raise
+
+    def _where(self) -> str:
+        return f"{family_source(self.family)}, round {self.n_calls}"
+
+    def _fault(self, what: str) -> FamilyFault:
+        return FamilyFault(f"{self._where()}: {what}")
+
+
+def family_source(family: WeakLearnerFamily) -> str:
+    """The family with the distribution and version that its class comes from."""
+    module = type(family).__module__
+    top = module.partition(".")[0]
+    owners = metadata.packages_distributions().get(top, [])
+    source = " or ".join(f"{owner} {metadata.version(owner)}" for owner in sorted(set(owners)))
+    return f"weak learner {type(family).name!r} ({source or f'module {module}, not installed'})"
+
+
+def _add_note(error: BaseException, note: str) -> None:
+    """`BaseException.add_note`, which Python 3.10 does not have: there the text goes into args."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    elif error.args and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\n{note}", *error.args[1:])
+    else:
+        error.args = (*error.args, note)

@@ -1,0 +1,64 @@
+"""Scores of a weighted sum of trees, for learners known by their flat form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from cwboost._kernels.prediction.trees import TreeEvaluator
+from cwboost.kernels.matrices import canonical_csr, readable
+
+__all__ = ["TreeScores", "rows_for_trees"]
+
+
+class TreeScores:
+    """Weighted sums of trees' outputs, added in the order of the trees.
+
+    Parameters
+    ----------
+    nodes : mapping of str to ndarray
+        Checked arrays ``offsets``, ``feature``, ``threshold``, ``left``, ``missing``, ``sign`` (see
+        `cwboost.ThresholdTrees`).
+    coef : csr_array of shape (n_trees, n_scores), dtype float64
+    """
+
+    def __init__(self, nodes: Mapping[str, np.ndarray], coef: sparse.csr_array):
+        self.nodes = dict(nodes)
+        self.coef = coef
+        self.n_needed = int(self.nodes["feature"].max(initial=-1)) + 1
+        self._evaluator: TreeEvaluator | None = None
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Scores of the rows of X.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_scores), dtype float64
+            The same bits for any number of threads and any way of cutting X into chunks of rows.
+        """
+        n_features = X.shape[1]
+        if n_features < self.n_needed:
+            raise ValueError(f"X must have at least {self.n_needed} features, got {n_features}")
+        evaluator = self._evaluator
+        if evaluator is None or evaluator.n_features != n_features:
+            evaluator = self._evaluator = TreeEvaluator(**self.nodes, n_features=n_features)
+        return evaluator.scores(rows_for_trees(X), self.coef, n_threads)
+
+
+def rows_for_trees(X):
+    """X in a form that `TreeEvaluator` reads: an array, or the triple of a CSR matrix."""
+    if not sparse.issparse(X):
+        return readable(X)
+    rows = canonical_csr(X)
+    return (
+        rows.data.astype(np.float64, copy=False),
+        rows.indices.astype(np.int32, copy=False),
+        rows.indptr.astype(np.int64, copy=False),
+    )
