@@ -339,6 +339,7 @@ cdef bint grow_tree(
         # Trimmed weights, left out of the search, may turn the scales: a constant is better.
         tree.n = 0
         add_leaf(tree, total, fabs(total))
+        tree.nodes[0].sign = 1 if total > 0 else -1  # of a total of zero as well
         memset(work.positive, total > 0, X.n_rows)
         tree.edge = cwb_finish_outputs(work.positive, weights, X.n_rows, packed)
     return True

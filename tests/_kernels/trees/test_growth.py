@@ -350,3 +350,14 @@ def test_outputs_of_blocks_of_rows_that_are_not_full(n, max_depth):
     X, weights = rng.normal(size=(n, 5)), signed_weights(rng, n, 3)
     priced = price(X, weights, max_depth=max_depth)
     assert np.array_equal(unpack_outputs(priced.outputs, n), priced.learners.outputs(X))
+
+
+def test_a_constant_of_weights_that_cancel_has_the_outputs_of_its_sign():
+    """Summed in another order, such weights may leave a little below zero."""
+    first = np.array([1, 1, 1, 1, 3, 3, 2, 2, 2, 2, 3, 3])
+    X = np.column_stack([first, [1, 2, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4]]).astype(np.float64)
+    weights = np.where(np.arange(12) < 6, 0.3, -0.3)
+    for seed in range(40):
+        priced = price(X, weights, seed=seed)
+        outputs = unpack_outputs(priced.outputs, len(X))
+        np.testing.assert_array_equal(outputs, priced.learners.outputs(X))
