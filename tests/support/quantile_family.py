@@ -1,7 +1,6 @@
 """A third party's family in plain NumPy: stumps at quantiles of some features, drawn each round."""
 
 import numpy as np
-from scipy import sparse
 
 import cwboost
 from cwboost.kernels import AdditiveScores
@@ -50,11 +49,8 @@ class QuantileLearners(cwboost.WeakLearners):
         missing = -self.sign  # as outputs() has it: a comparison with NaN is false
         return AdditiveScores(self.feature, self.threshold, self.sign, missing, coef)
 
-    def feature_shares(self, n_features):
-        rows = np.arange(len(self))
-        return sparse.csr_array(
-            (np.ones(len(self)), (rows, self.feature)), shape=(len(self), n_features)
-        )
+    def flat_form(self):
+        return cwboost.stump_trees(self.feature, self.threshold, self.sign, -self.sign)
 
 
 class QuantilePricer(cwboost.Pricer):
