@@ -229,12 +229,6 @@ class RestrictedMaster:
             self.rebuild()
             raise
 
-    def set_coef_if_better(self, coef_matrix) -> bool:
-        """Set all coefficients where the objective does not rise, and say whether that was so."""
-        previous, objective = self.coef_matrix.copy(), self.objective
-        self.coef_matrix[:] = coef_matrix
-        return self._keep_if_better(previous, objective, self.rebuild)
-
     def step_along(self, points, steps) -> bool:
         """Step along the moves that led here from other points, where the objective does not rise.
 

@@ -194,3 +194,17 @@ def test_only_pricing_of_all_examples_proves_optimality(vowel, params, reason):
     with pytest.warns(UserWarning, match="raise C"):
         clf = CWBoostClassifier(C=1e-3, random_state=0, **params).fit(X, y)
     assert clf.stop_reason_ == reason
+
+
+def test_training_goes_on_between_the_rounds_that_end_it():
+    """Where no new column pays, epsilon falls round by round: a continuation knows how far."""
+    X, y = load_vowel(return_X_y=True)
+    options = {"C": 1e2, "n_estimators": 300, "tol": 0.0, "random_state": 0}
+    whole = CWBoostClassifier(**options).fit(X, y)
+    assert whole.stop_reason_ == "optimal"
+    last = whole.n_iter_
+    for cut in range(last - 6, last):
+        parts = CWBoostClassifier(**options | {"n_estimators": cut}, warm_start=True).fit(X, y)
+        parts.set_params(n_estimators=300).fit(X, y)
+        np.testing.assert_array_equal(parts.history_["objective"], whole.history_["objective"])
+        np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))

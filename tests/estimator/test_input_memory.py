@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from odd_memory import DENSE, MALFORMED, SPARSE
 from scipy import sparse
 
 import cwboost
 from cwboost import CWBoostClassifier
 from cwboost.testing.material import bind
-from tests.support.odd_memory import DENSE, MALFORMED, SPARSE
 
 FAMILIES = ("stump", "tree", "projection")
 RNG = np.random.default_rng(0)

@@ -206,11 +206,6 @@ cdef class PairWeights:
         """The matrix R: a float64 view of shape (n_classes, n_samples)."""
         return np.asarray(self.R)[:, : self.n_samples]
 
-    def own_sums(self):
-        """The sum of the pair weights of each example, an array of shape (n_samples,)."""
-        at = np.arange(self.n_samples)
-        return np.asarray(self.R)[np.asarray(self.label)[at], at]
-
     def state(self):
         """Arrays that, with the columns, continue training bit for bit."""
         return {"weights": np.array(self.R), "scores": np.array(self.scores)}

@@ -20,6 +20,7 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
     Returns
     -------
     worst : float
+        NaN if any violation is.
     classes, rows : ndarrays of shape (n_violated,), dtype int64
         Class after class.
     """
@@ -34,8 +35,8 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
             theta = edges[c, j] - 1.0
             # A coefficient at zero may have an edge below one.
             theta = 0.0 if theta < 0.0 and coef[c, j] <= 0.0 else fabs(theta)
-            # Written so that a NaN, too, is noticed.
-            if not theta <= worst:
+            # A NaN becomes the worst, and nothing is larger than a NaN.
+            if theta > worst or theta != theta:
                 worst = theta
             if not theta <= epsilon:
                 at[0, n], at[1, n] = c, j
