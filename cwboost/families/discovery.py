@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cwboost.families.contract import Capabilities, WeakLearnerFamily
 from cwboost.families.examination import PluginRecord, describe_age, examine_family, kind_of
@@ -105,14 +105,14 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
     return family_class
 
 
-def resolve_weak_learner(spec: str | WeakLearnerFamily) -> WeakLearnerFamily:
+def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearnerFamily:
     """Return the family instance that an estimator's ``weak_learner`` asks for.
 
     Parameters
     ----------
-    spec : str or WeakLearnerFamily
-        A registered name, for the family with its default hyper-parameters, or an instance,
-        which is returned as it is.
+    spec : str, WeakLearnerFamily, or list or tuple of these
+        A registered name, for the family with its default hyper-parameters; an instance, which is
+        returned as it is; or several of these, for a `MixedFamily` of them.
 
     Raises
     ------
@@ -123,6 +123,10 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily) -> WeakLearnerFamily:
     """
     if isinstance(spec, str):
         return get_family(spec)()
+    if isinstance(spec, (list, tuple)) and spec:
+        for member in spec:
+            resolve_weak_learner(member)
+        return get_family("mixed")(families=spec)
     if isinstance(spec, WeakLearnerFamily):
         try:
             examine_family(type(spec), spec)
@@ -134,8 +138,8 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily) -> WeakLearnerFamily:
     if isinstance(spec, type) and issubclass(spec, WeakLearnerFamily):
         hint = f"; pass an instance: {spec.__name__}()"
     raise TypeError(
-        "weak_learner must be the name of a registered family or a WeakLearnerFamily instance, "
-        f"got {kind_of(spec)}{hint}"
+        "weak_learner must be the name of a registered family, a WeakLearnerFamily instance, or a "
+        f"list of these, got {kind_of(spec)}{hint}"
     )
 
 

@@ -30,7 +30,9 @@ GROUP = "cwboost"
 OWN_DISTRIBUTION = "cwboost"
 
 # Families of cwboost itself, which are made of other things and so belong to no plugin.
-COMPOSED: dict[str, str] = {}
+COMPOSED = {
+    "mixed": "cwboost.families.composed.mixed:MixedFamily",
+}
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class SealedPricer(Pricer):
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`; ``target`` of the result is an array."""
         priced = self._call(self.pricer.price, weights, request)
-        priced = self._checked(priced, self.n_targets)
+        priced = self._checked(priced, len(weights))
         if self._is_due(priced, request):
             self._check_again(priced, weights, shared=False)
         return priced

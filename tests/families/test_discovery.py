@@ -52,7 +52,7 @@ def test_resolve_takes_names_and_instances_only(healthy):
     assert resolve_weak_learner(instance) is instance
     with pytest.raises(TypeError, match=r"got the class Constant; pass an instance: Constant\(\)"):
         resolve_weak_learner(family)
-    for value in (None, 3, ["stump"], object()):
+    for value in (None, 3, [], {"stump"}, ["stump", 3], object()):
         with pytest.raises(TypeError, match="weak_learner must be the name of a registered"):
             resolve_weak_learner(value)
     with pytest.raises(TypeError, match="must be a str, got int"):

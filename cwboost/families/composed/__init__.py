@@ -1,0 +1,1 @@
+"""Families composed of other things: other families, scikit-learn estimators, derived features."""

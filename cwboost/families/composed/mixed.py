@@ -1,0 +1,190 @@
+"""One model over the union of several families."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cwboost.families.composed.mixed_learners import MixedLearners
+from cwboost.families.contract import (
+    BindContext,
+    Capabilities,
+    Priced,
+    Pricer,
+    PricingRequest,
+    WeakLearnerFamily,
+)
+from cwboost.families.discovery import resolve_weak_learner
+from cwboost.families.sealing import SealedPricer, bind_family
+
+__all__ = ["MixedFamily"]
+
+
+class MixedFamily(WeakLearnerFamily):
+    """Weak learners of several families in one model.
+
+    ``weak_learner=["stump", "projection"]`` is short for ``MixedFamily(["stump", "projection"])``.
+
+    Parameters
+    ----------
+    families : sequence of str or WeakLearnerFamily, default=("stump", "tree")
+        Registered names and instances. Several may be of one family with other parameters.
+    selection : {"best", "random"}, default="best"
+        "best": every round prices all families and takes, for each class, the learner of largest
+        edge, of the first family if several are equal. Pricing is then exact if that of all
+        families is, and the dual bound a certificate over their union. "random": every round draws
+        a family for each class, and only that one is priced.
+    shares : sequence of float or None, default=None
+        Relative frequencies with which "random" draws the families, > 0; None draws all alike.
+
+    Notes
+    -----
+    Parameters of the families are nested under their names: ``tree__max_depth``, and
+    ``tree-1__max_depth``, ``tree-2__max_depth`` if there are two of a name. Data with missing
+    values, or sparse data, need families that all take them.
+    """
+
+    name = "mixed"
+    api_version = 1
+    learners_type = MixedLearners
+
+    def __init__(self, families=("stump", "tree"), selection="best", shares=None):
+        self.families = families
+        self.selection = selection
+        self.shares = shares
+
+    def get_params(self, deep=True):
+        params = super().get_params(deep=False)
+        if deep:
+            try:
+                members = self._members()
+            except (TypeError, ValueError):
+                return params  # What is wrong with the families is for `bind` to say.
+            for name, member in zip(_labels(members), members):
+                nested = member.get_params()
+                params.update((f"{name}__{key}", value) for key, value in nested.items())
+        return params
+
+    def set_params(self, **params):
+        own = {key: value for key, value in params.items() if "__" not in key}
+        nested = {key: value for key, value in params.items() if "__" in key}
+        super().set_params(**own)
+        if nested:
+            members = self._members()
+            by_label = dict(zip(_labels(members), members))
+            for key, value in nested.items():
+                label, _, name = key.partition("__")
+                if label not in by_label:
+                    raise ValueError(
+                        f"Invalid parameter {label!r} for estimator {self!r}. The families are "
+                        f"called {', '.join(map(repr, by_label))}"
+                    )
+                by_label[label].set_params(**{name: value})
+            self.families = type(self.families)(members)
+        return self
+
+    @property
+    def capabilities(self):
+        members = [member.capabilities for member in self._members()]
+        return Capabilities(
+            missing_values=all(member.missing_values for member in members),
+            sparse_input=all(member.sparse_input for member in members),
+            deterministic=all(member.deterministic for member in members),
+        )
+
+    def bind(self, X, context: BindContext) -> MixedPricer:
+        members = self._members()
+        if self.selection not in ("best", "random"):
+            raise ValueError(f"selection must be 'best' or 'random', got {self.selection!r}")
+        shares = self._checked_shares(len(members))
+        pricers = [bind_family(member, X, context) for member in members]
+        return MixedPricer(pricers, shares if self.selection == "random" else None, context)
+
+    def _members(self) -> list[WeakLearnerFamily]:
+        families = self.families
+        if not isinstance(families, (list, tuple)) or not families:
+            raise ValueError(
+                "families must be a list or tuple of at least one family or name of a family, got "
+                f"{families!r}"
+            )
+        members = [resolve_weak_learner(family) for family in families]
+        if any(isinstance(member, MixedFamily) for member in members):
+            raise ValueError("families must not hold a mixed family: list its families instead")
+        return members
+
+    def _checked_shares(self, n_members: int) -> np.ndarray:
+        if self.shares is None:
+            return np.full(n_members, 1 / n_members)
+        if self.selection != "random":
+            raise ValueError(f"shares applies to selection='random' only, got {self.shares!r}")
+        shares = np.asarray(self.shares, dtype=np.float64)
+        if shares.shape != (n_members,) or not (np.isfinite(shares).all() and (shares > 0).all()):
+            raise ValueError(
+                f"shares must be {n_members} numbers > 0, one per family, got {self.shares!r}"
+            )
+        return shares / shares.sum()
+
+
+class MixedPricer(Pricer):
+    """Pricers of several families on one training matrix.
+
+    Parameters
+    ----------
+    pricers : sequence of SealedPricer
+    shares : ndarray of shape (n_pricers,), or None
+        Probability of each family, for every target and round; None prices all of them.
+    context : BindContext
+    """
+
+    def __init__(self, pricers: Sequence[SealedPricer], shares, context: BindContext):
+        self.n_samples = pricers[0].n_samples
+        self.exact = shares is None and all(pricer.exact for pricer in pricers)
+        self.releases_gil = all(pricer.pricer.releases_gil for pricer in pricers)
+        self._pricers = pricers
+        self._shares = shares
+        self._random_state = context.random_state
+
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        n_targets = len(weights)
+        if self._shares is None:
+            found = [(p, p.price(weights, request), np.arange(n_targets)) for p in self._pricers]
+        else:
+            drawn = self._random_state.choice(len(self._pricers), n_targets, p=self._shares)
+            found = []
+            for k, pricer in enumerate(self._pricers):
+                targets = np.flatnonzero(drawn == k)
+                if len(targets):
+                    own = weights if len(targets) == n_targets else weights[targets]
+                    found.append((pricer, pricer.price(own, request), targets))
+        return _best_of(found)
+
+    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        pricers = self._pricers
+        if self._shares is not None:
+            pricers = [pricers[self._random_state.choice(len(pricers), p=self._shares)]]
+        return _best_of([(p, p.price_shared(weights, request), np.zeros(1, int)) for p in pricers])
+
+
+def _best_of(found) -> Priced:
+    """The learner of largest edge for each target, of results with the targets they are for."""
+    target = np.concatenate([targets[priced.target] for _, priced, targets in found])
+    edges = np.concatenate([priced.edges for _, priced, _ in found])
+    order = np.lexsort((-edges, target))  # stable: the first family of those with one edge
+    best = order[np.diff(target[order], prepend=-1) > 0]
+    batches = [MixedLearners.of(p.family.name, priced.learners) for p, priced, _ in found]
+    return Priced(
+        MixedLearners.concatenate(batches).take(best),
+        np.concatenate([priced.outputs for _, priced, _ in found])[best],
+        edges[best],
+        target[best].astype(np.int64),
+    )
+
+
+def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:
+    """Names of the families, numbered if several are of one."""
+    names = [member.name for member in members]
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[: k + 1].count(name)}"
+        for k, name in enumerate(names)
+    ]

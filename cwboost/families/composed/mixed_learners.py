@@ -1,0 +1,195 @@
+"""A batch of weak learners of several families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.families.array_learners import check_arrays
+from cwboost.families.contract import WeakLearners
+from cwboost.families.discovery import FamilyError, get_family
+from cwboost.families.flat_forms import ThresholdTrees
+
+__all__ = ["MixedLearners"]
+
+SEPARATOR = "/"
+
+
+class MixedLearners(WeakLearners):
+    """Learners of several families, each family's in a batch of its own.
+
+    Parameters
+    ----------
+    parts : mapping of str to WeakLearners
+        A batch by the registered name of its family.
+    part : ndarray of shape (n_learners,), int
+        Which part each learner belongs to, an index into the sorted names. The learners of a part
+        follow each other in the order of its batch.
+
+    Notes
+    -----
+    A model file stores ``part`` and the arrays of each batch as ``NAME/ARRAY``.
+    """
+
+    def __init__(self, parts: Mapping[str, WeakLearners], part):
+        part = np.asarray(part, dtype=np.int32)
+        names = sorted(parts)
+        used = [k for k, name in enumerate(names) if len(parts[name])]
+        # Without empty parts, so that equal batches are stored alike.
+        self.parts = {names[k]: parts[names[k]] for k in used}
+        self.part = np.searchsorted(used, part).astype(np.int32)
+
+    @classmethod
+    def of(cls, name: str, learners: WeakLearners) -> MixedLearners:
+        """Learners of one family as a mixed batch."""
+        return cls({name: learners}, np.zeros(len(learners), dtype=np.int32))
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    def _places(self):
+        """Name, batch and places among all learners of each part."""
+        for k, (name, batch) in enumerate(self.parts.items()):
+            yield name, batch, np.flatnonzero(self.part == k)
+
+    def outputs(self, X) -> np.ndarray:
+        outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
+        for _, batch, places in self._places():
+            outputs[:, places] = batch.outputs(X)
+        return outputs
+
+    def scorer(self, coef):
+        coef = sparse.csr_array(coef, dtype=np.float64)
+        if coef.shape[0] != len(self):
+            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        scorers = [batch.scorer(coef[places]) for _, batch, places in self._places()]
+
+        def scorer(X, n_threads: int = 1) -> np.ndarray:
+            scores = np.zeros((X.shape[0], coef.shape[1]))
+            for part in scorers:
+                scores += part(X, n_threads)
+            return scores
+
+        return scorer
+
+    def feature_shares(self, n_features: int) -> sparse.csr_array:
+        shares = [batch.feature_shares(n_features) for batch in self.parts.values()]
+        if not shares:
+            return sparse.csr_array((0, n_features))
+        return sparse.csr_array(sparse.vstack(shares, format="csr")[np.argsort(self._order())])
+
+    def flat_form(self) -> ThresholdTrees | None:
+        forms = [batch.flat_form() for batch in self.parts.values()]
+        if not forms or None in forms:
+            return None
+        return _joined(forms, np.argsort(self._order()))
+
+    def _order(self) -> np.ndarray:
+        """Places of the learners in the order of the parts, one behind the other."""
+        return np.argsort(self.part, kind="stable")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        arrays = {"part": self.part}
+        for name, batch in self.parts.items():
+            for key, array in batch.arrays().items():
+                arrays[f"{name}{SEPARATOR}{key}"] = array
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> MixedLearners:
+        grouped: dict[str, dict[str, np.ndarray]] = {}
+        own = {}
+        for key, array in arrays.items():
+            name, separator, rest = key.partition(SEPARATOR)
+            if separator:
+                grouped.setdefault(name, {})[rest] = array
+            else:
+                own[key] = array
+        (part,) = check_arrays(own, {"part": ("int32", ("n_learners",))})
+        parts = {name: _load(name, grouped[name], n_features) for name in sorted(grouped)}
+        sizes = [len(batch) for batch in parts.values()]
+        in_range = part.size == 0 or (part.min() >= 0 and part.max() < len(parts))
+        if not in_range or np.bincount(part, minlength=len(parts)).tolist() != sizes:
+            raise ValueError(f"array 'part' must name each of {len(parts)} parts {sizes} times")
+        return cls(parts, part)
+
+    def take(self, indices) -> MixedLearners:
+        indices = np.asarray(indices, dtype=np.intp)
+        within = np.empty(len(self), dtype=np.intp)
+        for _, batch, places in self._places():
+            within[places] = np.arange(len(batch))
+        part = self.part[indices]
+        taken = {
+            name: batch.take(within[indices[part == k]])
+            for k, (name, batch) in enumerate(self.parts.items())
+        }
+        return type(self)(taken, part)
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[MixedLearners]) -> MixedLearners:
+        names = sorted({name for batch in batches for name in batch.parts})
+        parts = {}
+        for name in names:
+            own = [batch.parts[name] for batch in batches if name in batch.parts]
+            parts[name] = type(own[0]).concatenate(own)
+        codes = [
+            np.array([names.index(name) for name in batch.parts], dtype=np.int32)[batch.part]
+            for batch in batches
+        ]
+        return cls(parts, np.concatenate(codes) if codes else np.empty(0, dtype=np.int32))
+
+
+def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakLearners:
+    try:
+        learners_type = get_family(name).learners_type
+    except FamilyError as error:
+        raise ValueError(
+            f"the model needs the weak-learner family {name[:80]!r}, which is not available: "
+            f"{error}"
+        ) from error
+    if issubclass(learners_type, MixedLearners):
+        raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
+    return learners_type.from_arrays(arrays, n_features)
+
+
+def _joined(forms: Sequence[ThresholdTrees], order) -> ThresholdTrees:
+    """Trees of several forms as one, tree ``t`` of it being number ``order[t]`` of them all."""
+    if any(form.directions is not None for form in forms):
+        forms = _on_linear_features(forms)
+    starts = np.cumsum([0, *(form.offsets[-1] for form in forms[:-1])])
+    sizes = np.concatenate([np.diff(form.offsets) for form in forms])[order]
+    first = np.concatenate([form.offsets[:-1] + start for form, start in zip(forms, starts)])[order]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
+    arrays = {
+        name: np.concatenate([getattr(form, name) for form in forms])[nodes]
+        for name in ("feature", "threshold", "left", "missing", "sign")
+    }
+    return ThresholdTrees(offsets, **arrays, directions=forms[0].directions)
+
+
+def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:
+    """The same trees on one set of linear features; a plain feature is one of these too."""
+    n_features = next(len(form.directions) for form in forms if form.directions is not None)
+    columns, moved, n_columns = [], [], 0
+    for form in forms:
+        split = form.feature >= 0
+        feature, threshold = form.feature.copy(), form.threshold.copy()
+        if form.directions is None:
+            used, place = np.unique(feature[split], return_inverse=True)
+            directions = np.zeros((n_features, len(used)))
+            directions[used, np.arange(len(used))] = 1.0
+            feature[split] = place
+        else:
+            directions = form.directions
+            if form.mean is not None:
+                threshold[split] += (form.mean @ directions)[feature[split]]
+        feature[split] += n_columns
+        n_columns += directions.shape[1]
+        columns.append(directions)
+        moved.append(replace(form, feature=feature, threshold=threshold, mean=None))
+    joined = np.hstack(columns)
+    return [replace(form, directions=joined) for form in moved]

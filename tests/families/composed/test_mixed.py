@@ -1,0 +1,220 @@
+"""Families mixed in one model: what is priced, and the whole life of a classifier."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, train_test_split
+
+import cwboost
+from cwboost import BindContext, CWBoostClassifier, StumpFamily, TreeFamily, get_family, load_model
+from cwboost.datasets import load_vowel
+from cwboost.families import MixedFamily
+from cwboost.families.discovery import resolve_weak_learner
+
+MIXTURES = {
+    "best": ["stump", "projection"],
+    "random": MixedFamily(["stump", "tree"], selection="random", shares=[1, 3]),
+    "twice": MixedFamily([TreeFamily(max_depth=1), TreeFamily(max_depth=4), "stump"]),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_vowel(return_X_y=True)
+    return train_test_split(X, y, test_size=0.5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, _, y, _ = data
+    return {
+        name: CWBoostClassifier(mixture, n_estimators=12, random_state=0).fit(X, y)
+        for name, mixture in MIXTURES.items()
+    }
+
+
+@pytest.fixture(params=MIXTURES)
+def model(request, fitted):
+    return fitted[request.param]
+
+
+def bind(family, X, n_targets=3, seed=0):
+    return family.bind(
+        X, BindContext(n_targets=n_targets, random_state=np.random.default_rng(seed))
+    )
+
+
+def test_all_members_are_used(model):
+    parts = model.ensemble_.learners.parts
+    assert set(parts) <= {"stump", "projection", "tree"} and len(parts) == 2
+    assert sum(map(len, parts.values())) == len(model.ensemble_.learners)
+
+
+def test_each_target_gets_the_best_of_the_families(data):
+    X, weights = data[0], np.random.default_rng(1).normal(size=(3, len(data[0])))
+    found = bind(MixedFamily(["stump", "tree"]), X).price(weights)
+    alone = [bind(resolve_weak_learner(name), X).price(weights) for name in ("stump", "tree")]
+    np.testing.assert_array_equal(found.edges, np.maximum(alone[0].edges, alone[1].edges))
+    outputs = found.learners.outputs(X)
+    assert (cwboost.pack_outputs(outputs) == found.outputs).all()
+
+
+@pytest.mark.parametrize("classifier", [CWBoostClassifier, cwboost.MultiBoostClassifier])
+def test_one_family_mixed_with_itself_is_that_family(data, classifier):
+    X, X_test, y, _ = data
+    one = classifier("stump", n_estimators=8, random_state=0).fit(X, y)
+    two = classifier(["stump", StumpFamily()], n_estimators=8, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(one.decision_function(X_test), two.decision_function(X_test))
+    np.testing.assert_array_equal(one.history_["objective"], two.history_["objective"])
+
+
+def test_the_certificate_holds_if_all_are_exact_and_all_are_priced(data):
+    X, _, y, _ = data
+    exact_tree = TreeFamily(max_depth=1, max_features=None, criterion="edge")
+    for members, selection, certified in (
+        (["stump", StumpFamily()], "best", True),
+        (["stump", StumpFamily()], "random", False),
+        (["stump", "projection"], "best", False),
+    ):
+        family = MixedFamily(members, selection)
+        clf = CWBoostClassifier(family, n_estimators=3, random_state=0).fit(X, y)
+        assert bind(family, X).exact is certified
+        assert np.isfinite(clf.history_["dual_bound"]).all() == certified
+    assert bind(exact_tree, X).exact is bind(MixedFamily([exact_tree, "stump"]), X).exact
+
+
+def test_random_selection_draws_by_shares(data):
+    X = data[0]
+    family = MixedFamily(["stump", "tree"], selection="random", shares=[1, 3])
+    pricer = bind(family, X, n_targets=400)
+    weights = np.random.default_rng(0).normal(size=(400, len(X)))
+    found = pricer.price(weights)
+    parts = found.learners.parts
+    assert 70 <= len(parts["stump"]) <= 130
+    stumps = bind(StumpFamily(), X, 400).price(weights)
+    drawn = np.flatnonzero(np.array(list(parts))[found.learners.part] == "stump")
+    np.testing.assert_array_equal(found.edges[drawn], stumps.edges[drawn])
+
+
+def test_copies_files_and_stages_predict_the_same(model, data, tmp_path):
+    X, X_test, y, _ = data
+    expected = model.decision_function(X_test)
+    model.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    for other in (loaded, pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)):
+        np.testing.assert_array_equal(other.decision_function(X_test), expected)
+        np.testing.assert_array_equal(other.feature_importances_, model.feature_importances_)
+    np.testing.assert_allclose(list(loaded.staged_decision_function(X_test))[-1], expected)
+    assert loaded.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+
+
+def test_a_continued_model_is_the_uninterrupted_one(data):
+    X, X_test, y, _ = data
+    family = MixedFamily(["stump", "tree"], selection="random")
+    whole = CWBoostClassifier(family, n_estimators=10, random_state=0).fit(X, y)
+    half = CWBoostClassifier(family, n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    half.set_params(n_estimators=10).fit(X, y)
+    np.testing.assert_array_equal(half.decision_function(X_test), whole.decision_function(X_test))
+
+
+def test_exported_models_predict_the_same(model, data):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    exported = cwboost.to_onnx(model).SerializeToString()
+    labels, scores, _ = onnxruntime.InferenceSession(exported).run(
+        None, {"X": data[1].astype(np.float64)}
+    )
+    np.testing.assert_allclose(scores, model.decision_function(data[1]), atol=1e-12)
+    assert (labels == model.predict(data[1])).all()
+
+
+def test_parts_are_stored_by_name(fitted):
+    arrays = fitted["best"].ensemble_.learners.arrays()
+    assert {"part", "stump/feature", "projection/threshold"} <= set(arrays)
+    learners = get_family("mixed").learners_type.from_arrays(arrays, 10)
+    assert (learners.part == fitted["best"].ensemble_.learners.part).all()
+
+
+def damaged(arrays, name):
+    part = arrays["part"]
+    return {
+        "unknown family": {**arrays, "nobody/x": np.zeros(0)},
+        "mixed in mixed": {**arrays, "mixed/part": np.zeros(0, np.int32)},
+        "part out of range": {**arrays, "part": part + 1},
+        "wrong counts": {**arrays, "part": np.zeros_like(part)},
+        "wrong dtype": {**arrays, "part": part.astype(np.int64)},
+        "no part": {key: value for key, value in arrays.items() if key != "part"},
+        "negative": {**arrays, "part": part - 1},
+    }[name]
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("unknown family", "'nobody', which is not available"),
+        ("mixed in mixed", "cannot be mixed itself"),
+        ("part out of range", "'part' must name"),
+        ("wrong counts", "'part' must name"),
+        ("wrong dtype", "int32"),
+        ("no part", "missing"),
+        ("negative", "'part' must name"),
+    ],
+)
+def test_damaged_arrays_are_refused(fitted, name, message):
+    arrays = damaged(fitted["best"].ensemble_.learners.arrays(), name)
+    with pytest.raises(ValueError, match=message):
+        get_family("mixed").learners_type.from_arrays(arrays, 10)
+
+
+def test_parameters_are_nested_under_the_names(data):
+    clf = CWBoostClassifier(["stump", "tree"], n_estimators=2, random_state=0)
+    clf.set_params(weak_learner__tree__max_depth=3, weak_learner__selection="random")
+    assert clf.weak_learner.families[1].max_depth == 3
+    assert clone(clf).get_params()["weak_learner__tree__max_depth"] == 3
+    twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
+    assert [member.max_depth for member in twice.families] == [1, 5]
+    search = GridSearchCV(
+        CWBoostClassifier(["stump", "tree"], n_estimators=2),
+        {"weak_learner__tree__max_depth": [1, 3]},
+        cv=2,
+    )
+    assert search.fit(data[0], data[2]).best_score_ > 0
+    with pytest.raises(ValueError, match=r"Invalid parameter 'bush'.*'stump', 'tree'"):
+        MixedFamily().set_params(bush__max_depth=1)
+
+
+@pytest.mark.parametrize(
+    "family, message",
+    [
+        (MixedFamily([]), "at least one family"),
+        (MixedFamily("stump"), "families must be a list"),
+        (MixedFamily(["stump", "mixed"]), "must not hold a mixed family"),
+        (MixedFamily(["stump", "no_such"]), "unknown weak learner 'no_such'"),
+        (MixedFamily(selection="worst"), "selection must be 'best' or 'random'"),
+        (MixedFamily(shares=[1, 2]), "shares applies to selection='random' only"),
+        (MixedFamily(selection="random", shares=[1]), "shares must be 2 numbers > 0"),
+        (MixedFamily(selection="random", shares=[1, 0]), "shares must be 2 numbers > 0"),
+    ],
+)
+def test_parameters_are_checked(family, message):
+    with pytest.raises(ValueError, match=message):
+        bind(family, np.eye(4))
+
+
+def test_a_fault_names_the_member(data, monkeypatch):
+    broken = get_family("stump")()
+    pricer = type(bind(broken, data[0]))
+
+    def price(self, weights, request=None, real=pricer.price):
+        priced = real(self, weights, request or cwboost.PricingRequest())
+        return cwboost.Priced(priced.learners, priced.outputs, priced.edges * np.nan)
+
+    monkeypatch.setattr(pricer, "price", price)
+    with pytest.raises(cwboost.FamilyFault, match=r"weak learner 'stump' .*edges must be finite"):
+        CWBoostClassifier(["tree", "stump"], random_state=0).fit(data[0], data[2])
+
+
+def test_missing_values_need_families_that_all_take_them():
+    assert not MixedFamily(["stump", "projection"]).capabilities.missing_values
+    assert MixedFamily(["stump", "tree"]).capabilities.missing_values
