@@ -1,6 +1,7 @@
-"""The pages name every public name, hook, capability, check and Cython function."""
+"""The pages name every public name, hook, capability, check and Cython function, and each other."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from cwboost import hookspecs
 from cwboost.testing.runner import _all_checks
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE, DOCS = ROOT / "cwboost", ROOT / "docs" / "plugins"
+PACKAGE, PAGES = ROOT / "cwboost", ROOT / "docs"
+DOCS = PAGES / "plugins"
 
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="needs a checkout")
 
@@ -66,9 +68,35 @@ def test_every_module_of_checks_is_documented():
         assert f"automodule:: {function.__module__}\n" in text, function.__module__
 
 
-def test_every_page_is_reached():
-    index = (DOCS / "index.md").read_text()
-    toctree = index.partition("{toctree}")[2].split()
-    pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
-    assert pages <= set(toctree)
-    assert "plugins/index" in (ROOT / "docs" / "index.md").read_text()
+def test_every_page_is_in_the_sidebar_once():
+    entries = Counter()
+    for index in ("index.md", "plugins/index.md"):
+        folder = (PAGES / index).parent.relative_to(PAGES)
+        for body in re.findall(
+            r"^```\{toctree\}\n(.*?)^```", (PAGES / index).read_text(encoding="utf-8"), re.M | re.S
+        ):
+            names = [line for line in body.split() if not line.startswith(":")]
+            entries.update(
+                (folder / name).as_posix()
+                for name in names
+                if (PAGES / folder / f"{name}.md").exists()
+            )
+    pages = {path.relative_to(PAGES).with_suffix("").as_posix() for path in PAGES.rglob("*.md")}
+    assert entries == Counter(pages - {"index"})
+
+
+PATH = re.compile(r"`((?:[a-z_][\w]*/)*[a-z_][\w]*\.(?:pyx|pxd|py|h)|(?:[a-z_]\w*/)+)`")
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_page_names_exist(page):
+    named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
+    assert named
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "cwboost").rglob("*.*")]
+
+    def exists(path):
+        if (ROOT / path).exists() or (ROOT / "cwboost" / path).exists():
+            return True
+        return any(file.endswith(f"/{path}") or f"/{path}" in f"{file}/" for file in files)
+
+    assert sorted(path for path in named if not exists(path)) == []
