@@ -1,1 +1,1 @@
-"""The classifiers that the paper measures against."""
+"""The classifiers that the paper compares with."""

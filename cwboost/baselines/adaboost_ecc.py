@@ -1,4 +1,4 @@
-"""`AdaBoostECCClassifier`: a new split of the classes each round, boosted by pseudo-loss."""
+"""`AdaBoostECCClassifier`: a new split of the classes every round, boosted by pseudo-loss."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from cwboost.families.contract import unpack_outputs
 __all__ = ["AdaBoostECCClassifier"]
 
 CODES_A_ROUND = 20
-"""Codes that a round draws, one after the other, while the learners have no edge."""
+"""Maximum number of codes that a round draws until a learner has an edge."""
 
 
 @dataclass
 class CodeTraining(VoteTraining):
-    """Rounds of AdaBoost.ECC.
+    """Training of AdaBoost.ECC.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class CodeTraining(VoteTraining):
         Shared with the pricer.
     choice : {"random", "max_cut"}
     both : bool
-        A coefficient for each of the predictions -1 and +1, or one for both.
+        True: one coefficient for each of the predictions -1 and +1. False: one for both.
     smoothing : float
-        Added to the masses of right and wrong that give a coefficient.
+        Added to the masses of right and wrong predictions that determine a coefficient.
     """
 
     rng: np.random.Generator = None
@@ -55,7 +55,7 @@ class CodeTraining(VoteTraining):
         self._weigh()
 
     def _weigh(self) -> None:
-        """Weights of example and wrong class of sum one, and their sum before, the loss."""
+        """Compute the weights of example and wrong class, of sum one, and the loss."""
         own = self.scores[self.problem.y, self._columns]
         exponents = 0.5 * (self.scores - own)
         exponents[self.problem.y, self._columns] = -np.inf
@@ -72,7 +72,7 @@ class CodeTraining(VoteTraining):
         return max_cut(between + between.T, self.rng)
 
     def round(self) -> bool:
-        """One round of AdaBoost.ECC; False when training is over (see `stop_reason`)."""
+        """Run one round of AdaBoost.ECC; return False once training ends (`stop_reason`)."""
         start = perf_counter()
         for _ in range(CODES_A_ROUND):
             code = self._code()
@@ -110,7 +110,7 @@ class CodeTraining(VoteTraining):
         return self.pricer.price(np.ones((1, self.pricer.n_samples))).learners
 
     def _coefficients(self, signs, across, outputs) -> tuple[float, float]:
-        """What a prediction of +1 and one of -1 count, the minimisers of the loss, smoothed."""
+        """Return the coefficients of predictions +1 and -1: the smoothed minimisers of the loss."""
         right = outputs == signs
         sides = outputs > 0, outputs < 0
         of_right = np.array([across[right & side].sum() for side in sides])
@@ -132,49 +132,50 @@ class CodeTraining(VoteTraining):
 
 
 class AdaBoostECCClassifier(BaselineClassifier):
-    """AdaBoost.ECC: each round splits the classes in two anew and boosts by pseudo-loss.
+    """AdaBoost.ECC: every round draws a new split of the classes and boosts by pseudo-loss.
 
-    AdaBoost.ECC [1]_ keeps a distribution over pairs of an example and a wrong class, at first
-    P(i, l) proportional to w_i for l != y_i. Round t chooses a code m in {-1, +1}^n_classes and
-    weighs an example by what the code sets against its class,
+    AdaBoost.ECC [1]_ keeps a distribution over pairs of an example and a wrong class, initially
+    P(i, l) proportional to w_i for l != y_i. A round chooses a code m in {-1, +1}^n_classes and
+    weights an example by the classes that the code separates from its class,
 
         U = sum over i and l with m_l != m_{y_i} of P(i, l),
         D(i) = sum over l with m_l != m_{y_i} of P(i, l) / U.
 
-    A weak learner h is found for the labels m_{y_i} under D, and votes g(x) = alpha where
-    h(x) = +1 and g(x) = -beta where h(x) = -1,
+    A weak learner h is found for the labels m_{y_i} under D. It votes g(x) = alpha if
+    h(x) = +1 and g(x) = -beta if h(x) = -1, with
 
         alpha = log(D[h = +1, m = +1] / D[h = +1, m = -1]) / 2,
         beta = log(D[h = -1, m = -1] / D[h = -1, m = +1]) / 2,
 
     which minimise the loss, the sum over i and l != y_i of
     exp((F_l(x_i) - F_{y_i}(x_i)) / 2) with F_l the sum of the rounds' m_l g(x). P stays
-    proportional to the terms of the loss; the prediction is the class of largest F_l. To both
-    masses of a ratio `smoothing` is added [2]_, since a leaf without errors would vote without
-    bound.
+    proportional to the terms of the loss; the prediction is the class of largest F_l. `smoothing`
+    is added to both masses of a ratio [2]_, since the vote of a leaf without errors would be
+    unbounded.
 
     Parameters
     ----------
     weak_learner : str or WeakLearnerFamily, default="stump"
         Registered name of a family, or an instance with its hyper-parameters.
     n_estimators : int, default=200
-        Rounds; each adds one weak learner.
+        Number of rounds; each adds one weak learner.
     code : {"random", "max_cut"}, default="random"
-        "random" sets a random half of the classes against the others. "max_cut" searches for the
-        code of largest U from there: classes change sides one at a time as long as that gains.
+        "random" separates a random half of the classes from the others. "max_cut" starts from
+        there and increases U by local search: one class changes sides at a time, as long as U
+        increases.
     coefficients : {"both", "equal"}, default="both"
-        A coefficient for each prediction, as above, or one,
-        log((1 - pseudo-loss) / pseudo-loss) / 2, for both.
+        "both": one coefficient per prediction, as above. "equal": a single one,
+        log((1 - pseudo-loss) / pseudo-loss) / 2.
     smoothing : float, > 0, default=1e-3
-        A coefficient is then at most log(1 / smoothing) / 2.
+        Bounds a coefficient by about log(1 / smoothing) / 2.
     max_seconds : float or None, default=None
-        Training stops with the first round that ends later than this after `fit` began.
+        Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
-        Draws the codes, and what the family draws.
+        Generator for the codes and for the family.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -185,20 +186,20 @@ class AdaBoostECCClassifier(BaselineClassifier):
         The code of each round.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
-        With g = (alpha - beta) / 2 + (alpha + beta) / 2 h: coefficients and offsets.
+        Coefficients and offsets, as g = (alpha - beta) / 2 + (alpha + beta) / 2 h.
     history_ : dict of ndarrays of shape (n_rounds,)
-        objective (the loss above over its first value), edge (1 - 2 pseudo-loss), code_mass (U),
-        alpha, beta, n_nonzero, pricing_seconds (choice of the code included), solver_seconds,
-        train_error, valid_error; dual_bound, gap and max_violation are NaN.
+        objective (the loss above, relative to its initial value), edge (1 - 2 pseudo-loss),
+        code_mass (U), alpha, beta, n_nonzero, pricing_seconds (with the choice of the code),
+        solver_seconds, train_error, valid_error; dual_bound, gap and max_violation are NaN.
     n_iter_ : int
-        Rounds trained.
+        Number of rounds trained.
     stop_reason_ : str
-        "n_estimators"; "no column" (no learner had an edge for any of 20 codes of the round);
-        "perfect weak learner" (for two classes only: one is right everywhere; with more classes
-        another code is drawn and training goes on); "max_seconds" or "callback".
+        "n_estimators"; "no column" (no learner had an edge for any of the round's 20 codes);
+        "perfect weak learner" (two classes only: a learner without errors; with more classes
+        training continues with another code); "max_seconds" or "callback".
 
     References
     ----------
@@ -260,11 +261,11 @@ class AdaBoostECCClassifier(BaselineClassifier):
         return attributes | {"codes_": codes.reshape(-1, len(self.classes_))}
 
     def _probabilities(self, scores) -> np.ndarray:
-        # The expected loss is least where exp(F_l / 2) is proportional to sqrt(P(l)).
+        # The expected loss is minimal if exp(F_l / 2) is proportional to sqrt(P(l)).
         return softmax(scores, axis=1)
 
     def _check_model(self) -> None:
-        """Check that what a model file held fits together; raises ValueError."""
+        """Check that the values of a model file are consistent; raise a ValueError if not."""
         super()._check_model()
         shape = (self.ensemble_.n_rounds, len(self.classes_))
         if self.codes_.shape != shape or self.codes_.dtype != np.int8:

@@ -1,4 +1,4 @@
-"""`AdaBoostMHClassifier`: one binary question for each class of each example."""
+"""`AdaBoostMHClassifier`: one binary question per pair of example and class."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ __all__ = ["AdaBoostMHClassifier"]
 
 
 class AdaBoostMHClassifier(BaselineClassifier):
-    """Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes at once.
+    """Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes jointly.
 
     AdaBoost.MH [1]_ turns an example of class y_i into n_classes binary examples with signs
     Y_i[l] = +1 for l = y_i and -1 otherwise, and keeps a distribution D over the pairs (i, l),
-    at first D(i, l) = w_i / (n_classes sum w). A round's hypothesis is
+    initially D(i, l) = w_i / (n_classes sum w). A round's hypothesis is
     h(x, l) = v_l h(x) with one weak learner h and a vote vector v in {-1, +1}^n_classes, or
-    v_l h_l(x) with one weak learner a class. Both maximise
+    v_l h_l(x) with one weak learner per class. Both maximise
 
         r = sum over i, l of  D(i, l) Y_i[l] h(x_i, l),
 
-    so v_l is the sign of the class's own edge sum_i D(i, l) Y_i[l] h_l(x_i). Then
+    so v_l is the sign of the edge of class l, sum_i D(i, l) Y_i[l] h_l(x_i). Then
 
         coefficient = log((1 + r) / (1 - r)) / 2,
         D(i, l) proportional to D(i, l) exp(-coefficient Y_i[l] h(x_i, l)),
 
-    which multiplies the loss, mean of exp(-Y_i[l] F_l(x_i)), by sqrt(1 - r^2). The prediction is
-    the class of largest F_l(x), the sum of the rounds' coefficient h(x, l).
+    which multiplies the loss, the mean of exp(-Y_i[l] F_l(x_i)), by sqrt(1 - r^2). F_l(x) is the
+    sum of coefficient times h(x, l) over the rounds; the prediction is the class of largest F_l.
 
     Parameters
     ----------
     weak_learner : str or WeakLearnerFamily, default="stump"
         Registered name of a family, or an instance with its hyper-parameters.
     n_estimators : int, default=200
-        Rounds.
+        Number of rounds.
     learners : {"shared", "per_class"}, default="shared"
-        One weak learner a round with a vote for each class, or one a class and round. Both have
-        one coefficient a round.
+        "shared": one weak learner per round with one vote per class. "per_class": one weak
+        learner per class and round. Both have one coefficient per round.
     max_seconds : float or None, default=None
-        Training stops with the first round that ends later than this after `fit` began.
+        Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -56,7 +56,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
@@ -64,10 +64,10 @@ class AdaBoostMHClassifier(BaselineClassifier):
         solver_seconds (weights and scores), train_error, valid_error; dual_bound, gap and
         max_violation are NaN.
     n_iter_ : int
-        Rounds trained.
+        Number of rounds trained.
     stop_reason_ : str
-        "n_estimators", "perfect weak learner" (one is right on every pair; it was added and
-        would be found again for ever), "no column" (the best has no edge; it was not added),
+        "n_estimators", "perfect weak learner" (the last learner has no errors; every further
+        round would find it again), "no column" (the best learner has no edge and was not added),
         "max_seconds" or "callback".
 
     References
@@ -110,5 +110,5 @@ class AdaBoostMHClassifier(BaselineClassifier):
         )
 
     def _probabilities(self, scores) -> np.ndarray:
-        # The loss of a label is least at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
+        # The loss of a label is minimal at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
         return softmax(log_expit(2.0 * scores), axis=1)

@@ -1,4 +1,4 @@
-"""`AdaBoostMOClassifier`: the bits of a code for the classes, boosted together and decoded."""
+"""`AdaBoostMOClassifier`: joint boosting of the bits of an output code, then decoding."""
 
 from __future__ import annotations
 
@@ -20,48 +20,51 @@ __all__ = ["AdaBoostMOClassifier"]
 class AdaBoostMOClassifier(BaselineClassifier):
     """AdaBoost.MO: AdaBoost.MH on the bits of an error-correcting code, then decoding.
 
-    A code matrix with a row of n_bits signs for each class, M(y, b), is fixed before training.
+    A code matrix M(y, b) with one row of n_bits signs per class is fixed before training.
     AdaBoost.MH (see `AdaBoostMHClassifier`) runs on the questions "is bit b of the class's code
-    word +1?" [1]_: with D over pairs of example and bit, at first D(i, b) = w_i / (n_bits sum w),
-    a round finds a weak learner h_b for every bit, signed by the sign of its edge, with
+    word +1?" [1]_. It keeps a distribution D over pairs of example and bit, initially
+    D(i, b) = w_i / (n_bits sum w). A round finds one weak learner h_b per bit, multiplied by the
+    sign of its edge, with
 
         r = sum over i, b of  D(i, b) M(y_i, b) h_b(x_i),
         coefficient = log((1 + r) / (1 - r)) / 2,
         D(i, b) proportional to D(i, b) exp(-coefficient M(y_i, b) h_b(x_i)).
 
-    The scores of the bits, f_b(x) = sum over rounds of coefficient h_b(x), are decoded by
+    The scores of the bits, f_b(x) = sum over rounds of coefficient times h_b(x), are decoded by
 
         "loss":     argmin over y of  sum_b exp(-M(y, b) f_b(x)),
-        "hamming":  argmin over y of  the bits with sign f_b(x) != M(y, b), a zero f_b half a bit.
+        "hamming":  argmin over y of  the number of bits with sign f_b(x) != M(y, b),
 
-    `decision_function` returns ``-log(mean_b exp(-M(y, b) f_b))``, or minus the number of bits.
+    where f_b = 0 counts as half a bit. `decision_function` returns
+    ``-log(mean_b exp(-M(y, b) f_b))``, or minus the number of bits.
 
     Parameters
     ----------
     weak_learner : str or WeakLearnerFamily, default="stump"
         Registered name of a family, or an instance with its hyper-parameters.
     n_estimators : int, default=200
-        Rounds.
+        Number of rounds.
     code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits), \
             default="random"
-        "random": dense random bits, no two the same split, the code of largest minimum distance
-        between classes out of 100. "exhaustive": all ``2 ** (n_classes - 1) - 1`` splits of the
-        classes, for at most 11 classes. Or a matrix of -1 and +1, rows in the order of
-        ``classes_``.
+        "random": dense random bits of distinct splits; of 100 codes, the one of largest minimum
+        distance between classes. "one_vs_all": one bit per class. "exhaustive": all
+        ``2 ** (n_classes - 1) - 1`` splits of the classes, for at most 11 classes. Or a matrix of
+        -1 and +1 with rows in the order of ``classes_``.
     code_size : int or None, default=None
-        Bits of a random code; None is ``ceil(10 log2 n_classes)``, or all splits where there are
-        fewer.
+        Number of bits of a random code; None is ``ceil(10 log2 n_classes)``, but at most the
+        number of splits.
     decoding : {"loss", "hamming"}, default="loss"
     learners : {"per_bit", "shared"}, default="per_bit"
-        One weak learner for each bit and round, or one a round with a vote for each bit.
+        "per_bit": one weak learner per bit and round. "shared": one per round with one vote per
+        bit.
     max_seconds : float or None, default=None
-        Training stops with the first round that ends later than this after `fit` began.
+        Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
-        Draws the random code, and what the family draws.
+        Generator for the random code and for the family.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -71,14 +74,14 @@ class AdaBoostMOClassifier(BaselineClassifier):
     code_ : ndarray of shape (n_classes, n_bits), int8
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
-        Its scores are those of the bits.
+        Its scores are the scores of the bits.
     history_ : dict of ndarrays of shape (n_rounds,)
         As for `AdaBoostMHClassifier`; the objective is the mean of exp(-M(y_i, b) f_b(x_i)).
     n_iter_ : int
-        Rounds trained.
+        Number of rounds trained.
     stop_reason_ : str
         As for `AdaBoostMHClassifier`.
 
@@ -123,12 +126,12 @@ class AdaBoostMOClassifier(BaselineClassifier):
             check_number("code_size", self.code_size, Integral, 1)
             if not (isinstance(self.code, str) and self.code == "random"):
                 raise ValueError(
-                    f"code_size is for code='random' only, got {self.code_size!r} with "
+                    f"code_size must be None unless code='random', got {self.code_size!r} with "
                     f"code={self.code!r}"
                 )
 
     def _training(self, problem, family, held_out) -> LabelTraining:
-        # The code is drawn first, by a generator of its own stream: the same for any family.
+        # A separate random stream draws the code, so that all families get the same code.
         self.code_ = code_matrix(
             self.code, len(self.classes_), self.code_size, self._generator().spawn(1)[0]
         )
@@ -148,7 +151,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         )
 
     def _class_scores(self, scores) -> np.ndarray:
-        """Decode the scores of the bits, a row an example."""
+        """Decode the scores of the bits, one row per example."""
         if self.decoding == "hamming":
             agreement = np.sign(scores) @ self.code_.T.astype(np.float64)
             return 0.5 * (agreement - self.code_.shape[1])
@@ -168,7 +171,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         return softmax(scores, axis=1)
 
     def _check_model(self) -> None:
-        """Check that what a model file held fits together; raises ValueError."""
+        """Check that the values of a model file are consistent; raise a ValueError if not."""
         shape = (len(self.classes_), self.ensemble_.n_scores)
         if self.code_.shape != shape or self.code_.dtype != np.int8:
             raise ValueError(f"code_ must be an int8 array of shape {shape}")

@@ -1,4 +1,4 @@
-"""What the classifiers that the paper measures against have in common: `fit`, start to end."""
+"""The base class of the classifiers that the paper compares with: `fit` from start to end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BaselineClassifier"]
 
 
 class BaselineClassifier(BoostingClassifier):
-    """Base of the rivals; a subclass says how to train (`_training`)."""
+    """Base of the baselines; a subclass defines how to train (`_training`)."""
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
@@ -35,13 +35,13 @@ class BaselineClassifier(BoostingClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            uint8, float32 and float64 are read as they are; other numbers become float64.
+            uint8, float32 and float64 are read as they are; other dtypes become float64.
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Multiplies the loss of an example; a common factor changes nothing.
+            Factors of the examples' losses; a common factor changes nothing.
         X_val, y_val : array-likes, default=None
-            Held-out examples whose error the history follows.
+            Held-out examples; the history records their error.
 
         Returns
         -------
@@ -64,11 +64,11 @@ class BaselineClassifier(BoostingClassifier):
         self._run(Fit(self, training, family, callbacks, start))
 
     def _check_parameters(self) -> None:
-        """Check the parameters that all have; a subclass adds its own."""
+        """Check the common parameters; a subclass extends this for its own."""
         check_number("n_estimators", self.n_estimators, Integral, 1)
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, Real, 0.0)
 
     def _training(self, problem, family, held_out):
-        """Training of this kind on the problem, see `cwboost.estimator.rounds.Training`."""
+        """Return the training on the problem, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Codes: which classes a binary question sets against which."""
+"""Codes: splits of the classes that define binary questions."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = [
 ]
 
 LARGEST_EXHAUSTIVE = 11
-"""Classes for which the exhaustive code (1,023 bits then) is built."""
+"""Maximum number of classes of the exhaustive code, which then has 1,023 bits."""
 TRIES = 100
-"""Random codes of which the one of largest minimum distance between classes is taken."""
+"""Number of random codes, of which the one of largest minimum distance is taken."""
 
 
 # --- one question: the codes of AdaBoost.ECC ---------------------------------------------------
 
 
 def random_half(n_classes: int, rng: np.random.Generator) -> np.ndarray:
-    """A random half of the classes (rounded down) at +1, the others at -1."""
+    """Return a code with +1 for a random half of the classes (rounded down), -1 for the others."""
     code = np.full(n_classes, -1, dtype=np.int8)
     code[rng.permutation(n_classes)[: n_classes // 2]] = 1
     return code
 
 
 def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
-    """A code of large cut, ``sum of weights[a, b] over classes a, b of different sign``.
+    """Return a code of large cut, ``sum of weights[a, b] over classes a, b of different sign``.
 
-    Local search from a random half: the class whose change of sides gains most changes, until
-    none gains. The cut is then at least half of all weight.
+    Local search from a random half: the class that increases the cut most changes sides, until
+    no class increases it. The cut is then at least half of the total weight.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
     coupling = weights - np.diag(np.diag(weights))
     least = 1e-12 * coupling.sum()
     while True:
-        # Class a gains its weight to its own side and loses that to the other.
+        # If class a changes sides, the cut gains its weights to its side and loses the others.
         gain = code * (coupling @ code)
         best = int(np.argmax(gain))
         if not gain[best] > least:
@@ -54,22 +54,22 @@ def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
         code[best] = -code[best]
 
 
-# --- all questions beforehand: the codes of AdaBoost.MO ----------------------------------------
+# --- all questions in advance: the codes of AdaBoost.MO ----------------------------------------
 
 
 def code_size(n_classes: int) -> int:
-    """Bits of a random dense code: 10 log2 of the classes, as many as there are at most."""
+    """Return the bits of a random dense code: 10 log2 n_classes, at most the number of splits."""
     return min(int(np.ceil(10 * np.log2(n_classes))), 2 ** (min(n_classes, 40) - 1) - 1)
 
 
 def one_vs_all(n_classes: int) -> np.ndarray:
-    """A bit a class; one bit for two classes."""
+    """Return the code of one bit per class; one bit for two classes."""
     code = 2 * np.eye(n_classes, dtype=np.int8) - 1
     return code if n_classes > 2 else code[:, 1:]
 
 
 def exhaustive(n_classes: int) -> np.ndarray:
-    """Every split of the classes in two, once: ``2 ** (n_classes - 1) - 1`` bits.
+    """Return the code of all splits of the classes in two: ``2 ** (n_classes - 1) - 1`` bits.
 
     Raises
     ------
@@ -78,24 +78,24 @@ def exhaustive(n_classes: int) -> np.ndarray:
     """
     if n_classes > LARGEST_EXHAUSTIVE:
         raise ValueError(
-            f"code='exhaustive' is for at most {LARGEST_EXHAUSTIVE} classes "
+            f"code='exhaustive' takes at most {LARGEST_EXHAUSTIVE} classes "
             f"({2 ** (LARGEST_EXHAUSTIVE - 1) - 1} bits), got {n_classes}: use 'random'"
         )
-    # The first class is always +1, so that no bit is another's complement; 0 would be constant.
+    # The first class is always +1, so that bits are not complements; number 0 would be constant.
     bits = np.arange(1, 2 ** (n_classes - 1))
     minus = (bits[None, :] >> np.arange(n_classes - 1)[:, None]) & 1
     return np.vstack([np.ones(len(bits), np.int8), 1 - 2 * minus.astype(np.int8)])
 
 
 def random_dense(n_classes: int, n_bits: int, rng: np.random.Generator) -> np.ndarray:
-    """Random bits, no two the same split of the classes; the best separated of many codes.
+    """Return the best separated of many random codes, whose bits are distinct splits.
 
     Parameters
     ----------
     n_classes : int
     n_bits : int
-        At most ``2 ** (n_classes - 1) - 1``, the number of splits, and enough to tell the
-        classes apart: at least log2 of their number.
+        At most ``2 ** (n_classes - 1) - 1``, the number of splits, and at least log2 n_classes,
+        to distinguish the classes.
     rng : numpy.random.Generator
     """
     best, largest = None, -1
@@ -107,8 +107,8 @@ def random_dense(n_classes: int, n_bits: int, rng: np.random.Generator) -> np.nd
             best, largest = code, smallest
     if largest == 0:
         raise ValueError(
-            f"code_size={n_bits} leaves two of the {n_classes} classes with one code word in "
-            f"{TRIES} random codes: give more bits"
+            f"code_size must be large enough to distinguish {n_classes} classes, got {n_bits}: all "
+            f"{TRIES} random codes give two classes the same code word"
         )
     return best
 
@@ -127,7 +127,7 @@ def _distinct_splits(n_classes, n_bits, rng) -> np.ndarray:
 
 
 def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.ndarray:
-    """The code matrix that an estimator's parameters ask for.
+    """Return the code matrix for the parameters of an estimator.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.nd
     matrix = np.asarray(code)
     if matrix.ndim != 2 or matrix.shape[0] != n_classes or matrix.shape[1] == 0:
         raise ValueError(
-            f"code must have a row for each of the {n_classes} classes and a column a bit, "
+            f"code must have one row for each of the {n_classes} classes and one column per bit, "
             f"got shape {matrix.shape}"
         )
     if not np.isin(matrix, (-1, 1)).all():
         raise ValueError("code must hold only -1 and +1")
     if len(np.unique(matrix, axis=0)) < n_classes:
-        raise ValueError("code gives two classes the same code word")
+        raise ValueError("code must have distinct rows, got the same code word for two classes")
     return matrix.astype(np.int8)

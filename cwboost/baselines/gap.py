@@ -1,9 +1,9 @@
-"""Solvers that end at a stated duality gap over the given columns, not after so many passes.
+"""Solvers that stop at a given duality gap over the columns, not after a number of passes.
 
 For coefficients w with pair weights mu, lambda = t mu / q with t = 1 / max(1, best edge over the
 columns) satisfies every constraint of the restricted dual; its value is a lower bound on the
-restricted optimum (`RestrictedMaster.dual_bound`). The relative gap is the distance of the
-objective from it as a share of the objective.
+restricted optimum (`RestrictedMaster.dual_bound`). The relative gap is
+(objective - bound) / objective.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from cwboost.solvers.lbfgsb import lbfgsb
 __all__ = ["fcd_to_gap", "lbfgsb_to_gap", "relative_gap"]
 
 SHARE_OF_GAP = 0.1
-"""A coefficient belongs to a pass when its violation is above this share of the wanted gap.
+"""Fraction of `gap_tol` above which a violated coefficient enters the working set.
 
-The relative gap is about the largest violation, since the sum of the coefficients is most of the
+The relative gap is about the largest violation, since the sum of the coefficients dominates the
 objective.
 """
 PASSES_BETWEEN = 3
-"""Passes of coordinate descent after which a Newton step is tried; twice as many after one that
-failed, up to `MOST_BETWEEN`."""
+"""Passes of coordinate descent between Newton steps; doubled after a failed step, up to
+`MOST_BETWEEN`."""
 MOST_BETWEEN = 24
 IDLE_PASSES = 200
-"""Passes without a smaller gap after which rounding is all that is left to solve."""
+"""Passes without a smaller gap after which only rounding is left."""
 
 
 def relative_gap(master: RestrictedMaster) -> float:
-    """Duality gap over the columns of `master`, as a share of its objective."""
+    """Return the duality gap over the columns of `master`, relative to its objective."""
     best_edge = largest(master.edges())
     objective = master.objective
     return (objective - master.dual_bound(best_edge)) / objective
@@ -43,12 +43,12 @@ def relative_gap(master: RestrictedMaster) -> float:
 def fcd_to_gap(
     master: RestrictedMaster, new_rows: Sequence, gap_tol: float, counts
 ) -> SolverReport:
-    """Fast coordinate descent until the relative gap is at most `gap_tol`.
+    """Run fast coordinate descent until the relative gap is at most `gap_tol`.
 
-    Passes over the violated coefficients go through the columns in the order of their arrival,
-    class after class within a column. Every few passes a Newton step on the positive
-    coefficients is taken where it lowers the objective: the passes find which coefficients are
-    positive, the steps close the gap.
+    A pass updates the violated coefficients column by column, in the order of their addition, and
+    class by class within a column. Every few passes, a Newton step on the positive coefficients
+    is taken if it lowers the objective. The passes find which coefficients are positive; the
+    steps close the gap.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def fcd_to_gap(
         The first working set: the new column of each class, -1 for none.
     gap_tol : float
     counts : ndarray of shape (n_classes,), int
-        Examples of each class.
+        Number of examples per class.
 
     Returns
     -------
     SolverReport
-        ``converged`` is False where rounding left a larger gap.
+        ``converged`` is False if rounding prevents the gap from reaching `gap_tol`.
     """
     starts = np.concatenate([[0], np.cumsum(counts)])
     n_updates = 0
@@ -91,16 +91,17 @@ def fcd_to_gap(
 
 
 def lbfgsb_to_gap(master: RestrictedMaster, gap_tol: float, counts) -> SolverReport:
-    """L-BFGS-B until the relative gap is at most `gap_tol`.
+    """Run L-BFGS-B until the relative gap is at most `gap_tol`.
 
-    Its line search compares values of the objective, whose rounding ends it at relative gaps of
-    1e-8 to 1e-6. A smaller gap is then closed by `fcd_to_gap`, which goes by derivatives.
+    Its line search compares objective values, whose rounding stops it at relative gaps of 1e-8 to
+    1e-6. `fcd_to_gap`, which uses derivatives, then closes a smaller gap.
 
     Returns
     -------
     SolverReport
-        Passes and updates are L-BFGS-B's iterations and evaluations, with those of the last
-        resort where it was needed. ``converged`` is False where rounding left a larger gap.
+        Passes and updates are the iterations and evaluations of L-BFGS-B plus those of
+        `fcd_to_gap`, if used. ``converged`` is False if rounding prevents the gap from reaching
+        `gap_tol`.
     """
     report = lbfgsb(master, tol=0.0, ftol=0.0, stop=lambda: relative_gap(master) <= gap_tol)
     gap = relative_gap(master)

@@ -1,7 +1,7 @@
-"""Training of AdaBoost.MH: boosting of many binary labels of each example at once.
+"""Training of AdaBoost.MH: joint boosting of several binary labels per example.
 
-AdaBoost.MH has a label for every class, AdaBoost.MO one for every bit of a code; both are this
-training on a table of signs.
+AdaBoost.MH has one label per class, AdaBoost.MO one per bit of a code; both are this training on
+a table of signs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cwboost.families.contract import unpack_outputs
 __all__ = ["LabelTraining"]
 
 ERROR_OF_PERFECT = 1e-6
-"""The error that the coefficient of a perfect learner is computed from."""
+"""Error assumed for the coefficient of a perfect learner, which would be infinite."""
 
 
 @dataclass
@@ -28,9 +28,9 @@ class LabelTraining(VoteTraining):
     ----------
     code : ndarray of shape (n_classes, n_scores), int8, values -1 and +1
     shared : bool
-        One learner a round with a vote for every label, or one learner a label.
+        True: one learner per round with one vote per label. False: one learner per label.
     decode : callable
-        Scores of the classes from those of the labels, both with a row an example.
+        Maps scores of labels to scores of classes, both with one row per example.
     """
 
     code: np.ndarray = None
@@ -46,7 +46,7 @@ class LabelTraining(VoteTraining):
         self._weigh()
 
     def _weigh(self) -> None:
-        """Weights of example and label, exp(-Y F) of sum one, and their sum before, the loss."""
+        """Compute the weights of example and label, exp(-Y F) scaled to sum one, and the loss."""
         exponents = np.multiply(self._signs, self.scores)
         np.negative(exponents, out=exponents)
         self._weights, log_sum = normalised(exponents, self.problem.weight)
@@ -59,7 +59,7 @@ class LabelTraining(VoteTraining):
         return self.decode(self.scores.T).T
 
     def round(self) -> bool:
-        """One round of AdaBoost.MH; False when training is over (see `stop_reason`)."""
+        """Run one round of AdaBoost.MH; return False once training ends (`stop_reason`)."""
         start = perf_counter()
         signed = self._signs * self._weights
         priced = (self.pricer.price_shared if self.shared else self.pricer.price)(signed)
@@ -70,7 +70,7 @@ class LabelTraining(VoteTraining):
         if edge <= NO_EDGE:
             return self.stop("no column", priced.learners)
         perfect = edge >= 1.0 - PERFECT
-        # No finite coefficient minimises the loss of a learner that is right everywhere.
+        # No finite coefficient minimises the loss of a learner without errors.
         wrong = ERROR_OF_PERFECT if perfect else 0.5 * (1.0 - edge)
         coefficient = float(half_log_odds(1.0 - wrong, wrong))
         values = coefficient * np.where(edges >= 0.0, 1.0, -1.0)

@@ -1,8 +1,8 @@
-"""A Newton step on the coefficients that are not zero, for columns that the classes share.
+"""A Newton step on the positive coefficients, for columns that the classes share.
 
-Coordinate descent alone is slow to close a small gap here: the coordinates that the classes have
-in one column are coupled closely. With R as in `cwboost.master` and |R| entry by entry, columns
-h_j and h_k, the Hessian of the restricted master is
+Coordinate descent alone closes a small gap slowly, because the coefficients of the classes for
+one column are strongly coupled. With R as in `cwboost.master`, |R| its entrywise absolute value
+and columns h_j and h_k, the Hessian of the restricted master is
 
     (1/q) sum_i |r_c(i)| h_j(i) h_k(i)                                  within class c,
     -(1/q) [sum over i of class c of |r_b(i)| h_j(i) h_k(i)
@@ -22,16 +22,17 @@ from cwboost.master import RestrictedMaster
 __all__ = ["MOST_FREE", "newton_step"]
 
 MOST_FREE = 4000
-"""Coefficients that a step may be for; their Hessian then takes 128 MB."""
+"""Maximum number of coefficients of a step; their Hessian then takes 128 MB."""
 DAMPING = (1e-12, 1e-6, 1e-4, 1e-2, 0.3)
-"""Shares of the diagonal that are added to the Hessian, in turn, until the objective falls."""
+"""Damping factors: this multiple of its diagonal is added to the Hessian, in turn, until the
+objective decreases."""
 
 
 def newton_step(master: RestrictedMaster, starts: np.ndarray) -> bool:
-    """Step towards the minimum over the positive coefficients; whether the objective fell.
+    """Step towards the minimum over the positive coefficients; return True if the objective fell.
 
-    Coefficients that would become negative become zero. The step is damped as Levenberg and
-    Marquardt do where it is too long.
+    Coefficients that would become negative become zero. A step that is too long is damped after
+    Levenberg and Marquardt.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def newton_step(master: RestrictedMaster, starts: np.ndarray) -> bool:
 
 
 def _hessian(master, starts, classes, rows) -> np.ndarray:
-    """The Hessian over the coordinates (classes, rows), which come class after class."""
+    """Return the Hessian over the coordinates (classes, rows), which are sorted by class."""
     size = np.abs(master.weights)
     used, position = np.unique(rows, return_inverse=True)
     outputs = unpack_outputs(master.bits[0][used], size.shape[1]).T.astype(np.float64)

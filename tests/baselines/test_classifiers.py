@@ -212,10 +212,16 @@ def test_bad_data(model, vowel):
         (AdaBoostMOClassifier(code="ecoc"), "code must be 'random'"),
         (AdaBoostMOClassifier(code=np.ones((11, 3))), "the same code word"),
         (AdaBoostMOClassifier(code=np.zeros((11, 3))), "only -1 and"),
-        (AdaBoostMOClassifier(code=np.ones((3, 3))), "a row for each of the 11 classes"),
+        (AdaBoostMOClassifier(code=np.ones((3, 3))), "one row for each of the 11 classes"),
         (AdaBoostMOClassifier(code_size=1025), "code_size must be at most 1023"),
-        (AdaBoostMOClassifier(code_size=3), "leaves two of the 11 classes"),
-        (AdaBoostMOClassifier(code_size=3, code="exhaustive"), "code_size is for code='random'"),
+        (
+            AdaBoostMOClassifier(code_size=3),
+            "code_size must be large enough to distinguish 11 classes, got 3",
+        ),
+        (
+            AdaBoostMOClassifier(code_size=3, code="exhaustive"),
+            "code_size must be None unless code='random'",
+        ),
         (AdaBoostMOClassifier(decoding="soft"), "decoding must be one of"),
     ],
 )
