@@ -1,9 +1,9 @@
-"""Stump models as what they are: one step function a feature.
+"""Stump models as additive models: one step function per feature.
 
 A weighted sum of stumps is a sum over features of functions that jump at the stumps' thresholds.
-`AdditiveScores` merges the thresholds once; from then on a prediction costs one search and one
-vector addition for every feature in use, whatever the number of rounds, and the functions can be
-read and drawn.
+`AdditiveScores` merges the thresholds once. A prediction then costs one search and one vector
+addition per feature in use, for any number of rounds, and the functions can be inspected and
+plotted.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["AdditiveScores", "StepFunction"]
 
 @dataclass(frozen=True)
 class StepFunction:
-    """What one feature adds to the scores.
+    """Contribution of one feature to the scores.
 
     Parameters
     ----------
     thresholds : ndarray of shape (n_steps,), dtype float64
         Ascending. A value v lies in slot ``sum(thresholds < v)``.
     values : ndarray of shape (n_steps + 1, n_scores), dtype float64
-        What the feature adds in each slot.
+        Contribution in each slot.
     missing : ndarray of shape (n_scores,), dtype float64
-        What it adds where it is NaN.
+        Contribution if the feature is NaN.
     """
 
     thresholds: np.ndarray
@@ -38,7 +38,7 @@ class StepFunction:
     missing: np.ndarray
 
     def __call__(self, x) -> np.ndarray:
-        """Values at `x`: shape (n,) in, shape (n, n_scores) out."""
+        """Return the values at `x` of shape (n,), as an array of shape (n, n_scores)."""
         x = np.asarray(x, dtype=np.float64)
         slots = np.searchsorted(self.thresholds, x, side="left")
         return np.where(np.isnan(x)[:, None], self.missing, self.values[slots * ~np.isnan(x)])
@@ -47,10 +47,10 @@ class StepFunction:
 class AdditiveScores:
     """Scores of a weighted sum of stumps, evaluated feature by feature.
 
-    Stump ``j`` is +1 times its polarity where ``x[feature[j]] > threshold[j]``, minus its
-    polarity elsewhere, ``missing[j]`` where the feature is NaN; a stump of feature -1 is its
-    polarity everywhere. Scores are sums in a fixed order: the same bits for any number of threads
-    and any way of cutting X into chunks of rows, and equal to ``outputs @ coef`` up to rounding.
+    The output of stump ``j`` is ``polarity[j]`` if ``x[feature[j]] > threshold[j]``,
+    ``missing[j]`` if the feature is NaN, and ``-polarity[j]`` otherwise; for feature -1 it is
+    always ``polarity[j]``. Scores are summed in a fixed order: they have the same bits for any
+    number of threads and any chunks of rows, and equal ``outputs @ coef`` up to rounding.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class AdditiveScores:
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
     coef : sparse array or ndarray of shape (n_stumps, n_scores), dtype float64
     n_features : int, optional
-        Features that X must have; without it, at least those in use.
+        Number of features of X; by default, X must have at least those in use.
 
     Notes
     -----
-    Tables take 128 bytes a stump and group of 16 scores it votes for. The first call with a dtype
-    (bytes, floats, CSR) compiles the tables for it.
+    Tables take 128 bytes per stump and group of 16 scores with a non-zero coefficient. The first
+    call with a kind of X (bytes, floats, CSR) compiles the tables for it.
     """
 
     def __init__(self, feature, threshold, polarity, missing, coef, n_features=None):
@@ -76,7 +76,7 @@ class AdditiveScores:
         self.missing = np.asarray(missing, dtype=np.float64)
         if self.coef.shape[0] != len(self.feature):
             raise ValueError(
-                f"coef must have a row for each of the {len(self.feature)} stumps, "
+                f"coef must have one row for each of the {len(self.feature)} stumps, "
                 f"got shape {self.coef.shape}"
             )
         self.n_scores = self.coef.shape[1]
@@ -85,13 +85,13 @@ class AdditiveScores:
         self._functions: tuple[np.ndarray, dict[int, StepFunction]] | None = None
 
     def __call__(self, X, n_threads: int = 1) -> np.ndarray:
-        """Scores of the rows of X.
+        """Return the scores of the rows of X.
 
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
-            Read as they are: uint8, float32 and float64, in any memory order; CSR. Other dtypes
-            and sparse formats are converted.
+            uint8, float32 and float64 in any memory order, and CSR, are read in place. Other
+            dtypes and sparse formats are converted.
         n_threads : int, default=1
 
         Returns
@@ -134,10 +134,10 @@ class AdditiveScores:
         return _assemble(slabs, self.n_scores, kind)
 
     def functions(self) -> tuple[np.ndarray, dict[int, StepFunction]]:
-        """The constant part, shape (n_scores,), and the step function of each feature in use.
+        """Return the constant part, shape (n_scores,), and the step function per feature in use.
 
-        ``constant + sum of functions[f](X[:, f])``, added in ascending order of ``f``, are the
-        scores.
+        The scores are ``constant + sum of functions[f](X[:, f])``, added in ascending order of
+        ``f``.
         """
         if self._functions is None:
             slab = _Slab(self.feature, self.threshold, self.polarity, self.missing, self.coef)
@@ -151,10 +151,10 @@ class AdditiveScores:
 
 
 def _for_bytes(feature, threshold, polarity):
-    """The same stumps on integers 0..255: thresholds -1..254, the rest constants.
+    """Return equivalent stumps on integers 0..255: thresholds in -1..254, the rest constants.
 
-    ``v > t`` and ``v > floor(t)`` say the same of an integer; a threshold below 0 is always
-    passed and one of 255 or more never.
+    ``v > t`` and ``v > floor(t)`` are equivalent for an integer v; every v exceeds a threshold
+    below 0, and none exceeds a threshold of 255 or more.
     """
     threshold = np.clip(np.floor(threshold), -1, 255)
     split = feature >= 0
@@ -164,9 +164,10 @@ def _for_bytes(feature, threshold, polarity):
 
 
 class _Slab:
-    """Step functions of a few scores.
+    """Step functions of a group of scores.
 
-    ``tables[e]`` has a row a slot of entry ``e`` and a last one for NaN, padded to whole vectors.
+    ``tables[e]`` has one row per slot of entry ``e`` and a last row for NaN, padded to whole
+    vectors.
     """
 
     def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array):
@@ -201,7 +202,7 @@ class _Slab:
             table[-1] = votes[start:end].sum(axis=0)
 
     def move_origin(self) -> None:
-        """Make every function 0 at 0, for rows whose zeros are not visited."""
+        """Shift every function to 0 at 0, for sparse rows, whose zeros are not visited."""
         for thresholds, table in zip(self.thresholds, self.tables):
             at_zero = table[np.searchsorted(thresholds, 0.0, side="left")].copy()
             self.base = self.base + at_zero

@@ -1,4 +1,4 @@
-"""A training matrix as bin codes: what trees are grown on."""
+"""A training matrix as bin codes, on which trees are grown."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from cwboost.kernels.matrices import canonical_csc, readable
 
 __all__ = ["BinnedMatrix"]
 
-_BLOCK_BYTES = 2**24  # of one block of features while a dense matrix is read
+_BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
 
 
 class BinnedMatrix:
-    """Bin codes of a matrix, one byte an entry; of a sparse matrix one byte a stored entry.
+    """Bin codes of a matrix, one byte per entry; of a sparse matrix, one byte per stored entry.
 
-    A feature with at most `max_bins` distinct values (NaN counts as one) gets a bin a value;
-    other features get bins of about equal counts. The last code of a feature, ``n_bins[f]``, is
-    NaN.
+    A feature with at most `max_bins` distinct values (NaN counts as one) gets one bin per value;
+    other features get bins of about equal counts. The last code of a feature, ``n_bins[f]``,
+    stands for NaN.
 
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_rows, n_features)
         uint8, float32 or float64, in any memory order; CSR or CSC. Not kept.
     max_bins : int, default=256
-        Bins of a feature, with the one of missing values; 2 to 256.
+        Maximum number of bins of a feature, including that of missing values; 2 to 256.
     n_threads : int, default=1
 
     Attributes
     ----------
     n_rows, n_features : int
     codes : ndarray of uint8
-        Dense: of (row, feature) at ``feature * n_rows + row``, and 64 bytes of padding. Sparse:
-        empty.
+        Dense: the code of (row, feature) at ``feature * n_rows + row``, then 64 bytes of padding.
+        Sparse: empty.
     listed : ndarray of shape (n_features,), dtype uint8
-        1 where a feature's entries are listed, the rows whose code is not the default: all
-        features of a sparse matrix, and dense ones with a code that over half of the rows share.
+        1 for features with a list of entries, the rows whose code is not the default: all
+        features of a sparse matrix, and dense features with one code in over half of the rows.
     indptr, entry_rows, entry_codes, default_code : ndarray or None
-        Where the entries of each feature begin (int64), their rows (int32) and codes (uint8), and
-        the default code of each feature (uint8; of a sparse matrix that of zero). None where no
+        Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
+        the default code of each feature (uint8; in a sparse matrix, the code of zero). None if no
         feature is listed.
     n_bins : ndarray of shape (n_features,), dtype int32
-        Bins of values, without the missing one.
+        Number of bins of values, without the bin of missing values.
     usable : ndarray, dtype int32
-        Features that are not constant.
+        Indices of the features that are not constant.
     bin_start : ndarray of shape (n_features + 1,), dtype int64
     lowest, highest : ndarray, dtype float64
         Smallest and largest value in bin ``b`` of feature ``f``, at ``bin_start[f] + b``.
@@ -59,7 +59,7 @@ class BinnedMatrix:
 
     def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1):
         if not 2 <= max_bins <= 256:
-            raise ValueError(f"max_bins: expected 2 to 256, got {max_bins!r}")
+            raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
         if self.n_rows >= 2**31:
             raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
@@ -90,7 +90,7 @@ class BinnedMatrix:
         self._list_entries(codes)
 
     def codes_by_row(self, features, n_together: int):
-        """Codes of some features of a dense matrix, so many of one row side by side.
+        """Return codes of some features of a dense matrix, with `n_together` of a row adjacent.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class BinnedMatrix:
         -------
         ndarray of shape (n_blocks, n_rows, n_together), dtype uint8
             The code of ``features[i]`` in row r is at ``[i // n_together, r, i % n_together]``;
-            zeros fill the last block.
+            the last block is padded with zeros.
         """
         codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
         n_blocks = -(-len(features) // n_together)
@@ -112,7 +112,7 @@ class BinnedMatrix:
         return by_row
 
     def _list_entries(self, codes):
-        """List the rare codes of features where one code is common."""
+        """List the entries of features that have one code in over half of the rows."""
         self.listed = np.zeros(self.n_features, dtype=np.uint8)
         self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
         default_code = np.zeros(self.n_features, dtype=np.uint8)
@@ -151,7 +151,7 @@ class BinnedMatrix:
         encode_entries(zeros, every, self.highest, self.bin_start, self.default_code, n_threads)
 
     def _group(self, values, counts, starts, has_nan):
-        """Smallest value, largest value and number of the bins of some features."""
+        """Return the smallest and largest values of the bins of some features, and their number."""
         low, high = np.empty(len(values)), np.empty(len(values))
         n_bins = np.empty(len(starts) - 1, dtype=np.int32)
         most = self._max_bins - np.asarray(has_nan, dtype=np.int64)
@@ -163,14 +163,14 @@ class BinnedMatrix:
     def _set_bins(self, bins, has_nan):
         self.n_bins = np.concatenate([n for _, _, n in bins])
         self.bin_start = np.concatenate([[0], np.cumsum(self.n_bins)]).astype(np.int64)
-        unused = [np.zeros(1)]  # an address, also where no feature has a bin
+        unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
         self.lowest = np.concatenate([low for low, _, _ in bins] + unused)
         self.highest = np.concatenate([high for _, high, _ in bins] + unused)
         self.usable = np.flatnonzero(self.n_bins + has_nan > 1).astype(np.int32)
 
 
 def _distinct(column):
-    """Distinct values of a dense feature as float64, ascending, and their counts; no NaN."""
+    """Return the distinct values of a dense feature but NaN, ascending float64, and counts."""
     if column.dtype == np.uint8:
         counts = np.bincount(column, minlength=256)
         values = np.flatnonzero(counts)
@@ -185,9 +185,9 @@ def _distinct(column):
 
 
 def _distinct_of_columns(entries, stored, n_rows):
-    """The same for all columns of a sparse matrix, whose zeros are implicit, at once.
+    """Return the same for all columns of a sparse matrix, whose zeros are implicit.
 
-    Returns values, counts, and where each column begins in them.
+    The result is the values, the counts, and the start of each column in them.
     """
     n_columns = len(stored)
     column = np.concatenate([np.repeat(np.arange(n_columns), stored), np.arange(n_columns)])

@@ -1,4 +1,4 @@
-"""Where a plugin's Cython code finds cwboost's public declarations."""
+"""The include folder of the public Cython declarations, for plugins."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["get_include"]
 
 
 def get_include() -> str:
-    """Folder from which ``from cwboost.kernels cimport ...`` is resolved.
+    """Return the folder from which ``from cwboost.kernels cimport ...`` is resolved.
 
-    Pass it to ``Cython.Build.cythonize(..., include_path=[cwboost.get_include()])``. No header and
-    no library is needed at C level: the public functions are inline.
+    Pass it to ``Cython.Build.cythonize(..., include_path=[cwboost.get_include()])``. The public
+    functions are inline, so no C header and no library is needed.
 
     Returns
     -------

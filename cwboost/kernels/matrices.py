@@ -1,4 +1,4 @@
-"""Matrices as the kernels read them: aligned and dense, or compressed, checked and canonical."""
+"""Conversion of matrices for the kernels: aligned dense arrays, or checked compressed ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row"
 
 
 def readable(X) -> np.ndarray:
-    """Return an array that kernels can read: X itself where they can, else a copy.
+    """Return an array that kernels can read: X itself if possible, else a copy.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def readable(X) -> np.ndarray:
     Returns
     -------
     ndarray, dtype uint8, float32 or float64
-        Aligned, in native byte order, with strides that are multiples of the item size. A field
-        of a structured array, for one, may be none of these. Other dtypes become float64.
+        Aligned, in native byte order, with strides that are multiples of the item size, which
+        e.g. a field of a structured array may not be. Other dtypes become float64.
     """
     X = np.asarray(X)
     if X.dtype not in DTYPES or not X.dtype.isnative:
@@ -45,10 +45,10 @@ def canonical_csc(X):
 
 
 def canonical(X, form: str | None = None):
-    """Return a sparse matrix whose indices are in range, sorted and distinct; X itself if it is.
+    """Return a sparse matrix whose indices are in range, sorted and distinct; X itself if valid.
 
-    The indices are read, whatever the flags of X say: SciPy's constructors do not check them, and
-    its conversions and the kernels write where they point.
+    The check reads the indices and ignores the flags of X: constructors of SciPy do not check
+    indices, and its conversions and the kernels write to the addresses they give.
 
     Parameters
     ----------
@@ -60,14 +60,13 @@ def canonical(X, form: str | None = None):
     Returns
     -------
     sparse matrix or array
-        In native byte order and without entries beyond those that ``indptr`` tells of. Duplicates
-        are summed.
+        In native byte order, without entries beyond ``indptr[-1]``. Duplicates are summed.
 
     Raises
     ------
     ValueError
-        For an index out of range or an ``indptr`` that is broken, naming the first wrong entry;
-        for more than 2**31 - 1 features.
+        For an index out of range or an invalid ``indptr``; the message names the first wrong
+        entry. For more than 2**31 - 1 features.
     """
     if X.shape[1] > MAX_FEATURES:
         raise ValueError(f"X must have at most {MAX_FEATURES} features, got {X.shape[1]}")
@@ -79,7 +78,7 @@ def canonical(X, form: str | None = None):
         X = X.tocsr()
     ascending = _check_compressed(X)
     if form is not None and form != X.format:
-        # A conversion sorts, and keeps duplicates side by side.
+        # A conversion sorts the indices and keeps duplicates.
         X = X.tocsc() if form == "csc" else X.tocsr()
         ascending = ascending or _check_compressed(X)
     if ascending and _is_plain(X):
@@ -88,7 +87,7 @@ def canonical(X, form: str | None = None):
 
 
 def _check_compressed(X) -> bool:
-    """Check the structure of a compressed matrix: whether the indices ascend in each line."""
+    """Check the structure of a compressed matrix; return True if indices ascend in each line."""
     major, minor = NAMES[X.format]
     axis = int(X.format == "csc")
     block = X.blocksize if X.format == "bsr" else (1, 1)
@@ -114,7 +113,7 @@ def _check_compressed(X) -> bool:
 
 
 def _index_arrays(X) -> tuple[np.ndarray, np.ndarray]:
-    """``indptr`` and ``indices``, of one dtype, as the check reads them."""
+    """Return ``indptr`` and ``indices`` in a common dtype that the check can read."""
     arrays = []
     for name in ("indptr", "indices"):
         array = np.asarray(getattr(X, name))
@@ -142,7 +141,7 @@ def _check_coordinates(X) -> None:
 
 
 def _is_plain(X) -> bool:
-    """Whether kernels can read the arrays of X as they are."""
+    """Return True if kernels can read the arrays of X in place."""
     arrays = (X.data, X.indices, X.indptr)
     return (
         len(X.data) == len(X.indices) == X.indptr[-1]
@@ -153,11 +152,11 @@ def _is_plain(X) -> bool:
 
 
 def _rebuilt(X, ascending: bool):
-    """A copy of X in plain arrays, without duplicates."""
+    """Return a copy of X in plain arrays, without duplicates."""
     indptr, indices = _index_arrays(X)
     n_stored = int(indptr[-1])
     data = np.array(X.data[:n_stored], dtype=X.data.dtype.newbyteorder("="), order="C")
-    # Of the same class; the flags of X, which need not be true, stay behind.
+    # A new object of the same class does not inherit the flags of X, which may be wrong.
     X = type(X)((data, indices[:n_stored].copy(), indptr.copy()), shape=X.shape)
     if not ascending:
         X.sum_duplicates()

@@ -19,17 +19,17 @@ __all__ = ["Projector", "orthonormal_rows", "seeded_directions"]
 class Projector:
     """Projections ``z_j(x) = sum_k x[k] directions[k, j] - offset[j]``.
 
-    Sums are taken in float64 in the order of features and rounded to float32 at the end. The bits
-    of a projection depend on the row alone: not on the rows beside it, the number of threads, the
-    processor, or on whether X is dense or sparse.
+    Sums are computed in float64 in the order of the features and rounded to float32 at the end.
+    The bits of a projection depend on its row alone: not on other rows, the number of threads,
+    the processor, or whether X is dense or sparse.
 
     Parameters
     ----------
     directions : ndarray of shape (n_features, n_columns), dtype float64, finite
         See `seeded_directions`.
     centre : ndarray of shape (n_features,), dtype float64, default=None
-        The row whose projections are subtracted as the offset; None means zeros. It keeps the
-        digits of projections of data far from zero.
+        Row whose projections are the offset; None means zeros. A centre preserves the precision
+        of projections of data far from zero.
     """
 
     def __init__(self, directions, centre=None):
@@ -47,18 +47,18 @@ class Projector:
         self._directions = Directions(padded, np.ascontiguousarray(offset), self.n_columns)
 
     def __call__(self, X, n_threads: int = 1) -> np.ndarray:
-        """Projections of the rows of X.
+        """Return the projections of the rows of X.
 
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
-            uint8, float32 and float64 are read in place, other dtypes converted to float64.
+            uint8, float32 and float64 are read in place; other dtypes are converted to float64.
         n_threads : int, default=1
 
         Returns
         -------
         ndarray of shape (n_columns, n_samples), dtype float32
-            NaN where infinities of X cancel.
+            NaN if infinities in a row cancel.
         """
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
@@ -74,16 +74,16 @@ class Projector:
 
 
 def seeded_directions(seeds, density, scale) -> np.ndarray:
-    """Random directions that are functions of their seeds, on any machine with any version.
+    """Return random directions that depend only on their seeds, on any machine and version.
 
     Parameters
     ----------
     seeds : ndarray of shape (n,), dtype uint64
     density : ndarray of shape (n,), dtype float64
-        0 for Gaussian entries of mean 0 and variance 1; in (0, 1] for entries that are -1 or +1
-        with probability ``density / 2`` each and else 0.
+        0 gives Gaussian entries of mean 0 and variance 1; a value in (0, 1] gives entries that are
+        -1 or +1 with probability ``density / 2`` each, else 0.
     scale : ndarray of shape (n_features,), dtype float64
-        Factors of the entries: one over the spread of each feature, say.
+        Factors of the entries, e.g. the inverse of the spread of each feature.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def seeded_directions(seeds, density, scale) -> np.ndarray:
 
 
 def orthonormal_rows(A) -> np.ndarray:
-    """Rows made orthonormal by modified Gram-Schmidt, in order and in place.
+    """Make rows orthonormal by modified Gram-Schmidt, in order and in place.
 
     Parameters
     ----------
@@ -105,6 +105,6 @@ def orthonormal_rows(A) -> np.ndarray:
     Returns
     -------
     ndarray
-        A itself. Unlike a LAPACK routine this gives the same bits everywhere.
+        A itself. Unlike LAPACK routines, this gives the same bits on every machine.
     """
     return orthogonalise(A)

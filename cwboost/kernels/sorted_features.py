@@ -1,4 +1,4 @@
-"""The features of a training matrix, sorted once, and the exact search for stumps on them."""
+"""Exact search for stumps on the features of a training matrix, which are sorted once."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["FoundStumps", "SortedFeatures"]
 
 @dataclass(frozen=True)
 class FoundStumps:
-    """Stumps that a search found, one a target.
+    """Result of a search: one stump per target.
 
-    A stump is ``polarity`` where ``x[feature] > threshold``, ``missing`` where ``x[feature]`` is
-    NaN and ``-polarity`` elsewhere; with feature -1 it is ``polarity`` everywhere.
+    The output of a stump is ``polarity`` if ``x[feature] > threshold``, ``missing`` if
+    ``x[feature]`` is NaN, and ``-polarity`` otherwise; for feature -1 it is always ``polarity``.
 
     Parameters
     ----------
     feature : ndarray of shape (n,), dtype int32
     threshold : ndarray of shape (n,), dtype float64
-        Never NaN; ``inf`` where the stump sets missing values against present ones.
+        Never NaN; ``inf`` if the stump separates missing values from present ones.
     polarity, missing : ndarray of shape (n,), dtype int8, values -1 and +1
     edges : ndarray of shape (n,), dtype float64
-        ``sum_i weights[t, i] h_t(x_i)``; the sum over targets of absolute values where one stump
-        was searched for all.
+        ``sum_i weights[t, i] h_t(x_i)``; for `search_shared`, the sum over targets of their
+        absolute values.
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
         Outputs on the training matrix, packed as by `cwboost.pack_outputs`.
     """
@@ -45,45 +45,45 @@ class FoundStumps:
 class SortedFeatures:
     """Exact search for decision stumps over all thresholds of a matrix.
 
-    The matrix is sorted once, feature by feature. A search then visits, for all targets in one
-    pass, every example but those of the most frequent value of each feature, so that its cost
-    grows with the entries that are not, say, background, and slowly with the number of targets.
+    The matrix is sorted once, feature by feature. A search visits every example except those with
+    the most frequent value of a feature, in one pass for all targets. Its cost thus depends on
+    the entries with other values (not on the background of images), and grows slowly with the
+    number of targets.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
-        Read in place, in any memory order; a reference is kept, to look up thresholds. Unaligned
-        arrays and strides that are not multiples of the item size cost a copy. NaN is a
-        missing value, infinities are ordinary values and -0.0 equals 0.0. Sparse matrices cost
-        memory in proportion to the elements they store.
+        Read in place, in any memory order, but copied if unaligned or if strides are not multiples
+        of the item size; a reference is kept to look up thresholds. NaN is a missing value,
+        infinities are ordinary values, and -0.0 equals 0.0. The memory for sparse matrices is
+        proportional to the number of stored elements.
     n_threads : int, default=1
-        Results have the same bits for any number.
+        Does not change the bits of results.
 
     Attributes
     ----------
     n_samples, n_features : int
     n_visited : int
-        Entries that a search visits, of the ``n_samples * n_features`` there are.
+        Number of the ``n_samples * n_features`` entries that a search visits.
     nbytes : int
-        Memory of the sorted features. Where the weights of a search take more than 16 MB, entries
-        are kept in blocks of examples too, at two bytes more each.
+        Memory of the sorted features. If the weights of a search take more than 16 MB, entries
+        are also stored in blocks of examples, at two more bytes per entry.
 
     Raises
     ------
     TypeError
-        For a dtype other than these.
+        For another dtype of X.
     ValueError
-        For an X without examples, not 2-d, or sparse and malformed.
+        If X has no examples, is not 2-d, or is sparse and malformed.
 
     Notes
     -----
-    Weights are rounded to multiples of about 2**-51 times the sum of their absolute values (a
-    power of two, so that integer weights are not changed), and all sums of these are exact:
-    equal partitions of the examples have equal edges. Of several stumps with the largest edge,
-    the constant one is returned if it is among them, else that of the lowest feature and then of
-    the lowest threshold. Thresholds lie halfway between two values ``a < b``, on a float32 number
-    where there is one, and such that ``a <= t < b`` holds for the float32 roundings of a and b
-    too wherever these differ.
+    Weights are rounded to multiples of a power of two, about 2**-51 times the sum of their
+    absolute values, which does not change integer weights. All sums of rounded weights are exact,
+    so equal partitions of the examples have equal edges. Ties go to the constant stump, then to
+    the lowest feature, then to the lowest threshold. A threshold t lies halfway between two values
+    ``a < b``, on a float32 number if there is one between them. ``a <= t < b`` also holds for the
+    float32 roundings of a and b if these differ.
     """
 
     def __init__(self, X, n_threads: int = 1):
@@ -105,14 +105,14 @@ class SortedFeatures:
         self._all = np.arange(self.n_features, dtype=np.int64)
 
     def search(self, weights, features=None) -> FoundStumps:
-        """The stump with the largest edge, for every target: exact.
+        """Return the stump with the largest edge for every target, by exact search.
 
         Parameters
         ----------
         weights : ndarray of shape (n_targets, n_samples), dtype float64
-            Signed weights, finite; the last axis contiguous, rows may be padded.
+            Signed weights, finite; the last axis is contiguous, rows may be padded.
         features : ndarray of int, default=None
-            Features to search; None means all. The constant stumps are always in.
+            Features to search; None means all. The constant stumps are always included.
 
         Returns
         -------
@@ -124,8 +124,7 @@ class SortedFeatures:
         Raises
         ------
         ValueError
-            If the shape of `weights` does not fit, or the sum of their absolute values is not
-            finite.
+            If `weights` have another shape, or the sum of their absolute values is not finite.
         """
         weights = self._weights(weights)
         return FoundStumps(
@@ -133,7 +132,7 @@ class SortedFeatures:
         )
 
     def search_shared(self, weights, features=None) -> FoundStumps:
-        """The one stump with the largest sum of absolute edges over the targets: exact.
+        """Return the stump with the largest sum of absolute edges over targets, by exact search.
 
         Parameters
         ----------
@@ -163,7 +162,9 @@ class SortedFeatures:
             return self._all
         features = np.unique(np.asarray(features, dtype=np.int64))
         if features.size and not (features[0] >= 0 and features[-1] < self.n_features):
-            raise ValueError(f"features must be in [0, {self.n_features})")
+            raise ValueError(
+                f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"
+            )
         return features
 
     def _weights(self, weights) -> np.ndarray:
@@ -176,7 +177,7 @@ class SortedFeatures:
         return weights if weights.strides[1] == weights.itemsize else np.ascontiguousarray(weights)
 
     def _values(self, rows, columns) -> np.ndarray:
-        """Entries of X: `rows` of shape (2, n), `columns` of shape (n,)."""
+        """Return entries of X for `rows` of shape (2, n) and `columns` of shape (n,)."""
         if self.n_features == 0:
             return np.zeros(rows.shape)
         if sparse.issparse(self._X):
