@@ -1,8 +1,8 @@
-# Everything a developer or a CI machine runs. Needs Python >= 3.10, a C compiler and PyPI.
+# Commands for developers and CI. They need Python >= 3.10, a C compiler and PyPI.
 #
-#   PYTHON=...   the interpreter to make the virtual environment from (default: the first that fits)
-#   VENV=...     where that environment is (default: .venv in the checkout)
-#   ARGS=...     further arguments of pytest, asv or cwboost demo
+#   PYTHON=...   interpreter for the virtual environment (default: the first suitable one)
+#   VENV=...     folder of the virtual environment (default: .venv in the checkout)
+#   ARGS=...     additional arguments of pytest, asv or cwboost demo
 
 SHELL := /bin/sh
 VENV ?= .venv
@@ -11,11 +11,11 @@ BIN := $(abspath $(VENV))/bin
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-# Directories are listed too: their time changes when a file is added or removed.
+# The list includes directories, whose time changes when a file is added or removed.
 SOURCES := $(shell find cwboost plugins \
 	\( -name __pycache__ -o -path plugins/example_plugin -o -path plugins/python_plugin \) -prune \
 	-o ! -name '*.so' ! -name '*.pyc' -print)
-# The wheel holds both example plugins as templates; what building them leaves there is no source.
+# The wheel holds both example plugins as templates, without their build products.
 SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
 	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.p[xy][dx]' \) -print)
 
@@ -33,7 +33,7 @@ help:
 	@echo 'make dashboard [COMMITS=N]   benchmarks of the last N commits as HTML'
 	@echo 'make clean         remove everything that make made, the environment included'
 
-# The environment and what is installed in it, one stamp file a set of packages.
+# The environment and its packages, one stamp file per set of packages.
 
 $(STAMPS)/venv: tools/make_venv.sh
 	sh tools/make_venv.sh '$(VENV)' '$(PYTHON)'
@@ -51,7 +51,7 @@ $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: $(STAMPS)/venv pypro
 	$(PIP) install -q --group $*
 	@touch $@
 
-# The package: a real wheel, so that a file which the wheel lacks is missed by the tests.
+# The package, installed as a wheel, so that the tests notice a file that the wheel lacks.
 
 build/settings: FORCE
 	@sh tools/build_settings.sh $@

@@ -1,9 +1,9 @@
-"""Test errors of cwboost's trees and projections, and of other packages, on the same splits.
+"""Test errors of cwboost's trees and projections and of other packages on the same splits.
 
     python asv_bench/peers_error.py FOLDER [--sets A,B] [--seeds N] [--results FILE] [--write]
 
-FOLDER holds one .npz file a data set, with `X, y` or `X_train, y_train, X_test, y_test`. Every
-result is appended to the results file at once, and a run skips what the file already holds.
+FOLDER holds one .npz file per data set, with `X, y` or `X_train, y_train, X_test, y_test`. Each
+result is appended to the results file immediately, and a run skips results that the file has.
 --write puts the table of the file into docs/benchmarks.md. Needs the packages of
 requirements-peers.txt.
 """
@@ -24,11 +24,11 @@ from sklearn.model_selection import train_test_split
 BEGIN, END = "<!-- error: begin -->", "<!-- error: end -->"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 SETS = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "MNIST"]
-BIG = {"ISOLET", "MNIST", "USPS", "MFEAT"}  # where the slowest of the peers are left out
+BIG = {"ISOLET", "MNIST", "USPS", "MFEAT"}  # the slowest peers skip these
 
 
 def split(folder, name, seed):
-    """SATIMAGE: the official split. MNIST: 1,000 a class, the official test set. Else 75/25."""
+    """Split a data set: SATIMAGE officially, MNIST with 1,000 per class, the others 75/25."""
     if name == "digits":
         X, y = load_digits(return_X_y=True)
     elif name in ("SATIMAGE", "MNIST"):
@@ -135,7 +135,7 @@ def measure(folder, names, n_seeds, results, with_slow):
 
 
 def fit(estimator, X, X_test, y, y_test):
-    """Test error in percent and seconds of processor time of the fit."""
+    """Return the test error in percent and the processor time of the fit in seconds."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -150,7 +150,7 @@ def read(results):
 
 
 def report(rows):
-    """The table: mean error of each model on each set, the lowest of a set in bold."""
+    """Return the table of mean errors per model and data set, the lowest per set in bold."""
     names = [name for name in SETS if any(row["set"] == name for row in rows)]
     cells = {}
     for name in names:
@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--results", type=Path, default=Path("peers_error.jsonl"))
-    parser.add_argument("--slow", action="store_true", help="every peer on the large sets too")
+    parser.add_argument("--slow", action="store_true", help="run every peer on the large sets too")
     parser.add_argument("--write", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
     measure(options.folder, options.sets.split(","), options.seeds, options.results, options.slow)

@@ -1,10 +1,10 @@
-"""Time of prediction against LightGBM and XGBoost, in turns, on one thread.
+"""Prediction time compared with LightGBM and XGBoost, alternating, on one thread.
 
     taskset -c 0 python asv_bench/peers_predict.py FOLDER [--rounds N] [--models FOLDER] [--write]
 
 FOLDER holds MNIST.npz. All packages train on 1,000 examples per class and predict the raw scores of
-the 10,000 test rows; each is given the type of array that it reads without a copy. --models keeps
-the fitted models for the next run; --write puts the table into docs/benchmarks.md. Needs the
+the 10,000 test rows; each gets the type of array that it reads without a copy. --models keeps the
+fitted models for the next run; --write puts the table into docs/benchmarks.md. Needs the
 packages of requirements-peers.txt.
 """
 
@@ -24,15 +24,15 @@ BEGIN, END = "<!-- predict: begin -->", "<!-- predict: end -->"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 LEAVES = 31
 TREE_ROUNDS = 100
-CALLS = 200  # of one row, in a turn
+CALLS = 200  # calls with one row per turn
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=500, help="rounds of stumps")
-    parser.add_argument("--repeats", type=int, default=7, help="turns of which the median counts")
-    parser.add_argument("--models", type=Path, help="folder of fitted models, filled where absent")
+    parser.add_argument("--repeats", type=int, default=7, help="turns per median")
+    parser.add_argument("--models", type=Path, help="folder of fitted models, created if absent")
     parser.add_argument("--write", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
     with np.load(options.folder / "MNIST.npz") as stored:
@@ -55,7 +55,7 @@ def main():
 
 
 class Models:
-    """Fitted models, from the folder where they are there."""
+    """Fitted models, loaded from the folder if it has them."""
 
     def __init__(self, folder, X, y):
         self.folder, self.X, self.y = folder, X, y
@@ -70,7 +70,7 @@ class Models:
 
 
 def peers(lightgbm, xgboost, X, rounds=None):
-    """Raw scores by LightGBM and XGBoost, without what their scikit-learn wrappers check."""
+    """Return functions for raw scores of LightGBM and XGBoost without scikit-learn's checks."""
     booster = xgboost.get_booster()
     booster.set_param({"nthread": 1})
     single = X.astype(np.float32)
@@ -83,7 +83,7 @@ def peers(lightgbm, xgboost, X, rounds=None):
 
 
 def stumps(models, X, rounds, repeats):
-    """A line for many rows of stumps."""
+    """Yield a line for stumps on many rows."""
     ours = models("cwboost_stumps", rounds, correction="stagewise")
     others = peers(
         models("lightgbm", rounds, num_leaves=2), models("xgboost", rounds, max_depth=1), X
@@ -101,7 +101,7 @@ def stumps(models, X, rounds, repeats):
 
 
 def staged(models, X, rounds, repeats):
-    """Seconds of a prediction after every round, of either way to correct coefficients."""
+    """Return the seconds of staged prediction for both corrections."""
     functions = {
         correction: follow(models("cwboost_stumps", rounds, correction=correction), X)
         for correction in ("stagewise", "total")
@@ -118,7 +118,7 @@ def follow(model, X):
 
 
 def trees(models, X, repeats):
-    """A line for trees, with as many rounds of ours as give LightGBM's number of leaves."""
+    """Yield a line for trees, with as many rounds as give LightGBM's number of leaves."""
     lightgbm = models("lightgbm", TREE_ROUNDS, num_leaves=LEAVES)
     n_leaves = sum(tree["num_leaves"] for tree in lightgbm.booster_.dump_model()["tree_info"])
     ours = models(
@@ -151,7 +151,7 @@ def trees(models, X, repeats):
 
 
 def one_row(models, X, rounds, repeats, folder):
-    """A line for the latency of one row, of a model that was saved and loaded."""
+    """Yield a line for the latency of one row, for a model that was saved and loaded."""
     from cwboost import load_model
 
     models("cwboost_stumps", rounds, correction="stagewise").save(folder / "stumps.cwb")
@@ -177,7 +177,7 @@ def one_row(models, X, rounds, repeats, folder):
 
 
 def repeated(function, times):
-    """A callable that calls `function` so many times."""
+    """Return a callable that calls `function` `times` times."""
 
     def calls():
         for _ in range(times):

@@ -1,4 +1,4 @@
-"""Run the benchmarks: what ``make bench``, ``make compare`` and ``make dashboard`` call."""
+"""Run the benchmarks, for ``make bench``, ``make compare`` and ``make dashboard``."""
 
 import argparse
 import json
@@ -15,17 +15,17 @@ WORK = ROOT / ".asv"
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    quick = commands.add_parser("quick", help="every benchmark once, on the installed package")
+    quick = commands.add_parser("quick", help="run every benchmark once, on the installed package")
     quick.set_defaults(run=run_quick)
-    compare = commands.add_parser("compare", help="a revision against HEAD, interleaved")
+    compare = commands.add_parser("compare", help="compare a revision with HEAD, interleaved")
     compare.add_argument("base", help="revision to compare HEAD with")
-    compare.add_argument("--factor", default="1.15", help="least ratio that counts as a change")
+    compare.add_argument("--factor", default="1.15", help="minimum ratio that counts as a change")
     compare.set_defaults(run=run_compare)
-    dashboard = commands.add_parser("dashboard", help="the last commits as HTML")
+    dashboard = commands.add_parser("dashboard", help="publish the last commits as HTML")
     dashboard.add_argument("--commits", type=int, default=5)
     dashboard.set_defaults(run=run_dashboard)
     for command in (compare, dashboard):
-        command.add_argument("--quick", action="store_true", help="one call a benchmark")
+        command.add_argument("--quick", action="store_true", help="one call per benchmark")
     for command in (quick, compare, dashboard):
         command.add_argument(
             "--bench", action="append", default=[], help="regular expression of benchmarks to run"
@@ -35,7 +35,7 @@ def main():
 
 
 def run_quick(options):
-    """Every benchmark once; a benchmark that raises is a failure of this command."""
+    """Run every benchmark once; fail if one raises."""
     folder = WORK / "quick"
     config = _config_with(folder, results_dir=str(folder / "results"))
     for old in (folder / "results").glob("*/*existing*.json"):
@@ -55,12 +55,12 @@ def run_quick(options):
 
 
 def run_compare(options):
-    """HEAD against a revision, both built as wheels, rounds taking turns; 1 when one is slower."""
+    """Compare HEAD with a revision, both as wheels, in alternating rounds; 1 if one is slower."""
     if uncommitted():
         print("note: HEAD is measured, not the uncommitted changes in this checkout")
     base, head = revision(options.base), revision("HEAD")
     if base == head:
-        # asv has nothing to compare then; running it once still shows that the parts work.
+        # asv has nothing to compare in this case; one run still shows that everything works.
         return asv(HERE / "asv.conf.json", "run", f"{head}^!", *_quick(options), *_bench(options))
     return asv(
         HERE / "asv.conf.json", "continuous", "--factor", options.factor, "--show-stderr",
@@ -69,7 +69,7 @@ def run_compare(options):
 
 
 def run_dashboard(options):
-    """Benchmarks of the last commits, their HTML, and a look at it in a browser."""
+    """Run benchmarks of the last commits, publish their HTML and check it in a browser."""
     from dashboard import check, make_self_contained
 
     config = HERE / "asv.conf.json"
@@ -97,10 +97,10 @@ def run_dashboard(options):
 
 
 def failures(path):
-    """Names of the benchmarks in a results file that raised or ran out of time.
+    """Return the names of the benchmarks in a results file that raised or ran out of time.
 
-    asv writes null for these, whole or for one combination of parameters, and its exit status
-    has not said so in every version. NaN is a benchmark that was skipped on purpose.
+    asv writes null for these, as a whole or per combination of parameters; not every version
+    reports it in the exit status. NaN is a benchmark that was skipped deliberately.
     """
     stored = json.loads(path.read_text())
     place = stored.get("result_columns", ["result"]).index("result")
@@ -113,7 +113,7 @@ def failures(path):
 
 
 def asv(config, command, *arguments):
-    """Run asv with a configuration; returns its exit status."""
+    """Run asv with a configuration and return its exit status."""
     if not Path("~/.asv-machine.json").expanduser().exists():
         _asv_call(config, "machine", "--yes", stdout=subprocess.DEVNULL)
     return _asv_call(config, command, *arguments)
@@ -132,7 +132,7 @@ def _asv_call(config, *arguments, **options):
 
 
 def _config_with(folder, **changes):
-    """A copy of the configuration with absolute folders and these changes."""
+    """Return a copy of the configuration with absolute folders and these changes."""
     lines = (HERE / "asv.conf.json").read_text().splitlines()
     settings = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
     settings["repo"] = str(ROOT)

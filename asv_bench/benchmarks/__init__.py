@@ -1,1 +1,1 @@
-"""Benchmarks of cwboost, run by asv: one module an area, a few seconds each."""
+"""Benchmarks of cwboost for asv: one module per subject, a few seconds each."""

@@ -1,4 +1,4 @@
-"""What the benchmarks share: generated data, a yardstick, settings of asv."""
+"""Generated data, a yardstick and asv settings that the benchmarks share."""
 
 from time import perf_counter
 
@@ -21,12 +21,12 @@ def generator():
 
 
 def labelled(n_samples, n_classes):
-    """Labels 0..n_classes-1 in ascending order, as even as possible."""
+    """Return labels 0..n_classes-1 in ascending order, with counts as equal as possible."""
     return np.sort(np.arange(n_samples) % n_classes)
 
 
 def blobs(n_samples, n_features, n_classes, dtype="float64"):
-    """Overlapping Gaussian classes; as uint8 half of the entries are 0, like pixels."""
+    """Return overlapping Gaussian classes; as uint8, half of the entries are 0, as in images."""
     rng = generator()
     y = labelled(n_samples, n_classes)
     centres = rng.normal(size=(n_classes, n_features))
@@ -37,7 +37,7 @@ def blobs(n_samples, n_features, n_classes, dtype="float64"):
 
 
 def columns(n_samples, n_classes, n_columns):
-    """Outputs of random weak learners that are right on a bit more than half of the examples."""
+    """Return outputs of random weak learners that are right on just over half of the examples."""
     rng = generator()
     y = labelled(n_samples, n_classes)
     H = []
@@ -48,9 +48,9 @@ def columns(n_samples, n_classes, n_columns):
 
 
 def weights(y, n_classes, spread=1.0):
-    """Signed weights as pricing gets them in the middle of a run: one row a class.
+    """Return signed weights as in pricing in the middle of training: one row per class.
 
-    With a spread of 4 a tenth of the examples holds nine tenths of the weight, as late in a run.
+    With spread=4, a tenth of the examples has nine tenths of the weight, as late in training.
     """
     rng = generator()
     pair = rng.exponential(size=(n_classes, len(y))) ** spread
@@ -72,7 +72,7 @@ def bound(family, X, n_classes):
 
 
 def best_of(function, seconds=0.3, least=5):
-    """Shortest time of a call, over at least `least` calls and about `seconds`."""
+    """Return the shortest time of a call, over at least `least` calls and about `seconds`."""
     times = []
     end = perf_counter() + seconds
     while len(times) < least or perf_counter() < end:
@@ -83,9 +83,9 @@ def best_of(function, seconds=0.3, least=5):
 
 
 def numpy_passes(function, n_values=100_000):
-    """Time of a call in units of one ``a *= s`` over `n_values` doubles, measured around it.
+    """Return the time of a call in units of ``a *= s`` over `n_values` doubles, timed alongside.
 
-    A ratio within one process says more on a shared machine than seconds do.
+    On a shared machine, a ratio within one process is more reliable than seconds.
     """
     a = np.ones(n_values)
 

@@ -1,4 +1,4 @@
-"""The restricted master by fast coordinate descent: a pass, to epsilon, against L-BFGS-B."""
+"""Fast coordinate descent: one pass, solving to epsilon, comparison with L-BFGS-B."""
 
 from time import perf_counter
 
@@ -10,7 +10,7 @@ from .common import Settings, best_of, columns, numpy_passes
 
 
 class Pass(Settings):
-    """One pass over all columns: the first of Algorithm 2."""
+    """One pass over all columns, the first of Algorithm 2."""
 
     params = [[1_000, 10_000], [5, 25]]
     param_names = ["n_samples", "n_classes"]
@@ -26,10 +26,10 @@ class Pass(Settings):
         self.one_pass()
 
     def track_update_over_numpy(self, n_samples, n_classes):
-        """A coordinate update in units of a NumPy pass over as many doubles.
+        """Return the time of a coordinate update in units of a NumPy pass over as many doubles.
 
-        The difference between a solve with all columns and one with a fifth of them leaves out
-        what every call costs; packing the outputs is in it.
+        The difference between solves with all columns and with a fifth of them excludes the
+        constant cost of a call; it includes packing the outputs.
         """
         few = [h[: self.n_columns // 5] for h in self.H]
         n_updates = (self.n_columns - self.n_columns // 5) * n_classes
@@ -44,7 +44,7 @@ class Pass(Settings):
 
 
 class ToEpsilon(Settings):
-    """Until no violation is above epsilon, from zero."""
+    """Solving from zero until no violation exceeds epsilon."""
 
     params = [0.1, 1e-3, 1e-6]
     param_names = ["epsilon"]
@@ -65,7 +65,7 @@ class ToEpsilon(Settings):
 
 
 class AgainstLBFGSB(Settings):
-    """Seconds that SciPy's L-BFGS-B needs over those of FCD, to within 1e-3 of the optimum."""
+    """Time of SciPy's L-BFGS-B over that of FCD, to within 1e-3 of the optimum."""
 
     repeat = (1, 2, 1.0)
     rounds = 1
@@ -76,7 +76,7 @@ class AgainstLBFGSB(Settings):
         self.target = optimum.objective * (1 + 1e-3)
 
     def setting_that_reaches(self, solver, name, values):
-        """The loosest of the settings with which a solver comes within 1e-3 of the optimum."""
+        """Return the loosest setting with which a solver comes within 1e-3 of the optimum."""
         for value in values:
             options = {name: value, "max_working_sets": 10_000}
             if solve_master(self.H, self.y, 1e3, solver, **options).objective <= self.target:

@@ -1,4 +1,4 @@
-"""Whole fits on the bundled data."""
+"""Complete fits on the bundled data."""
 
 from cwboost import CWBoostClassifier, datasets
 
@@ -23,7 +23,7 @@ class Fit(Settings):
 
 
 class Overhead(Settings):
-    """Time of a round outside pricing and solver, where the two have next to nothing to do."""
+    """Time of a round outside pricing and solver, on a problem where both are very fast."""
 
     def setup(self):
         self.X, self.y = datasets.load_vowel(return_X_y=True)
@@ -48,4 +48,4 @@ class Overhead(Settings):
             lowest = min(lowest, outside / len(clf.history_["objective"]))
         return lowest * 1e6
 
-    track_round_overhead.unit = "microseconds a round"
+    track_round_overhead.unit = "microseconds per round"

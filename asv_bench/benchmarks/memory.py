@@ -1,4 +1,4 @@
-"""Peak memory of a process that fits; asv counts the interpreter and the data with it."""
+"""Peak memory of a process that fits, including the interpreter and the data."""
 
 import numpy as np
 from scipy import sparse
@@ -9,7 +9,7 @@ from .common import Settings, blobs
 
 
 class Pixels(Settings):
-    """10,000 x 784 pixels, 10 classes, made in a process of their own: making them takes more."""
+    """10,000 x 784 pixels, 10 classes; generated in a separate process, which needs more memory."""
 
     rounds = 1
 
@@ -37,14 +37,14 @@ class Fit(Pixels):
 
 
 class Data(Pixels):
-    """What the process holds without the fit."""
+    """Memory of the process without the fit."""
 
     def peakmem_data(self):
         return self.X.sum()
 
 
 class BagOfWords(Settings):
-    """20,000 x 50,000 at 0.2% density: 15 MB of entries, 4 GB if it were made dense."""
+    """20,000 x 50,000 at 0.2% density: 15 MB of entries, 4 GB as a dense matrix."""
 
     params = ["none", "stump", "tree", "projection"]
     param_names = ["weak_learner"]
@@ -62,7 +62,7 @@ class BagOfWords(Settings):
         self.y = rng.integers(0, 5, n_rows)
 
     def peakmem_fit(self, weak_learner):
-        if weak_learner == "none":  # what the process holds without the fit
+        if weak_learner == "none":  # memory of the process without the fit
             return
         CWBoostClassifier(
             weak_learner, n_estimators=3, correction="stagewise", random_state=0, n_jobs=1

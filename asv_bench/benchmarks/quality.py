@@ -1,4 +1,4 @@
-"""What training yields: error, certificate, size. These do not depend on the machine."""
+"""Results of training that do not depend on the machine: error, certificate, model size."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ class Quality(Settings):
     param_names = ["weak_learner", "correction"]
 
     def setup_cache(self):
-        """Every model is trained once; the benchmarks look their figure up."""
+        """Train every model once; the benchmarks look up their figures."""
         X, y = load_pendigits(return_X_y=True)
         parts = train_test_split(X, y, stratify=y, random_state=SEED)
         return {
@@ -32,7 +32,7 @@ class Quality(Settings):
     track_test_error.unit = "percent"
 
     def track_objective_gap(self, found, weak_learner, correction):
-        """Gap over objective; NaN (no value) where pricing is not exact."""
+        """Return the gap over the objective; NaN (no value) if pricing is not exact."""
         return found[weak_learner, correction]["gap"]
 
     track_objective_gap.unit = "of the objective"

@@ -4,7 +4,7 @@ from .common import Settings, blobs, bound, numpy_passes, weights
 
 
 class Pricing(Settings):
-    """Prices one round; subclasses vary one size."""
+    """Pricing of one round; subclasses vary one size."""
 
     def prepare(self, n_samples, n_features, n_classes, dtype="float64"):
         X, y = blobs(n_samples, n_features, n_classes, dtype)
@@ -16,7 +16,7 @@ class Pricing(Settings):
 
 
 class Samples(Pricing):
-    """With the last, weights fit no cache, and bins of examples are summed first."""
+    """Number of examples; at the largest, weights exceed the cache and are first summed in bins."""
 
     params = [1_000, 10_000, 100_000, 400_000]
     param_names = ["n_samples"]
@@ -28,7 +28,7 @@ class Samples(Pricing):
         self.price()
 
     def track_price_over_numpy(self, n_samples):
-        """In units of a NumPy pass over as many doubles as the search has sums to form."""
+        """Return the time in units of a NumPy pass over as many doubles as the search adds."""
         return numpy_passes(self.price, n_samples * 16 * 10)
 
     track_price_over_numpy.unit = "NumPy passes"
@@ -57,7 +57,7 @@ class Classes(Pricing):
 
 
 class Dtypes(Pricing):
-    """uint8 has half of its entries in one block of equal values, the floats have no ties."""
+    """In uint8, half of the entries form one block of equal values; floats have no ties."""
 
     params = ["uint8", "float32", "float64"]
     param_names = ["dtype"]
@@ -70,7 +70,7 @@ class Dtypes(Pricing):
 
 
 class Bind(Settings):
-    """Sorting the features, once a fit."""
+    """Sorting the features, once per fit."""
 
     params = ["uint8", "float64"]
     param_names = ["dtype"]

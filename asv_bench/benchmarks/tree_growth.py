@@ -4,7 +4,7 @@ from .common import Settings, blobs, bound, numpy_passes, weights
 
 
 class Growth(Settings):
-    """All features at every node, so that the work does not depend on a draw."""
+    """All features at every node, so that the work does not depend on random draws."""
 
     def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best", spread=1.0):
         from cwboost.families.discovery import get_family
@@ -31,7 +31,7 @@ class Depth(Growth):
         self.price()
 
     def track_price_over_numpy(self, max_depth):
-        """In units of a NumPy pass over as many doubles as one level adds to histograms."""
+        """Return the time in units of a NumPy pass over the doubles of one level's histograms."""
         return numpy_passes(self.price, 4_000 * 64 * 10)
 
     track_price_over_numpy.unit = "NumPy passes"
@@ -49,7 +49,7 @@ class Splitters(Growth):
 
 
 class Spread(Growth):
-    """How much the weights differ: a large spread lets most features be ruled out by bounds."""
+    """Spread of the weights: with a large spread, bounds exclude most features."""
 
     params = [1.0, 4.0]
     param_names = ["spread"]

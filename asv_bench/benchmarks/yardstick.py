@@ -1,4 +1,4 @@
-"""Work that no change of cwboost touches: how steady the machine itself is."""
+"""Work independent of cwboost, to measure the noise of the machine."""
 
 import numpy as np
 

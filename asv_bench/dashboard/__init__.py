@@ -1,4 +1,4 @@
-"""The HTML that asv publishes: made self-contained, and looked at in a headless browser."""
+"""Post-processing of asv's HTML: make it self-contained and check it in a headless browser."""
 
 from .assets import make_self_contained
 from .browser import check

@@ -1,4 +1,4 @@
-"""Copies of the scripts that asv's page loads from other sites, so that it works without them."""
+"""Local copies of the scripts that asv's page loads from other sites."""
 
 import base64
 import hashlib
@@ -31,8 +31,8 @@ TAG = re.compile(r'(?P<key>src|href)="(?P<url>https?://[^"]+)" integrity="(?P<ha
 def make_self_contained(html, cache):
     """Replace the addresses of scripts and styles in asv's pages by local copies.
 
-    Each is fetched from its own address and held against the digest in the page; where that site
-    is out of reach, npm brings the same release. Copies are kept in `cache`.
+    Each is fetched from its address and compared with the digest in the page; if that site cannot
+    be reached, the same release is fetched from npm. Copies are kept in `cache`.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def make_self_contained(html, cache):
     Returns
     -------
     bool
-        Whether every script was had. The page is left as it was otherwise.
+        True if every script was fetched. Otherwise the page is not changed.
     """
     html, cache = Path(html), Path(cache)
     page = (html / "index.html").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def make_self_contained(html, cache):
 
     page = TAG.sub(local, page)
     if missing:
-        print("not to be had, neither from its address nor by npm:", *missing)
+        print("neither available at its address nor from npm:", *missing)
         return False
     (html / "index.html").write_text(page, encoding="utf-8")
     return True
@@ -82,7 +82,7 @@ def _from_address(url, integrity):
 
 
 def _from_npm(url):
-    """The same release from npm, which checks its own digests."""
+    """Fetch the same release from npm, which checks its own digests."""
     name = re.sub(r"(-[\d.]+)?(\.min)?\.js$", "", url.rpartition("/")[2]).replace(".min", "")
     version = re.search(r"(\d+\.\d+\.\d+)", url)
     if name not in NPM or version is None or shutil.which("npm") is None:

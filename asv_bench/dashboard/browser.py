@@ -1,4 +1,4 @@
-"""Look at the dashboard in headless Chromium: are the graphs drawn?"""
+"""Check in headless Chromium that the graphs of the dashboard are drawn."""
 
 import functools
 import html as markup
@@ -16,8 +16,8 @@ from pathlib import Path
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SECONDS = 180
 
-# Opens every graph in a frame of its own and counts the coloured pixels of its canvas: axes and
-# grid are grey, the curves are not.
+# Open every graph in a separate frame and count the coloured pixels of its canvas: axes and grid
+# are grey, the curves are not.
 PAGE = """<!doctype html><title>check</title><pre id="found"></pre><script>
 const names = %s, found = {};
 const pause = ms => new Promise(done => setTimeout(done, ms));
@@ -50,7 +50,7 @@ async function look(name) {
 
 
 def check(folder, names):
-    """Whether the graphs of some benchmarks are drawn.
+    """Check that the graphs of some benchmarks are drawn.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def check(folder, names):
     Returns
     -------
     int
-        Exit status: 0 when all are drawn, and also where there is no browser to look with,
-        unless in continuous integration (``CI`` is set).
+        Exit status: 0 if all are drawn, and also without a browser unless in continuous
+        integration (``CI`` is set).
     """
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
-        print("the graphs were not looked at: there is no Chromium on this machine")
+        print("the graphs were not checked: Chromium is not installed")
         return 1 if os.environ.get("CI") else 0
     known = json.loads(Path(folder, "index.json").read_text())["benchmarks"]
     if not names or not set(names) <= set(known):
@@ -84,7 +84,7 @@ def check(folder, names):
 
 
 def _pixels(browser, folder, names):
-    """Coloured pixels of each benchmark's graph, or None where the browser fails."""
+    """Return the coloured pixels of each benchmark's graph, or None if the browser fails."""
     with (
         _serving(folder, PAGE % json.dumps(names)) as address,
         tempfile.TemporaryDirectory() as home,
@@ -97,7 +97,7 @@ def _pixels(browser, folder, names):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            print(f"the browser did not finish in {SECONDS} s", file=sys.stderr)
+            print(f"the browser did not finish within {SECONDS} s", file=sys.stderr)
             return None
     answer = re.search(r'<pre id="found">(.+?)</pre>', done.stdout, re.S)
     if answer is None:
@@ -107,7 +107,7 @@ def _pixels(browser, folder, names):
 
 
 class _serving:
-    """Context: an HTTP server on a free local port, over a folder and one further page."""
+    """Context manager of a local HTTP server for a folder and one additional page."""
 
     def __init__(self, folder, page):
         class Handler(SimpleHTTPRequestHandler):

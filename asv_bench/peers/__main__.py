@@ -1,9 +1,9 @@
-"""cwboost beside other packages: prints the table of goals, met or missed, and writes the page.
+"""Comparison of cwboost with other packages: print the table of goals and write the page.
 
     python -m pip install -r asv_bench/requirements-peers.txt
     python asv_bench/peers --data FOLDER
 
-FOLDER holds one .npz file a data set (``X_train``, ``y_train``, ``X_test``, ``y_test`` or ``X``,
+FOLDER holds one .npz file per data set (``X_train``, ``y_train``, ``X_test``, ``y_test`` or ``X``,
 ``y``): VOWEL, PENDIGITS, MNIST, ISOLET, USPS, MFEAT, YALEB, GTSRB_gray32.
 """
 
@@ -37,7 +37,7 @@ GROUPS = {
 
 @dataclass
 class Run:
-    """Settings of this run, as the groups of rows see them."""
+    """Settings of this run for the groups of rows."""
 
     data: str
     threads: int
@@ -63,16 +63,16 @@ def main():
     parser.add_argument("--data", required=True, help="folder of the .npz files")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the rounds, one turn")
     parser.add_argument("--groups", nargs="+", choices=list(GROUPS), default=list(GROUPS))
-    parser.add_argument("--only", nargs="+", default=[], help="data sets to keep to")
+    parser.add_argument("--only", nargs="+", default=[], help="data sets to run")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=5, help="turns of which the median counts")
+    parser.add_argument("--repeats", type=int, default=5, help="turns per median")
     parser.add_argument("--budget", type=float, default=100.0, help="seconds after which turns end")
     parser.add_argument(
         "--limit", type=float, default=120.0,
         help="seconds after which a fit of LightGBM is stopped: the ratio is then a lower bound",
     )  # fmt: skip
     parser.add_argument("--yardstick", type=float, help="see rows_authors.py; microseconds")
-    parser.add_argument("--keep", help="JSON file of rows: continue it where it has some")
+    parser.add_argument("--keep", help="JSON file of rows, continued if it exists")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
     if options.quick and options.write:
@@ -96,7 +96,7 @@ def main():
 
 
 class Kept:
-    """Rows by group, kept in a file so that a run that ends early loses one group only."""
+    """Rows by group, stored in a file so that an interrupted run loses at most one group."""
 
     def __init__(self, path):
         self.path = Path(path) if path else None

@@ -11,7 +11,7 @@ NAMES = ["VOWEL", "PENDIGITS", "MNIST", "ISOLET", "USPS", "YALEB", "GTSRB HOG"]
 
 
 def pooled(path):
-    """All examples of a file: both halves of the official split where there is one."""
+    """Return all examples of a file: both parts of the official split, if it has one."""
     with np.load(path) as stored:
         if "X" in stored:
             return stored["X"], stored["y"]
@@ -22,7 +22,7 @@ def pooled(path):
 
 
 def training_rows(path, n_rows=None):
-    """The first training examples of a file (of all examples where it has no split)."""
+    """Return the first training examples of a file (of all examples if it has no split)."""
     with np.load(path) as stored:
         X, y = (
             (stored["X"], stored["y"]) if "X" in stored else (stored["X_train"], stored["y_train"])
@@ -32,11 +32,11 @@ def training_rows(path, n_rows=None):
 
 @lru_cache(maxsize=2)
 def load(folder, name):
-    """Training and test part of a data set.
+    """Load the training and test part of a data set.
 
-    MNIST: 1,000 examples per class for training and the official test set. GTSRB HOG: 100 a class
-    of the training images, whole tracks, and 2,000 test images, as HOG of 1,568 numbers. The
-    others: pooled and split 75/25, stratified.
+    MNIST: 1,000 training examples per class and the official test set. GTSRB HOG: 100 training
+    images per class, in whole tracks, and 2,000 test images, as HOG of 1,568 numbers. Other sets:
+    pooled and split 75/25, stratified.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def load(folder, name):
 
 
 def a_class(y, n):
-    """Indices of `n` random examples of every class."""
+    """Return the indices of `n` random examples per class."""
     rng = np.random.default_rng(SEED)
     return np.concatenate(
         [rng.permutation(np.flatnonzero(y == c))[:n] for c in range(int(y.max()) + 1)]
@@ -76,7 +76,7 @@ def traffic_signs(path):
 
 
 def hog(images):
-    """Histograms of oriented gradients of 32 x 32 images: 8 directions, 4-pixel cells, 1,568."""
+    """Return the HOG of 32 x 32 images: 1,568 numbers from 8 directions and 4-pixel cells."""
     from skimage.feature import hog as features
 
     return np.array(
@@ -95,7 +95,7 @@ def hog(images):
 
 
 def blobs(n_samples, n_features, n_classes):
-    """Overlapping Gaussian classes, float32, classes as even as possible."""
+    """Return overlapping Gaussian classes as float32, with counts as equal as possible."""
     rng = np.random.default_rng(SEED)
     y = np.arange(n_samples) % n_classes
     centres = rng.normal(size=(n_classes, n_features)).astype(np.float32)

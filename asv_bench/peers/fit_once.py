@@ -6,27 +6,27 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 OPTIONAL = ("pandas", "polars", "pyarrow")
-"""Packages of the benchmarks' environment that no fit measured here needs, but that others load
-wherever they find them: 60 MB of every process."""
+"""Installed packages that none of these fits needs but that other packages import if present: 60
+MB per process."""
 
 
 class Absent(MetaPathFinder):
-    """Makes imports of `OPTIONAL` fail as they do where these are not installed."""
+    """Import hook that makes imports of `OPTIONAL` fail, as if these were not installed."""
 
     def find_spec(self, name, path, target=None):
         if name in OPTIONAL:
-            raise ModuleNotFoundError(f"{name} is left out of this measurement", name=name)
+            raise ModuleNotFoundError(f"{name} is excluded from this measurement", name=name)
 
 
 def peak_mb():
-    """Of this program alone: what getrusage reports begins with the peak of the parent."""
+    """Return the peak memory of this program alone; getrusage includes the parent's peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM"))
     return int(kilobytes) / 1024
 
 
 def main(package, path, options):
-    # Only now, since these import scikit-learn.
+    # Import here, since these modules import scikit-learn.
     from data import training_rows
     from models import MAKERS, fit
 

@@ -4,8 +4,8 @@ import warnings
 from time import perf_counter
 
 LARGE_C = 1e40
-"""For training that is to take all its rounds: with 1e4 no column pays any more after 40 to 160
-rounds of some data, with 1e8 after 83 on MFEAT."""
+"""C for training that must run all rounds: with 1e4, columns run out after 40 to 160 rounds on
+some data; with 1e8, after 83 on MFEAT."""
 
 
 def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
@@ -102,7 +102,7 @@ MAKERS = {
 
 
 class Until:
-    """A callback that ends a fit of LightGBM after a number of seconds."""
+    """Callback that stops a fit of LightGBM after a number of seconds."""
 
     def __init__(self, seconds):
         self.end = perf_counter() + seconds
@@ -115,10 +115,10 @@ class Until:
 
 
 def fit(model, X, y, limit=None):
-    """Fit, and hold that a cwboost model really ran the rounds it was asked for.
+    """Fit a model; raise an error if a cwboost model did not run all its rounds.
 
-    Total correction may end before them, where no column pays any more: say so with `ended`.
-    `limit` is for LightGBM: seconds after which the fit ends with the rounds it has.
+    Total correction may end earlier, when no column pays; `ended` reports it. `limit`, for
+    LightGBM only, is the time in seconds after which the fit stops with the rounds it has.
     """
     options = {} if limit is None else {"callbacks": [Until(limit)]}
     with warnings.catch_warnings():
@@ -132,12 +132,12 @@ def fit(model, X, y, limit=None):
 
 
 def ended(model):
-    """Words for a row, where training was over before its last round."""
+    """Return a note for a row if training ended before its last round."""
     if model.n_iter_ == model.n_estimators:
         return ""
     return f" (after {model.n_iter_} rounds no column pays)"
 
 
 def fitting(X, y, maker, *arguments, limit=None, **options):
-    """A callable that fits a new model."""
+    """Return a callable that fits a new model."""
     return lambda: fit(MAKERS[maker](*arguments, **options), X, y, limit)

@@ -1,4 +1,4 @@
-"""Rows of the table of goals, and the page they are written to."""
+"""Rows of the table of goals, and the page that shows them."""
 
 import datetime
 import platform
@@ -12,21 +12,21 @@ PACKAGES = ["cwboost", "lightgbm", "xgboost", "catboost", "numpy", "scipy", "sci
 
 @dataclass
 class Row:
-    """One row: what was measured, what was asked for, what came out.
+    """One row: the measure, its goal and the result.
 
     Parameters
     ----------
     measure : str
     goal : float
-        The figure is to be at least this, or at most where `at_most`.
+        Minimum of the value, or its maximum if `at_most`.
     value : float
     unit : str
-        Printed behind goal and value: "x", "us".
+        Printed after goal and value: "x", "us".
     detail : str
         The medians behind the ratio.
     at_most : bool, default=False
     also : bool, default=True
-        A further condition, such as an error that must not be higher; `detail` says which.
+        An additional condition, such as an error that must not be higher; `detail` states it.
     """
 
     measure: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def number(value):
-    """Three figures, without an exponent in the range that occurs."""
+    """Format a number with three digits, without an exponent in the usual range."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
@@ -66,7 +66,7 @@ def table(head, rows):
 
 
 def machine():
-    """The class of the machine, without what would identify it."""
+    """Describe the class of the machine without identifying it."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -78,7 +78,7 @@ def machine():
 
 
 def page(rows, notes, threads):
-    """The measured part of docs/benchmarks.md."""
+    """Return the measured part of docs/benchmarks.md."""
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     met = sum(row.met for row in rows)
     head = ["measure", "goal", "measured", "", "medians"]
@@ -94,7 +94,7 @@ def page(rows, notes, threads):
 
 
 def write(path, text):
-    """Put `text` between the two markers of the page, which the rest of the page surrounds."""
+    """Replace the text between the two markers of the page by `text`."""
     path = Path(path)
     page = path.read_text(encoding="utf-8")
     if BEGIN not in page or END not in page:

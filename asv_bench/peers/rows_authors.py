@@ -1,11 +1,10 @@
-"""Against the code that the paper's authors published: depth-2 trees, 500 rounds, one core.
+"""Comparison with the code of the paper's authors: depth-2 trees, 500 rounds, one core.
 
-Their program needs software that is not installable here, so its seconds are constants that were
-measured once on a machine of this class. A NumPy pass over 100,000 doubles is the yardstick that
-carries them over: pass its time on the machine of the constants with ``--yardstick`` (in
-microseconds) and they are scaled by the time here over that; by default they are taken as they
-are, and the page states the yardstick of this machine. Where training is over before the last
-round, their seconds are taken for as many rounds as ours.
+Their program needs software that cannot be installed here, so its seconds are constants that were
+measured once on a machine of this class. A NumPy pass over 100,000 doubles is the yardstick. Pass
+its time on the machine of the constants by ``--yardstick`` (in microseconds) to scale them by the
+time here over that time. By default they are not scaled, and the page states the yardstick of this
+machine. If training ends before the last round, their seconds count for as many rounds as ours.
 """
 
 from functools import partial
@@ -66,7 +65,7 @@ def authors(settings):
 
 
 def rows_of(folder, name, n_rows):
-    """As many rows as the constants were measured on, stratified."""
+    """Return a stratified sample of as many rows as the constants were measured on."""
     X, y = (
         training_rows(f"{folder}/{name}.npz") if name == "MNIST" else pooled(f"{folder}/{name}.npz")
     )

@@ -1,4 +1,4 @@
-"""Fits of whole models against LightGBM, and for information against XGBoost and CatBoost."""
+"""Comparison of complete fits with LightGBM, and for information with XGBoost and CatBoost."""
 
 from functools import partial
 
@@ -7,12 +7,12 @@ from models import LARGE_C, ended, fit, fitting, lightgbm
 from report import Row, number, table
 from timing import alternate
 
-# Times faster than LightGBM that stage-wise stumps are to be.
+# Speed-up over LightGBM that stage-wise stumps must reach.
 STAGEWISE = dict.fromkeys(NAMES, 10.0) | {"USPS": 7.0, "YALEB": 20.0, "GTSRB HOG": 20.0}
 
 
 def stumps(settings):
-    """200 rounds of stumps, stage-wise and totally corrective, against 2 leaves."""
+    """Compare 200 rounds of stumps, stage-wise and totally corrective, with 2 leaves."""
     for name in settings.names(NAMES):
         X, _, y, _ = load(settings.data, name)
         rounds, threads = settings.rounds(200), settings.threads
@@ -38,8 +38,8 @@ def stumps(settings):
             )
 
 
-# Trees as the goal names them, and as they are by default, each with the stage-wise parameters that
-# the user guide recommends: one setting for all data sets, chosen on held-out training examples.
+# The trees of the goal and the default trees, each with the stage-wise parameters that the user
+# guide recommends: one setting for all data sets, chosen on held-out training examples.
 TREES = {
     "depth 5, sqrt, learning rate 0.3, all examples": {
         "max_depth": 5,
@@ -56,7 +56,7 @@ TREES = {
 
 
 def trees(settings):
-    """200 rounds of trees against 31 leaves, at an error no higher."""
+    """Compare 200 rounds of trees with 31 leaves, at an error that is not higher."""
     for name in settings.names(NAMES):
         X, X_test, y, y_test = load(settings.data, name)
         rounds, threads = settings.rounds(200), settings.threads
@@ -94,13 +94,13 @@ def keep(models, key, run):
 
 
 def seconds_of(times, settings):
-    """LightGBM's seconds; more would have passed where it was stopped: the ratio is a bound."""
+    """Return LightGBM's seconds as text; "more than" if it was stopped, so the ratio is a bound."""
     stopped = times["lightgbm"] > settings.limit
     return f"{'more than ' if stopped else ''}{number(times['lightgbm'])} s"
 
 
 def other_packages(settings):
-    """Stumps of every package, for orientation: a table, no goals."""
+    """Return a table of stumps of every package, for information and without goals."""
     rows = []
     for name in settings.names(["VOWEL", "PENDIGITS", "USPS"]):
         X, X_test, y, y_test = load(settings.data, name)
@@ -119,7 +119,7 @@ def other_packages(settings):
 
 
 def prediction(settings):
-    """Scores of 10,000 x 784 rows from 500 rounds of stumps, and single rows."""
+    """Compare prediction of 10,000 x 784 rows by 500 rounds of stumps, and of single rows."""
     X, X_test, y, _ = load(settings.data, "MNIST")
     rounds = settings.rounds(500)
     ours = fitting(X, y, "cwboost_stumps", rounds, settings.threads)()

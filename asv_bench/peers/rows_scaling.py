@@ -1,4 +1,4 @@
-"""How the cost of a round grows, what a second thread brings, memory, overhead."""
+"""Scaling of the cost per round, speed-up by a second thread, memory, overhead."""
 
 from math import log
 from pathlib import Path
@@ -11,7 +11,7 @@ from timing import alternate, peak_memory, seconds
 
 
 def round_seconds(X, y, rounds, threads, correction="stagewise"):
-    """Median seconds of a round in pricing and solver."""
+    """Return the median seconds per round in pricing and solver."""
     history = fit(cwboost_stumps(rounds, threads, correction), X, y).history_
     return median(history["pricing_seconds"] + history["solver_seconds"])
 
@@ -88,7 +88,7 @@ def memory(settings):
 
 
 def overhead(settings):
-    """Of a round outside pricing and solver; the smallest of the fits is the least disturbed."""
+    """Measure the time per round outside pricing and solver; take the minimum over the fits."""
     X, _, y, _ = load(settings.data, "VOWEL")
     rounds = settings.rounds(200)
     lowest = float("inf")

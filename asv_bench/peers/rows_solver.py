@@ -1,4 +1,4 @@
-"""The solver: against L-BFGS-B on a real restricted master, and one coordinate update."""
+"""Comparison of the solver with L-BFGS-B on real restricted masters; one coordinate update."""
 
 from statistics import median
 from time import perf_counter
@@ -19,11 +19,11 @@ WITHIN = 1e-3
 
 
 def against_lbfgsb(settings):
-    """Time from zero to within 1e-3 of the optimum over the columns of the last round.
+    """Compare the time to within 1e-3 of the optimum over the columns of the last round.
 
-    Both solvers run on the same compiled objective and gradient, from zero. For each the fewest
-    passes (iterations) that reach the target are found first; only a run of that many is timed.
-    The second row is SciPy's solver as its users have it, on an objective in NumPy.
+    Both solvers start from zero and use the same compiled objective and gradient. The minimum
+    number of passes (iterations) that reach the target is found first; only a run of that number
+    is timed. The second row is SciPy's solver on an objective in NumPy, as users would run it.
     """
     for name, goal in (("USPS", 20.0), ("VOWEL", 5.0)):
         if name not in settings.names([name]):
@@ -74,7 +74,7 @@ def against_lbfgsb(settings):
 
 
 def timed_in_numpy(outputs, counts, iterations, target):
-    """Seconds that SciPy's L-BFGS-B takes for so many iterations on dense outputs (K arrays)."""
+    """Return the seconds of SciPy's L-BFGS-B for `iterations` on dense outputs (K arrays)."""
     own = np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum())
     bounds = np.cumsum([len(h) for h in outputs])[:-1]
     weight = 1e4 / (counts.sum() * (len(counts) - 1))
@@ -101,7 +101,7 @@ def timed_in_numpy(outputs, counts, iterations, target):
 
 
 def coordinate_update(settings):
-    """One coordinate update against one NumPy pass over as many doubles, in cache."""
+    """Compare one coordinate update with one NumPy pass over as many doubles, in cache."""
     n_samples, n_classes, n_columns = 8_000, 10, 20
     rng = generator()
     master = RestrictedMaster([n_samples // n_classes] * n_classes, 1e4)
@@ -134,9 +134,9 @@ def coordinate_update(settings):
 
 
 def last_round(X, y, rounds):
-    """The columns of a totally corrective fit: a maker of the restricted master over them, and
-    their outputs as float64 arrays, one a class."""
-    # Not the `fit` that insists on all rounds: with stumps on VOWEL the optimum comes before.
+    """Return a maker of the restricted master over the columns of a totally corrective fit, and
+    their outputs as float64 arrays, one per class."""
+    # Not `models.fit`, which requires all rounds: stumps on VOWEL reach the optimum earlier.
     clf = cwboost_stumps(rounds, correction="total").fit(X, y)
     path = clf.ensemble_.path
     owner = np.full(path.n_learners, -1)
@@ -158,13 +158,13 @@ def last_round(X, y, rounds):
 
 
 def layers(master):
-    """All columns as a first working set: the j-th of every class is a layer."""
+    """Return all columns as a first working set: the j-th columns of all classes form a layer."""
     sizes = np.array([len(coef) for coef in master.coef])
     return [np.where(j < sizes, j, -1) for j in range(sizes.max())]
 
 
 def fewest(reaches, most=4_096):
-    """Least number of passes that reach the target, to within a twentieth."""
+    """Return the minimum number of passes that reach the target, to within a twentieth."""
     high = 2
     while not reaches(high):
         if high >= most:

@@ -1,4 +1,4 @@
-"""Timing on a machine that is shared: alternate runs, medians, a yardstick, memory of a child."""
+"""Timing on a shared machine: alternating runs, medians, a yardstick, memory of a child."""
 
 import json
 import subprocess
@@ -17,13 +17,13 @@ def seconds(function):
 
 
 def alternate(functions, repeats, budget=600.0):
-    """Median seconds of each function, the functions taking turns.
+    """Return the median seconds of each function; the functions run alternately.
 
     Parameters
     ----------
     functions : dict of str to callable
     repeats : int
-        Turns. Fewer are taken, but at least one, once `budget` seconds are spent.
+        Number of turns. No turn after the first starts once `budget` seconds have passed.
     budget : float, default=600.0
 
     Returns
@@ -41,7 +41,7 @@ def alternate(functions, repeats, budget=600.0):
 
 
 def numpy_pass(n_values, calls=2_000):
-    """Median seconds of ``a *= s`` over `n_values` doubles: in cache up to about 100,000."""
+    """Return the median seconds of ``a *= s`` over `n_values` doubles, cached up to 100,000."""
     a = np.ones(n_values)
     scale = 1.0000001
     times = []
@@ -53,7 +53,7 @@ def numpy_pass(n_values, calls=2_000):
 
 
 def peak_memory(package, data, options):
-    """Peak resident memory, in MB, of a fresh process that loads a data set and fits.
+    """Return the peak resident memory, in MB, of a new process that loads a data set and fits.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def peak_memory(package, data, options):
         Name in `models.MAKERS`.
     data : path of an .npz file
     options : dict
-        ``n_rows`` of the data, and what the maker takes.
+        ``n_rows`` of the data, and arguments of the maker.
 
     Returns
     -------
     tuple of two floats
-        Peak with the fit, and peak of the same process before it.
+        Peak of the process with the fit, and its peak before the fit.
     """
     command = [sys.executable, str(Path(__file__).with_name("fit_once.py"))]
     done = subprocess.run(
