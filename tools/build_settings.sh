@@ -1,7 +1,7 @@
 #!/bin/sh
-# Record what the compiled code depends on beside its sources: build_settings.sh FILE
-# The file is touched only when something changed. Old compiled code goes then, since neither
-# Cython nor setuptools sees a change of flags.
+# Record the settings that the compiled code depends on besides its sources: build_settings.sh FILE
+# If a setting changed, the file is rewritten and old compiled code is removed, since neither Cython
+# nor setuptools detects a change of flags.
 set -eu
 file=$1
 settings=$(
