@@ -1,4 +1,4 @@
-"""Callbacks: objects that are told of the end of a round and may stop training."""
+"""Callbacks: objects that are called after each round and may stop training."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
-    """A tqdm bar over the rounds, with objective, gap and training error.
+    """Progress bar of tqdm over the rounds, with objective, gap and training error.
 
     Parameters
     ----------
     n_rounds : int or None, default=None
-        Rounds asked for; None takes them from the first round's state.
+        Number of rounds; None takes it from the state of the first round.
     verbose : int, default=1
-        Zero shows nothing.
+        0 shows nothing.
     """
 
     def __init__(self, n_rounds: int | None = None, verbose: int = 1):
@@ -33,7 +33,7 @@ class ProgressBar:
         return tqdm(total=n_rounds, disable=not self.verbose, unit="round")
 
     def __deepcopy__(self, memo):
-        # An estimator's clone gets a bar of its own: a terminal is not copied.
+        # A clone of an estimator gets a new bar: the terminal cannot be copied.
         return ProgressBar(self.n_rounds, self.verbose)
 
     def __reduce__(self):
@@ -65,12 +65,12 @@ class ProgressBar:
 
 
 class TimeLimit:
-    """Stops training at the end of the first round that ends after a number of seconds.
+    """Callback that stops training after the first round that ends past a time limit.
 
     Parameters
     ----------
     seconds : float, >= 0
-        Counted from the beginning of ``fit``.
+        Limit, counted from the start of ``fit``.
     """
 
     stop_reason = "max_seconds"
@@ -87,11 +87,11 @@ class TimeLimit:
 
 
 class CSVLog:
-    """Writes a row of the history to a CSV file at the end of every round.
+    """Callback that writes one row of the history to a CSV file per round.
 
-    The columns are ``round``, ``seconds`` (since `fit` began) and the names of the history. A fit
-    that goes on from an earlier one keeps the rows of the rounds before and replaces the rest, so
-    that rounds lost in a crash do not stand there twice.
+    The columns are ``round``, ``seconds`` (since the start of `fit`) and the names of the history.
+    A fit that continues an earlier one keeps the rows of the earlier rounds and replaces the rest,
+    so that rounds repeated after a crash do not appear twice.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class CSVLog:
         return False
 
     def _start(self, names: list[str], first: int) -> None:
-        """Begin the file, with what it holds of the rounds before `first`."""
+        """Start the file anew, but keep its rows of the rounds before `first`."""
         kept = []
         if first > 1 and os.path.exists(self.path):
             with open(self.path, newline="", encoding="utf-8") as file:
@@ -127,20 +127,20 @@ class CSVLog:
 
 
 class Checkpoint:
-    """Saves the model in training now and then, so that a crash loses little of it.
+    """Callback that saves the model at intervals during training.
 
-    The file is a model file with the state of training: load it, set ``warm_start=True`` and
-    call ``fit`` with the same data to go on. Where the classifier has an integer
-    ``random_state``, the outcome equals that of a fit that was never interrupted, bit for bit.
+    The file is a model file with the state of training. To continue, load it, set
+    ``warm_start=True`` and call ``fit`` with the same data. If ``random_state`` of the classifier
+    is an integer, the result equals that of an uninterrupted fit, bit for bit.
 
     Parameters
     ----------
     path : path-like
-        Replaced in one step each time: a crash while saving leaves the checkpoint before.
+        Replaced in one step each time: a crash while saving leaves the previous checkpoint.
     every_rounds : int or None, default=None
-        Save after each so many rounds.
+        Number of rounds between checkpoints.
     every_seconds : float or None, default=60.0
-        Save at the end of a round when the last checkpoint (or the start) is so long ago.
+        Seconds after the last checkpoint (or the start); the next round that ends is saved.
     """
 
     needs_training_state = True
@@ -159,14 +159,14 @@ class Checkpoint:
         ):
             raise ValueError(f"every_seconds must be a number >= 0, got {every_seconds!r}")
         if not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"path must lie in a folder that exists, got {os.fspath(path)!r}")
+            raise ValueError(f"path must be in an existing folder, got {os.fspath(path)!r}")
         self.path = path
         self.every_rounds = every_rounds
         self.every_seconds = every_seconds
         self._saved_at = None
 
     def on_round_end(self, state) -> bool:
-        """Save where it is time; never stops training."""
+        """Save a checkpoint if one is due; never stops training."""
         now = time.monotonic()
         if self._saved_at is None:
             self._saved_at = now - state.seconds

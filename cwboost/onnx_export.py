@@ -1,9 +1,9 @@
 """Export of fitted classifiers to ONNX; the optional extra ``cwboost[onnx]``.
 
-The graph computes the weak learners' outputs by one tree-ensemble operator, exact in any
-precision since they are -1 and +1, and multiplies them by the coefficients in float64. So its
-scores agree with ours to the last few bits, where an ensemble summed by the operator itself would
-be rounded to float32.
+One tree-ensemble operator computes the weak learners' outputs, which are -1 and +1 and therefore
+exact in any precision. The graph multiplies them by the coefficients in float64, so its scores
+agree with those of cwboost up to the last few bits. Sums inside the operator would be rounded to
+float32.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OPSET, ML_OPSET = 17, 3
 
 
 def to_onnx(classifier, *, n_estimators=None):
-    """A fitted classifier as an ONNX model.
+    """Convert a fitted classifier to an ONNX model.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def to_onnx(classifier, *, n_estimators=None):
     Raises
     ------
     ImportError
-        Without the package onnx, naming the extra.
+        If the package onnx is not installed.
     NotFittedError
     NotImplementedError
-        Where the family has no form as trees of comparisons.
+        If the family does not implement `WeakLearners.threshold_trees`.
     TypeError
-        For something else than a classifier of cwboost, one with a rule of its own for scores or
-        probabilities that is not known here, or labels of a type that ONNX does not have.
+        If `classifier` is not a classifier of cwboost, defines its own scores or probabilities, or
+        has labels of a type that ONNX does not have.
     """
     try:
         import onnx
@@ -58,8 +58,8 @@ def to_onnx(classifier, *, n_estimators=None):
     check_is_fitted(classifier)
     if not isinstance(classifier, BoostingClassifier):
         raise TypeError(
-            f"to_onnx takes a boosting classifier, got {type(classifier).__name__}; of a search "
-            "take its best_estimator_"
+            f"classifier must be one of cwboost, got {type(classifier).__name__}; of a search, "
+            "pass its best_estimator_"
         )
     decode, log_probabilities = (
         _rule(classifier, method, known)
@@ -87,18 +87,19 @@ def to_onnx(classifier, *, n_estimators=None):
 
 
 def _rule(classifier, method, known):
-    """How to write a method of the classifier as nodes, by who defines it."""
+    """Return the function that converts a method to nodes, by the class that defines it."""
     own = getattr(type(classifier), method)
     for defined, rule in known.items():
         if own is getattr(defined, method):
             return rule
     raise TypeError(
-        f"to_onnx does not know {type(classifier).__name__}.{method}, a rule of its own"
+        f"classifier must not override {method}, as {type(classifier).__name__} does: to_onnx "
+        "cannot convert it"
     )
 
 
 class _Graph:
-    """Nodes and constants on their way to a model."""
+    """Builder of a model: collects nodes and constants."""
 
     def __init__(self, onnx):
         self.onnx = onnx
@@ -129,13 +130,13 @@ class _Graph:
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="cwboost")
-        model.ir_version = 8  # what the first run times with these operator sets read
+        model.ir_version = 8  # the version of the first runtimes with these operator sets
         self.onnx.checker.check_model(model)
         return model
 
 
 def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
-    """Outputs of the weak learners, one column each, as float64."""
+    """Add nodes for the outputs of the weak learners, one column per learner, as float64."""
     features = "X"
     if trees.directions is not None:
         if trees.mean is not None:
@@ -160,7 +161,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
 
 
 def _tree_attributes(trees: ThresholdTrees) -> dict:
-    """Attributes of the operator: a target a tree, the sign of a leaf its weight."""
+    """Return the attributes of the operator: one target per tree, leaf signs as weights."""
     sizes = np.diff(trees.offsets)
     tree = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(trees.feature)) - np.repeat(trees.offsets[:-1], sizes)
@@ -184,7 +185,7 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
 
 
 def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: str) -> None:
-    """The product with the coefficients, and what is added to the scores of every example."""
+    """Add nodes for the product with the coefficients and for the offset."""
     last = name if offset is None else "votes"
     if outputs is None:
         outputs, coef = _zeros(graph), np.zeros((1, coef.shape[1]))
@@ -194,7 +195,7 @@ def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: st
 
 
 def _zeros(graph: _Graph) -> str:
-    """A column of zeros, as many as X has rows: for a model in which no learner votes."""
+    """Add nodes for a column of zeros, one per row of X: outputs of a model without learners."""
     first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
     column = graph.add("Slice", ["X", *first], "column")
     return graph.add(
@@ -209,7 +210,7 @@ def _zeros(graph: _Graph) -> str:
 
 
 def _label_array(classifier) -> np.ndarray:
-    """The labels in a type that ONNX has."""
+    """Return the labels in a type that ONNX has."""
     classes = classifier.classes_
     if classes.dtype.kind in "biuf" and classes.dtype.itemsize <= 8:
         return classes
@@ -219,7 +220,7 @@ def _label_array(classifier) -> np.ndarray:
 
 
 def _decoded(graph: _Graph, classifier) -> None:
-    """Scores of the classes from those of the bits of a code, as `AdaBoostMOClassifier`."""
+    """Add nodes that decode the scores of code bits, as `AdaBoostMOClassifier` does."""
     code = classifier.code_.T.astype(np.float64)
     n_bits = np.float64(len(code))
     if classifier.decoding == "hamming":
@@ -265,9 +266,9 @@ def _bare_scores(graph: _Graph, classifier) -> str:
 
 
 def _log_of_each_label(graph: _Graph, classifier) -> str:
-    """log(1 / (1 + exp(-2 F))) of every class, as `AdaBoostMHClassifier`.
+    """Add nodes for log(1 / (1 + exp(-2 F))) of every class, as in `AdaBoostMHClassifier`.
 
-    Written min(2 F, 0) - log(1 + exp(-|2 F|)), which neither overflows nor becomes log(0).
+    The form min(2 F, 0) - log(1 + exp(-|2 F|)) neither overflows nor becomes log(0).
     """
     doubled = graph.add("Mul", ["scores", graph.constant("two", np.float64(2.0))], "doubled")
     smaller = graph.add("Neg", [graph.add("Abs", [doubled], "size")], "smaller")
@@ -286,4 +287,4 @@ PROBABILITIES = {
     AdaBoostMHClassifier: _log_of_each_label,
     AdaBoostMOClassifier: _bare_scores,
 }
-"""How each rule for scores and probabilities is written as nodes, by the class that defines it."""
+"""Functions that convert scores and probabilities to nodes, by the class that defines them."""

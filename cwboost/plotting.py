@@ -1,6 +1,6 @@
-"""Drawings of fitted classifiers; matplotlib is the optional extra ``cwboost[plot]``.
+"""Plots of fitted classifiers; matplotlib is the optional extra ``cwboost[plot]``.
 
-Each function draws into `ax`, or into a new figure where there is none, and returns the Axes.
+Each function draws into `ax`, by default a new figure, and returns the Axes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _axes(ax):
 
 
 def _colours(count: int) -> list:
-    """As many colours as lines: the usual ten, or a map for more classes."""
+    """Return one colour per line: the default ten, or a colour map for more."""
     from matplotlib import colormaps
 
     if count <= 10:
@@ -32,14 +32,14 @@ def _colours(count: int) -> list:
 
 
 def plot_history(classifier, what: str = "error", *, ax=None):
-    """Training from round to round.
+    """Plot the training error or the objective against rounds.
 
     Parameters
     ----------
     classifier : fitted classifier
     what : {"error", "objective"}, default="error"
-        Training error, and validation error where there is one; or the objective with the dual
-        bound, the gap between them shaded.
+        "error": training error, and validation error if recorded. "objective": objective and dual
+        bound, with the gap between them shaded.
     ax : matplotlib Axes, optional
 
     Returns
@@ -52,7 +52,7 @@ def plot_history(classifier, what: str = "error", *, ax=None):
     names = ("train_error", "valid_error") if what == "error" else ("objective", "dual_bound")
     drawn = [name for name in names if name in history and np.isfinite(history[name]).any()]
     if not drawn:
-        raise ValueError(f"history_ of {type(classifier).__name__} has none of {names}")
+        raise ValueError(f"history_ must have one of {names}, {type(classifier).__name__} has none")
     ax = _axes(ax)
     rounds = np.arange(1, len(history[drawn[0]]) + 1)
     for name in drawn:
@@ -68,14 +68,14 @@ def plot_history(classifier, what: str = "error", *, ax=None):
 
 
 def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
-    """Cumulative distribution of the examples' smallest margins.
+    """Plot the cumulative distribution of the examples' smallest margins.
 
-    An example's margin here is the score of its own class less the largest other score, divided
+    The smallest margin is the score of the example's class minus the largest other score, divided
     by the sum of the absolute values of all coefficients; the curve crosses 0 at the error rate.
 
     Parameters
     ----------
-    classifier : fitted classifier with a score a class
+    classifier : fitted classifier with one score per class
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     n_estimators : int, optional
@@ -91,7 +91,7 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
         scores = np.column_stack([np.zeros_like(scores), scores])
     own = np.searchsorted(classifier.classes_, y)
     if not np.array_equal(classifier.classes_[np.minimum(own, scores.shape[1] - 1)], y):
-        raise ValueError("y has labels that the classifier was not trained on")
+        raise ValueError("y must hold only labels that the classifier was trained on")
     rows = np.arange(len(own))
     own_scores = scores[rows, own]
     scores[rows, own] = -np.inf
@@ -100,18 +100,18 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     ax = _axes(ax)
     ax.step(margins, np.arange(1, len(margins) + 1) / len(margins), where="post")
     ax.axvline(0.0, color="0.6", linewidth=0.8)
-    ax.set(xlabel="margin / sum of coefficients", ylabel="share of examples", ylim=(0, 1))
+    ax.set(xlabel="margin / sum of coefficients", ylabel="fraction of examples", ylim=(0, 1))
     return ax
 
 
 def plot_importances(classifier, *, n_features: int = 20, ax=None):
-    """The most important features (see ``feature_importances_``), largest on top.
+    """Plot the most important features (see ``feature_importances_``), the largest on top.
 
     Parameters
     ----------
     classifier : fitted classifier
     n_features : int, default=20
-        Features drawn, at most; those that are never used are left out.
+        Maximum number of features; features that are never used are omitted.
     ax : matplotlib Axes, optional
 
     Returns
@@ -124,18 +124,18 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     ax = _axes(ax)
     ax.barh(np.arange(len(order)), importances[order])
     ax.set_yticks(np.arange(len(order)), [_feature_name(classifier, f) for f in order])
-    ax.set(xlabel="share of coefficient times edge")
+    ax.set(xlabel="fraction of coefficient times edge")
     return ax
 
 
 def plot_shape(classifier, feature, *, classes=None, n_estimators=None, ax=None):
-    """The exact function of one feature in the scores of a stump model.
+    """Plot the exact contribution of one feature to the scores of a stump model.
 
     Parameters
     ----------
     classifier : fitted classifier of stumps
     feature : int or str
-        Index, or name where the training data had names.
+        Index, or name if the training data had names.
     classes : array-like of labels, optional
         Classes to draw; all by default.
     n_estimators : int, optional
@@ -151,7 +151,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, ax=None)
     columns = [_class_index(classifier, label) for label in labels]
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
     ax = _axes(ax)
-    ax.set(xlabel=_feature_name(classifier, index), ylabel="part of the score")
+    ax.set(xlabel=_feature_name(classifier, index), ylabel="contribution to the score")
     if index not in functions:
         for label, colour in zip(labels, _colours(len(labels))):
             ax.axhline(0.0, label=str(label), color=colour)

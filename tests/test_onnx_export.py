@@ -166,7 +166,7 @@ def test_refusals():
         def _class_scores(self, scores):
             return -scores
 
-    with pytest.raises(TypeError, match=r"does not know OfBits\._class_scores"):
+    with pytest.raises(TypeError, match=r"must not override _class_scores, as OfBits does"):
         to_onnx(OfBits(n_estimators=2).fit(X, y))
     assert OfBits._probabilities is BoostingClassifier._probabilities
     search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)

@@ -1,8 +1,8 @@
 """The container of a model file: a JSON header and compressed flat arrays, each with a checksum.
 
-Nothing in it is executable and nothing names code. `read` takes a file for hostile: every length,
-dtype, shape and offset is checked against the size of the file and a limit before anything of
-that size is allocated. docs/model_file.md describes the bytes.
+The container holds no code and names none. `read` assumes a hostile file: it checks every length,
+dtype, shape and offset against the size of the file and a limit before it allocates memory.
+docs/model_file.md describes the bytes.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 __all__ = ["FORMAT_VERSION", "ModelFileError", "read", "write"]
 
 FORMAT_VERSION = 1
-MAGIC = b"\x89CWB\r\n\x1a\n"  # as PNG has it: a transfer in text mode is noticed
+MAGIC = b"\x89CWB\r\n\x1a\n"  # as in PNG: a transfer in text mode damages it
 PREFIX = struct.Struct("<8sIII")  # magic, format version, bytes of the header, crc32 of it
 HEADER_LIMIT = 2**24
 ARRAYS_LIMIT = 256
 DIMENSIONS_LIMIT = 4
-INFLATION_LIMIT = 1032  # no deflate stream grows by more
+INFLATION_LIMIT = 1032  # the largest expansion factor of deflate
 DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
 DTYPES = {name: np.dtype(name) for name in DTYPE_NAMES}
 FILTERS = ("none", "shuffle", "delta")
-QUICK_ABOVE = 2**22  # arrays of more bytes are compressed in one quick try
+QUICK_ABOVE = 2**22  # larger arrays are compressed once, at the fastest level
 
 
 class ModelFileError(ValueError):
@@ -40,7 +40,7 @@ class ModelFileError(ValueError):
 
 
 def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a container in one step: a reader sees the old file or the new one, whole.
+    """Write a container in one step: a reader sees either the old file or the complete new one.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     TypeError
         For an array of another dtype.
     OSError
-        Where the file cannot be written; the old one is then untouched.
+        If the file cannot be written; an existing file is then unchanged.
     """
     entries, blobs = [], []
     for name, array in arrays.items():
@@ -64,8 +64,8 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     encoded = text.encode("ascii")
     if len(encoded) > HEADER_LIMIT or len(entries) > ARRAYS_LIMIT:
         raise ValueError(
-            f"the header takes {len(encoded)} bytes and {len(entries)} arrays; a model file has "
-            f"at most {HEADER_LIMIT} and {ARRAYS_LIMIT}"
+            f"a model file must have at most {HEADER_LIMIT} bytes of header and {ARRAYS_LIMIT} "
+            f"arrays, got {len(encoded)} and {len(entries)}"
         )
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded), zlib.crc32(encoded))
     _replace(path, [prefix, encoded, *blobs])
@@ -95,7 +95,7 @@ def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
 
 
 def _filtered(flat: np.ndarray, name: str) -> bytes:
-    """Bytes that compress better: like bytes of neighbours together, after differences."""
+    """Return bytes that compress better: differences of neighbours, grouped by significance."""
     if name == "delta":
         words = flat.view(f"<u{flat.itemsize}")
         flat = words.copy()
@@ -110,7 +110,7 @@ def _replace(path, parts: list[bytes]) -> None:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     try:
-        # Made with the usual permissions, which a temporary file of the standard library has not.
+        # open() gives the default permissions; tempfile would restrict them to the owner.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with open(descriptor, "wb") as file:
             for part in parts:
@@ -126,7 +126,7 @@ def _replace(path, parts: list[bytes]) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name last, where the system lets a folder be synced."""
+    """Flush the folder to disk, so that the new name persists, if the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -149,7 +149,7 @@ def read(path, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]]:
     ----------
     path : path-like
     max_bytes : int
-        Most bytes that all arrays together may take once decompressed.
+        Limit on the size of all arrays together after decompression.
 
     Returns
     -------
@@ -160,9 +160,9 @@ def read(path, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]]:
     Raises
     ------
     ModelFileError
-        With what is wrong.
+        If the file is not a valid container; the message says why.
     OSError
-        Where the file cannot be opened or read.
+        If the file cannot be opened or read.
     """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -179,8 +179,8 @@ def _read_header(file, size: int) -> dict:
     _, version, length, checksum = PREFIX.unpack(prefix)
     if version > FORMAT_VERSION:
         raise ModelFileError(
-            f"the file has format version {version}, and this version of cwboost reads up to "
-            f"{FORMAT_VERSION}: it was written by a newer cwboost"
+            f"format version must be at most {FORMAT_VERSION} for this version of cwboost, got "
+            f"{version}: the file was written by a newer cwboost"
         )
     if version < 1 or length > min(HEADER_LIMIT, size - PREFIX.size):
         raise ModelFileError("the header is damaged or cut off")
@@ -197,7 +197,7 @@ def _read_header(file, size: int) -> dict:
 
 
 def _refuse_constant(name: str):
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _natural(value) -> bool:
@@ -205,7 +205,7 @@ def _natural(value) -> bool:
 
 
 def _check_entries(entries, stored: int, max_bytes: int) -> None:
-    """Check the table of arrays against the bytes that follow it, before any is read."""
+    """Check the table of arrays against the size of the data, before reading any."""
     if not isinstance(entries, list) or len(entries) > ARRAYS_LIMIT:
         raise ModelFileError(f"arrays must be a list of at most {ARRAYS_LIMIT}")
     names, total = set(), 0
@@ -221,8 +221,8 @@ def _check_entries(entries, stored: int, max_bytes: int) -> None:
         raise ModelFileError("the file is cut off, or longer than its header says")
     if total > max_bytes:
         raise ModelFileError(
-            f"the arrays take {total} bytes, above the limit of {max_bytes}; where the file is "
-            "trusted, raise max_bytes"
+            f"the arrays must take at most max_bytes={max_bytes}, got {total} bytes; raise "
+            "max_bytes if you trust the file"
         )
 
 
@@ -245,12 +245,12 @@ def _raw_bytes(entry) -> int:
         or len(shape) > DIMENSIONS_LIMIT
         or not all(map(_natural, shape))
     ):
-        raise ModelFileError(f"array {name!r} has a shape that is not a few natural numbers")
+        raise ModelFileError(f"array {name!r} has a shape that is not a short list of integers")
     if not _natural(entry["bytes"]) or not _natural(entry["crc32"]):
-        raise ModelFileError(f"array {name!r} has a size or checksum that is not a natural number")
-    # A zero among huge numbers would hide them from the product and upset reshape.
+        raise ModelFileError(f"array {name!r} has a size or checksum that is not an integer >= 0")
+    # A zero would hide huge numbers from the product, and reshape would fail on them.
     if any(length >= 2**40 for length in shape):
-        raise ModelFileError(f"array {name!r} has an axis that no model has")
+        raise ModelFileError(f"array {name!r} has an axis longer than that of any model")
     return math.prod(shape) * DTYPES[entry["dtype"]].itemsize
 
 
@@ -262,26 +262,26 @@ def _read_array(file, entry: dict) -> np.ndarray:
     n_bytes = _raw_bytes(entry)
     inflater = zlib.decompressobj()
     try:
-        # One byte more than declared, so that a longer stream is seen and never unpacked.
+        # Ask for one byte more than declared: this detects a longer stream without unpacking it.
         raw = inflater.decompress(stored, n_bytes + 1)
     except zlib.error as error:
         raise ModelFileError(f"array {name!r} does not decompress: {error}") from error
     if len(raw) != n_bytes or not inflater.eof or inflater.unused_data:
-        raise ModelFileError(f"array {name!r} does not decompress to the size it declares")
+        raise ModelFileError(f"array {name!r} does not decompress to its declared size")
     flat = _unfiltered(raw, dtype, entry["filter"])
     if dtype.kind == "b" and np.any(flat.view(np.uint8) > 1):
-        raise ModelFileError(f"array {name!r} has bools that are neither 0 nor 1")
+        raise ModelFileError(f"array {name!r} has bools other than 0 and 1")
     return flat.reshape(entry["shape"])
 
 
 def _unfiltered(raw: bytes, dtype: np.dtype, name: str) -> np.ndarray:
-    """Inverse of `_filtered`, as an array that owns its memory."""
+    """Invert `_filtered`; return an array that owns its memory."""
     flat = np.frombuffer(raw, np.uint8)
     if name != "none":
         flat = flat.reshape(dtype.itemsize, -1).T
     flat = np.array(flat, order="C").reshape(-1)
     if name == "delta":
         words = flat.view(f"<u{dtype.itemsize}")
-        # The running sum wraps around as the differences did.
+        # The cumulative sum wraps around as the differences did.
         np.cumsum(words, dtype=words.dtype, out=words)
     return flat.view(dtype)

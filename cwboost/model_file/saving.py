@@ -1,7 +1,7 @@
 """Saving and loading of fitted classifiers, without pickle.
 
-A file names the classifier and the weak-learner family and holds parameters, fitted attributes
-and the arrays of the ensemble (docs/model_file.md). Loading runs no code that the file chooses.
+A file names the classifier and the weak-learner family, and holds parameters, fitted attributes
+and the arrays of the ensemble (docs/model_file.md). A file cannot choose code to run on loading.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STATE_ATTRIBUTE = "_state"
 def save(classifier, path, *, staged: bool = True, training_state: bool = False) -> None:
     """Save a fitted classifier.
 
-    The file appears in one step: a crash while saving leaves an older file of that name whole.
+    The file is replaced in one step: a crash while saving leaves an existing file intact.
 
     Parameters
     ----------
@@ -50,28 +50,28 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         are not stored; the parameter is None after loading.
     path : path-like
     staged : bool, default=True
-        Store the coefficients of every round. False stores those after the last round only: a
-        smaller file after total correction, whose model predicts the same, but not with fewer
-        rounds. Where no coefficient changed twice nothing is left out.
+        Store the coefficients of every round. False stores only those after the last round: the
+        file is smaller after total correction, and the model predicts the same, but not with
+        fewer rounds. If no coefficient changed twice, False has no effect.
     training_state : bool, default=False
-        Store what lets ``warm_start`` go on bit for bit, where the classifier has it: a number
-        for each pair of an example and a class.
+        Store the state that ``warm_start`` needs to continue with the same bits, if the classifier
+        has it: one number per pair of an example and a class.
 
     Raises
     ------
     NotFittedError
     TypeError, ValueError
-        For a parameter or label that cannot be stored, naming it.
+        For a parameter or label that cannot be stored; the message names it.
     OSError
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     cls = type(classifier)
     if _classifier_types().get(cls.__name__) is not cls:
-        raise TypeError(f"save takes the classifiers of cwboost, got {cls.__qualname__}")
+        raise TypeError(f"classifier must be one of cwboost, got {cls.__qualname__}")
     if not classifier.__sklearn_is_fitted__():
         raise NotFittedError(f"This {cls.__name__} instance is not fitted yet. Call 'fit' first.")
     if training_state and not staged:
-        raise ValueError("training_state=True needs staged=True: training goes on from the rounds")
+        raise ValueError("training_state=True requires staged=True: training needs all rounds")
     encoder = Encoder()
     ensemble = classifier.ensemble_
     if not staged:
@@ -93,26 +93,26 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
 
 
 def load_model(path, *, max_bytes: int = MAX_BYTES):
-    """Load a classifier that `save` wrote, safe for files of unknown origin.
+    """Load a classifier written by `save`; safe for files of unknown origin.
 
     Parameters
     ----------
     path : path-like
     max_bytes : int, default=64 MiB
-        Most bytes that the model's arrays may take; a file that declares more is refused before
-        they are allocated.
+        Limit on the size of the model's arrays; a file that declares more is refused before any
+        memory is allocated.
 
     Returns
     -------
-    The fitted classifier; its scores are those of the saved one, bit for bit.
+    The fitted classifier; its scores equal those of the saved classifier, bit for bit.
 
     Raises
     ------
     ModelFileError
-        For a file that is damaged, made to do harm, written by a newer version, or of a family
-        that is not installed; the message says which.
+        For a file that is damaged, hostile, written by a newer version, or of a family that is
+        not installed; the message says which.
     OSError
-        Where the file cannot be opened.
+        If the file cannot be opened.
     """
     header, arrays = read(path, max_bytes)
     try:
@@ -132,14 +132,14 @@ def _version() -> str:
 
 
 def _classifier_types() -> dict[str, type]:
-    """The classifiers that may be stored, by name."""
+    """Return the classifiers that may be stored, by name."""
     import cwboost
 
     return {name: getattr(cwboost, name) for name in CLASSIFIERS if hasattr(cwboost, name)}
 
 
 def _attributes(cls: type) -> tuple[dict[str, type], dict[str, type]]:
-    """Fitted attributes that a file must hold, and those it may hold, with their types."""
+    """Return the required and the optional fitted attributes of a file, with their types."""
     required = COMMON_ATTRIBUTES | cls._model_attributes
     return required, OPTIONAL_ATTRIBUTES
 
@@ -154,7 +154,7 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
             continue
         if isinstance(value, (np.random.RandomState, np.random.Generator)):
             warnings.warn(
-                f"{name} is a generator object and is not stored: the loaded model has None",
+                f"{name} is a generator object and is not stored; it is None in the loaded model",
                 UserWarning,
                 stacklevel=3,
             )
@@ -183,8 +183,8 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     name = header.get("classifier")
     if not isinstance(name, str) or name not in types:
         raise ModelFileError(
-            f"the file holds a {str(name)[:80]!r}, which this version of cwboost "
-            f"({_version()}) does not have; known: {', '.join(sorted(types))}"
+            f"classifier must be one of {', '.join(sorted(types))} in this version of cwboost "
+            f"({_version()}), got {str(name)[:80]!r}"
         )
     decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(ENSEMBLE_PREFIX)})
     classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
@@ -207,11 +207,11 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
     if unknown:
         raise ModelFileError(
             f"{cls.__name__} has no parameter {unknown[0][:80]!r} in this version of cwboost "
-            f"({_version()}): the model was saved by another"
+            f"({_version()}): the model was saved by another version"
         )
     params = {name: decoder.decode(node, f"params.{name}") for name, node in nodes.items()}
     jobs = params.get("n_jobs")
-    # The one parameter that prediction reads: an absurd number of threads ends the process.
+    # Prediction reads this parameter, and an absurd number of threads would end the process.
     if jobs is not None and (type(jobs) is not int or jobs == 0 or abs(jobs) > MAX_JOBS):
         raise ModelFileError(f"n_jobs must be None or an integer up to {MAX_JOBS}")
     return params
@@ -238,7 +238,7 @@ def _decode_fitted(cls: type, nodes: dict, decoder: Decoder) -> dict:
 def _check_common(fitted: dict) -> None:
     """Check the attributes that all classifiers have."""
     classes, n_features = fitted["classes_"], fitted["n_features_in_"]
-    # An array of bools, numbers or strings; NaN is no label, and unique would keep one.
+    # An array of bools, numbers or strings; NaN is not a label, but unique would keep one.
     if classes.ndim != 1 or len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
     if not 1 <= n_features <= MAX_FEATURES:
@@ -254,13 +254,13 @@ def _check_common(fitted: dict) -> None:
         if not isinstance(name, str) or not isinstance(values, np.ndarray) or values.ndim != 1:
             raise ModelFileError("history_ must hold one-dimensional arrays by name")
     if len({len(values) for values in fitted["history_"].values()}) > 1:
-        raise ModelFileError("the arrays of history_ must have one length")
+        raise ModelFileError("the arrays of history_ must have the same length")
 
 
 def _decode_ensemble(section: dict, arrays: dict, family, fitted: dict) -> Ensemble:
     n_scores, staged = section.get("n_scores"), section.get("staged")
     if type(n_scores) is not int or not 1 <= n_scores <= MAX_FEATURES or type(staged) is not bool:
-        raise ModelFileError("ensemble must have a number of scores and say if it is staged")
+        raise ModelFileError(f"ensemble must have n_scores in 1..{MAX_FEATURES} and a bool staged")
     own = {
         name.removeprefix(ENSEMBLE_PREFIX): array
         for name, array in arrays.items()

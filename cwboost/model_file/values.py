@@ -1,6 +1,6 @@
-"""Python values as JSON and flat arrays, for model files: no pickle, nothing that names code.
+"""Conversion of Python values to JSON and flat arrays, without pickle and names of code.
 
-Plain JSON values stand for themselves. Everything else is an object with a kind under ``"$"``.
+Plain JSON values represent themselves. Any other value is an object with its kind under ``"$"``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SCALARS = (str, int, float, bool, type(None))
 
 
 class Encoder:
-    """Turns values into JSON nodes; arrays are collected in `arrays` by name."""
+    """Encoder of values as JSON nodes; collects their arrays in `arrays` by name."""
 
     def __init__(self):
         self.arrays: dict[str, np.ndarray] = {}
 
     def encode(self, value, where: str):
-        """The node for `value`; `where` names it in errors and names its arrays.
+        """Return the node for `value`; `where` names the value in errors and its arrays.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Encoder:
 
 
 class Decoder:
-    """Inverse of `Encoder`, for nodes that may be hostile: raises ModelFileError or ValueError."""
+    """Inverse of `Encoder`; raises ModelFileError or ValueError for invalid or hostile nodes."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         self._arrays = arrays
@@ -132,7 +132,7 @@ class Decoder:
     def _array(self, node, where):
         name = node.get("name")
         if not isinstance(name, str) or name not in self._arrays:
-            raise ModelFileError(f"{where}: the file has no array for it")
+            raise ModelFileError(f"{where}: the file does not have its array")
         return self._arrays[name]
 
     def _labels(self, node, where):
@@ -155,18 +155,18 @@ class Decoder:
 
 
 def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> dict:
-    """A family by its registered name, API version and hyper-parameters."""
+    """Encode a family by its registered name, API version and hyper-parameters."""
     try:
         registered = get_family(family.name)
     except FamilyError as error:
         raise ValueError(
-            f"{where}: the family {family.name!r} is not registered, so that nobody could load "
-            f"the model: {error}"
+            f"{where}: the family {family.name!r} must be registered, or the model could not be "
+            f"loaded: {error}"
         ) from error
     if registered is not type(family):
         raise ValueError(
-            f"{where}: the name {family.name!r} is registered for another class than "
-            f"{type(family).__qualname__}, so that the model would be loaded as something else"
+            f"{where}: the name {family.name!r} must be registered for "
+            f"{type(family).__qualname__}, but is registered for another class"
         )
     params = {
         name: encoder.encode(value, f"{where}.{name}")
@@ -181,12 +181,12 @@ def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> di
 
 
 def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFamily:
-    """Inverse of `encode_family`.
+    """Decode a family encoded by `encode_family`.
 
     Raises
     ------
     ModelFileError
-        If the family is not installed or is older than the model, naming it.
+        If the family is not installed or is older than the model; the message names it.
     """
     name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
     if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):

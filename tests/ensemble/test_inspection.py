@@ -151,7 +151,7 @@ def test_plot_history_with_a_dual_bound():
 
     ax = plot_history(Fitted(), "objective")
     assert [text.get_text() for text in ax.get_legend().texts] == ["objective", "dual bound", "gap"]
-    with pytest.raises(ValueError, match="history_ of Fitted has none of"):
+    with pytest.raises(ValueError, match=r"history_ must have one of .*, Fitted has none"):
         plot_history(Fitted(), "error")
 
 

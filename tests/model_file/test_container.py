@@ -114,7 +114,7 @@ def test_newer_format_says_so(written):
 
 def test_limit_on_bytes(written):
     read(written, 8056)
-    with pytest.raises(ModelFileError, match=r"8056 bytes, above the limit of 8055.*max_bytes"):
+    with pytest.raises(ModelFileError, match=r"max_bytes=8055, got 8056 bytes; raise max_bytes"):
         read(written, 8055)
 
 
@@ -130,8 +130,8 @@ def test_limit_on_bytes(written):
         ("shape", [0, 2**60], "axis"),
         ("shape", [2**39, 2**39, 2**39], "more than its bytes"),
         ("shape", [2**20], "more than its bytes"),
-        ("shape", [999], "size it declares"),
-        ("shape", [1001], "size it declares"),
+        ("shape", [999], "its declared size"),
+        ("shape", [1001], "its declared size"),
         ("dtype", "|O", "unknown dtype"),
         ("dtype", ["<i8"], "unknown dtype"),
         ("dtype", ">i8", "unknown dtype"),
@@ -192,7 +192,7 @@ def test_decompression_bomb_is_refused_before_it_is_unpacked(path):
     tracemalloc.start()
     for header, message in (
         (entry(bomb, shape=[2**26]), "above the limit"),
-        (entry(bomb, shape=[4]), "size it declares"),
+        (entry(bomb, shape=[4]), "its declared size"),
         (entry(bomb, shape=[2**40 - 1]), "more than its bytes"),
     ):
         forge(path, header, bomb)
@@ -222,7 +222,7 @@ def test_streams_that_are_not_what_they_claim(path, stored):
 def test_bools_are_zero_or_one(path):
     stored = zlib.compress(b"\x00\x01\x02\x00")
     forge(path, entry(stored, dtype="|b1"), stored)
-    with pytest.raises(ModelFileError, match="neither 0 nor 1"):
+    with pytest.raises(ModelFileError, match="other than 0 and 1"):
         read(path, LIMIT)
 
 

@@ -205,7 +205,7 @@ def test_the_header_is_json_that_names_no_code(model, path):
 def test_what_cannot_be_saved(quantile, path, model):
     with pytest.raises(NotFittedError):
         CWBoostClassifier(quantile()).save(path)
-    with pytest.raises(ValueError, match="training_state=True needs staged=True"):
+    with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
 
     class Subclass(CWBoostClassifier):
@@ -232,5 +232,5 @@ def test_a_family_that_is_not_registered(quantile, path):
         name = "quantile"
 
     clf = CWBoostClassifier(Impostor(), n_estimators=2).fit(X, Y)
-    with pytest.raises(ValueError, match="registered for another class"):
+    with pytest.raises(ValueError, match="is registered for another class"):
         clf.save(path)
