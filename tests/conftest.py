@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Environment:
-    """A virtual environment of its own, which sees nothing of the one that runs the tests."""
+    """A separate virtual environment, isolated from the one that runs the tests."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -24,7 +24,7 @@ class Environment:
         self.run(sys.executable, "-m", "venv", folder / "venv")
 
     def run(self, *command):
-        """Output of a command, which must succeed."""
+        """Run a command, which must succeed, and return its output."""
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
         done = subprocess.run(
             [str(part) for part in command],
@@ -41,7 +41,7 @@ class Environment:
         return self.run(self.bin / "python", *arguments)
 
     def command(self, *arguments):
-        """Output of ``cwboost`` with these arguments."""
+        """Run ``cwboost`` with these arguments and return its output."""
         return self.run(self.bin / "cwboost", *arguments)
 
     def pip_install(self, *arguments):
@@ -50,7 +50,7 @@ class Environment:
 
 @pytest.fixture(scope="session")
 def wheel_environment(distributions, tmp_path_factory):
-    """An environment with the wheel of cwboost and what that depends on, nothing else."""
+    """An environment with only the wheel of cwboost and its dependencies."""
     environment = Environment(tmp_path_factory.mktemp("fresh"))
     environment.pip_install(distributions[1])
     return environment
@@ -58,9 +58,9 @@ def wheel_environment(distributions, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory):
-    """Paths of a source distribution and of the wheel that is built from it, and the output."""
+    """Paths of a source distribution and of the wheel built from it, and the output."""
     folder = tmp_path_factory.mktemp("dist")
-    # Without what would let the build find the source tree or this environment.
+    # Without variables that let the build find the source tree or this environment.
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     command = [sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT)]
     done = subprocess.run(
@@ -79,7 +79,7 @@ def distributions(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def quantile(tmp_path_factory):
-    """The family "quantile", registered by a distribution of its own."""
+    """The family "quantile", registered by a separate distribution."""
     folder = tmp_path_factory.mktemp("third_party")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))

@@ -1,4 +1,4 @@
-"""Callbacks: what they see, that they may stop training, and going on after a crash."""
+"""Callbacks: the state they see, stopping of training, continuation after a crash."""
 
 import copy
 import csv
@@ -68,7 +68,7 @@ def test_csv_log_holds_the_history(tmp_path):
     assert len(read_csv(tmp_path / "log.csv")) == 3
 
 
-def test_csv_log_goes_on_where_training_does(tmp_path):
+def test_csv_log_continues_with_training(tmp_path):
     path = tmp_path / "log.csv"
     clf = classifier(n_estimators=5, warm_start=True, callbacks=[CSVLog(path)]).fit(X, Y)
     first = read_csv(path)
@@ -94,7 +94,7 @@ def test_csv_log_goes_on_where_training_does(tmp_path):
         {},
         {"correction": "stagewise", "learning_rate": 0.3, "subsample": 0.5, "n_jobs": 2},
         {
-            # Deep trees would fit these data in fewer rounds than the crash waits for.
+            # Deep trees would fit these data before the round of the crash.
             "weak_learner": get_family("tree")(max_depth=2),
             "correction": "stagewise",
             "learning_rate": 0.1,
@@ -117,7 +117,7 @@ def test_resumed_training_equals_uninterrupted(tmp_path, params):
     assert_same_model(loaded, whole)
 
 
-def test_a_checkpoint_leaves_the_estimator_alone(tmp_path):
+def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     plain = classifier().fit(X, Y)
     clf = classifier(callbacks=[Checkpoint(tmp_path / "c", every_rounds=5)]).fit(X, Y)
     assert_same_model(clf, plain)
@@ -125,7 +125,7 @@ def test_a_checkpoint_leaves_the_estimator_alone(tmp_path):
     assert load_model(tmp_path / "c").n_iter_ == 10
 
 
-def test_resuming_with_other_data_forms_the_weights_anew(tmp_path):
+def test_resuming_with_other_data_recomputes_the_weights(tmp_path):
     path = tmp_path / "c"
     classifier(n_estimators=4, callbacks=[Checkpoint(path, every_rounds=4)]).fit(X, Y)
     loaded = load_model(path).set_params(warm_start=True, n_estimators=8)
@@ -158,7 +158,7 @@ def test_checkpoints_by_time(tmp_path):
 
 
 def test_killed_training_loses_one_interval_at_most(tmp_path):
-    """Kill -9 between two checkpoints; the file is whole and training goes on to the same end."""
+    """Kill -9 between two checkpoints; the file is complete and training ends equally."""
     program = """
         import sys, os, signal
         from sklearn.datasets import load_digits
@@ -219,7 +219,7 @@ def test_progress_bar_as_a_callback(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_callbacks_may_stop_training_and_all_are_told():
+def test_callbacks_may_stop_training_and_all_are_called():
     class StopAt:
         def __init__(self, round):
             self.round, self.told = round, []

@@ -20,7 +20,7 @@ def vowel():
 
 
 def explained(estimator):
-    """Checks that cannot pass, and why."""
+    """Return the checks that cannot pass, each with the reason."""
     why = {
         "projection": "features are standardised over the examples whatever their weights",
         "tree": "of examples of equal weight some are trimmed and others not",
@@ -97,7 +97,7 @@ def test_staged_and_first_rounds_agree(vowel):
 
 
 def test_weights(vowel):
-    """A common factor changes nothing; weight two is the example twice; zero leaves it out."""
+    """A common factor changes nothing; weight 2 repeats an example; weight 0 removes it."""
     X, y = vowel
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 3, size=len(y)).astype(float)
@@ -109,7 +109,7 @@ def test_weights(vowel):
     ]
     base = fits[0].history_["objective"]
     np.testing.assert_array_equal(fits[1].history_["objective"], base)
-    # A permutation of the working set differs with the number of examples, not by much.
+    # The permutation of the working set depends on the number of examples, with little effect.
     np.testing.assert_allclose(fits[2].history_["objective"], base, rtol=1e-6)
 
 
@@ -168,7 +168,7 @@ def test_interrupt_keeps_what_is_trained(vowel):
 
 
 class NoMemory:
-    """Fails at the end of a round."""
+    """Callback that fails at the end of a round."""
 
     def __init__(self, round):
         self.round = round
@@ -201,7 +201,7 @@ def test_an_error_before_the_first_round_leaves_the_former_model(vowel):
 @pytest.mark.parametrize("correction", ["total", "stagewise"])
 @pytest.mark.parametrize("n_rounds", [1, 4])
 def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_rounds, monkeypatch):
-    """The round that is interrupted has added columns and changed the master by then."""
+    """By the time of the interrupt, the round has added columns and changed the master."""
     X, y = vowel
     whole = CWBoostClassifier(n_estimators=n_rounds, correction=correction, random_state=0)
     whole.fit(X, y)
@@ -220,7 +220,7 @@ def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_ro
     assert clf.n_iter_ == n_rounds and clf.stop_reason_ == "interrupted"
     assert all(len(values) == n_rounds for values in clf.history_.values())
     np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
-    # The weights of the unfinished round are not those of the coefficients that are kept.
+    # The weights of the unfinished round do not match the coefficients that are kept.
     assert not hasattr(clf, "_state")
     clf.fit(X, y)
     coef, outputs = clf.ensemble_.coef().toarray(), clf.ensemble_.learners.outputs(X).T

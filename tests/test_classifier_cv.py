@@ -45,7 +45,7 @@ def test_the_model_is_the_path_trained_on_everything(vowel, params):
     assert cv.C_ == cv.Cs_[best] == cv.best_estimator_.C
     by_hand = CWBoostClassifier(**params, C=1e2, warm_start=True).fit(X, y)
     for C in cv.Cs_[1 : best + 1]:
-        # The last goes on until there are as many rounds as the template asks for.
+        # The last C continues up to the number of rounds of the template.
         rounds = max(by_hand.n_iter_ + 6, 28 if C == cv.C_ else 0)
         by_hand.set_params(C=C, n_estimators=rounds).fit(X, y)
     np.testing.assert_array_equal(cv.decision_function(X), by_hand.decision_function(X))
@@ -59,7 +59,7 @@ def test_the_model_is_the_path_trained_on_everything(vowel, params):
 
 
 @pytest.mark.filterwarnings("ignore:no weak learner lowers the objective")
-def test_a_path_may_begin_where_no_column_pays(vowel):
+def test_a_path_may_begin_with_a_C_at_which_no_column_pays(vowel):
     X, y = vowel
     template = CWBoostClassifier(n_estimators=8, random_state=0)
     cv = CWBoostClassifierCV(template, Cs=(1e-3, 1e4), rounds_per_C=5, cv=2).fit(X, y)
@@ -86,8 +86,8 @@ def test_a_warm_start_reaches_the_objective_of_a_separate_fit(vowel):
         assert clf.history_["objective"][-1] <= 1.05 * separate.history_["objective"][-1]
 
 
-def test_another_C_starts_bound_and_stopping_anew(vowel):
-    """The bound of one problem is none of another; the objective may rise from C to C."""
+def test_another_C_resets_bound_and_stopping(vowel):
+    """A bound holds for one problem only, and the objective may rise from C to C."""
     X, y = vowel
     clf = CWBoostClassifier(n_estimators=15, random_state=0, C=1e3, warm_start=True).fit(X, y)
     clf.set_params(C=1e5, n_estimators=25).fit(X, y)
@@ -112,7 +112,7 @@ def test_sample_weight_and_parallel_folds(vowel):
     assert not np.array_equal(one.decision_function(X), other.decision_function(X))
 
 
-def test_saves_what_it_chose(vowel, tmp_path):
+def test_the_chosen_C_is_saved(vowel, tmp_path):
     X, y = vowel
     cv = CWBoostClassifierCV(CWBoostClassifier(n_estimators=5), Cs=(1e3, 1e4), cv=2).fit(X, y)
     cv.save(tmp_path / "m")

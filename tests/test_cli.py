@@ -14,7 +14,7 @@ from cwboost.cli import main
 
 @pytest.fixture
 def trial(monkeypatch, tmp_path):
-    """Add a sub-command ``trial`` whose ``run`` does what the test says."""
+    """Add a sub-command ``trial`` whose ``run`` is defined by the test."""
     (tmp_path / "trial.py").write_text(
         '"""Try things.\n\nAnd more things.\n"""\n'
         "behaviour = None\n"
@@ -71,7 +71,7 @@ def test_wrong_usage_is_status_2(trial, argv, capsys):
         (MemoryError(), "not enough memory"),
     ],
 )
-def test_an_error_of_the_user_is_one_line_and_status_1(trial, error, message, capsys):
+def test_a_usage_error_is_one_line_and_status_1(trial, error, message, capsys):
     def fail(args):
         raise error
 
@@ -119,7 +119,7 @@ def test_only_the_command_that_runs_is_imported():
     assert done.stdout.splitlines()[-1] == "cwboost.commands.plugins", done.stderr
 
 
-def test_a_reader_that_leaves_early_is_no_error():
+def test_a_closed_output_pipe_is_not_an_error():
     code = (
         "import os, sys; from cwboost.cli import main; from cwboost.commands import plugins\n"
         "plugins.run = lambda args: [print('x' * 100) for _ in range(10000)] and 0\n"

@@ -93,7 +93,7 @@ def test_long_stagewise_run_on_separable_data(vowel):
     assert np.isfinite(objective).all()
     assert (np.diff(objective) <= 1e-12 * objective[1:]).all()
     assert objective[-1] < 1e-2 * objective[100]
-    # 31 rebuilds happened on the way: the state still is that of the coefficients.
+    # After 31 rebuilds, the state still matches the coefficients.
     learners, coef = clf.ensemble_.learners, clf.ensemble_.coef()
     scores = learners.scores(X, coef)
     mu = np.exp(scores - scores[np.arange(len(y)), y][:, None])
@@ -140,7 +140,7 @@ def test_warm_start_equals_one_fit_bit_for_bit(vowel, params):
     np.testing.assert_array_equal(parts.decision_function(X_test), whole.decision_function(X_test))
 
 
-def test_warm_start_goes_on_from_other_data_and_another_C(vowel):
+def test_warm_start_continues_with_other_data_and_another_C(vowel):
     X, y, *_ = vowel
     clf = CWBoostClassifier(n_estimators=20, C=1e3, warm_start=True, random_state=0).fit(X, y)
     before = clf.history_["objective"][-1]
@@ -152,14 +152,14 @@ def test_warm_start_goes_on_from_other_data_and_another_C(vowel):
     assert clf.score(X[:600], y[:600]) == 1 - clf.history_["train_error"][-1]
 
 
-def test_sampled_pricing_is_no_certificate(vowel):
+def test_sampled_pricing_gives_no_certificate(vowel):
     X, y, *_ = vowel
     clf = CWBoostClassifier(n_estimators=5, subsample=0.5, random_state=0).fit(X, y)
     assert np.isnan(clf.history_["dual_bound"]).all()
 
 
 def test_no_column_at_all_is_a_warning(vowel):
-    """With a small C the optimum is no column: a model of zero scores, and a word about it."""
+    """With a small C the optimum has no columns: the scores are zero, and a warning says so."""
     X, y, *_ = vowel
     clf = CWBoostClassifier(C=1e-3, random_state=0)
     with pytest.warns(UserWarning, match=r"C=0.001: all scores are zero"):
@@ -171,7 +171,7 @@ def test_no_column_at_all_is_a_warning(vowel):
 
 
 def test_a_bad_draw_does_not_end_training():
-    """Twelve examples: one draw of random thresholds in twenty brings trees that split nothing."""
+    """Twelve examples: one in twenty draws of random thresholds gives trees without a split."""
     X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])
     y = np.array([1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2])
     for seed in range(60):
@@ -189,7 +189,7 @@ def test_a_bad_draw_does_not_end_training():
     ],
 )
 def test_only_pricing_of_all_examples_proves_optimality(vowel, params, reason):
-    """At this C no weak learner pays; only exact pricing without subsampling says so for sure."""
+    """At this C no weak learner pays; only exact pricing without subsampling proves it."""
     X, y, *_ = vowel
     with pytest.warns(UserWarning, match="raise C"):
         clf = CWBoostClassifier(C=1e-3, random_state=0, **params).fit(X, y)

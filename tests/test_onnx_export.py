@@ -1,4 +1,4 @@
-"""Exported models answer as ours do: labels on all rows, scores to the last bits."""
+"""Exported models agree with the originals: labels on all rows, scores to the last bits."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ def assert_same_answers(clf, X, n_estimators=None):
     scores = clf._scores(X, n_estimators)
     labels, sure = clf.predict(X, n_estimators), np.ones(len(X), dtype=bool)
     if isinstance(clf, cwboost.AdaBoostMOClassifier):
-        # Code words as far from the bits as others tie, up to the order of a sum.
+        # Code words at equal distance from the bits tie, up to the order of summation.
         best = np.sort(scores, axis=1)
         sure = best[:, -1] - best[:, -2] > 1e-12
         assert sure.mean() > 0.2
@@ -60,7 +60,7 @@ def assert_same_answers(clf, X, n_estimators=None):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", SETS)
-def test_answers_on_all_rows_of_real_data(name, family):
+def test_labels_and_scores_agree_on_real_data(name, family):
     X, y = SETS[name]()
     clf = CWBoostClassifier(
         family, n_estimators=20, correction="stagewise", learning_rate=0.3, random_state=0
@@ -101,7 +101,7 @@ def test_two_classes_first_rounds_and_no_learner_at_all():
 
 
 def test_projections_of_two_trainings():
-    """Learners concatenated from two matrices are standardised each in its own way."""
+    """Learners concatenated from two matrices keep their own standardisation."""
     X, y = load_iris(return_X_y=True)
     clf = CWBoostClassifier("projection", n_estimators=6, random_state=0, warm_start=True)
     clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
@@ -144,7 +144,7 @@ def test_the_other_classifiers(make, n_classes):
 
 
 def test_probabilities_of_scores_far_from_zero():
-    """AdaBoost.MH's rule takes the logarithm of what underflows; the graph must not."""
+    """AdaBoost.MH takes the logarithm of a value that underflows; the graph must not."""
     X, y = load_iris(return_X_y=True)
     clf = cwboost.AdaBoostMHClassifier(n_estimators=4).fit(X, y)
     path = clf.ensemble_.path

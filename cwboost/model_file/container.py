@@ -245,9 +245,11 @@ def _raw_bytes(entry) -> int:
         or len(shape) > DIMENSIONS_LIMIT
         or not all(map(_natural, shape))
     ):
-        raise ModelFileError(f"array {name!r} has a shape that is not a short list of integers")
+        raise ModelFileError(
+            f"shape of array {name!r} must be at most {DIMENSIONS_LIMIT} integers >= 0"
+        )
     if not _natural(entry["bytes"]) or not _natural(entry["crc32"]):
-        raise ModelFileError(f"array {name!r} has a size or checksum that is not an integer >= 0")
+        raise ModelFileError(f"size and checksum of array {name!r} must be integers >= 0")
     # A zero would hide huge numbers from the product, and reshape would fail on them.
     if any(length >= 2**40 for length in shape):
         raise ModelFileError(f"array {name!r} has an axis longer than that of any model")

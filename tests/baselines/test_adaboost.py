@@ -1,4 +1,4 @@
-"""AdaBoost.MH, .MO and .ECC against slow implementations, round by round."""
+"""AdaBoost.MH, .MO and .ECC, compared with slow implementations round by round."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_mo_round_by_round(vowel, table, learners):
         assert edge == pytest.approx(best, rel=1e-10)
         loss = np.array([np.exp(-F * word).sum(axis=1) for word in model.code_]).T
         bits = np.array([(np.sign(F) != word).sum(axis=1) for word in model.code_]).T
-        # Where two classes are as near as rounding the two ways may differ.
+        # The two decodings may differ if two classes are equal up to rounding.
         ranked = np.sort(loss, axis=1)
         clear = ranked[:, 1] - ranked[:, 0] > 1e-9 * ranked[:, 0]
         np.testing.assert_array_equal(by_loss[clear], loss.argmin(axis=1)[clear])
@@ -102,7 +102,7 @@ def test_ecc_round_by_round(vowel, table, weight, coefficients, weighted):
     assert (model.ensemble_.offsets is None) == (coefficients == "equal")
 
 
-def test_ecc_max_cut_sets_more_weight_apart(vowel):
+def test_ecc_max_cut_separates_more_weight(vowel):
     X, y = vowel
     cut, half = (
         AdaBoostECCClassifier("stump", 30, code=code, random_state=0).fit(X, y)

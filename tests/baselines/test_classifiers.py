@@ -1,4 +1,4 @@
-"""What the four rivals have in common, by the same tests for each."""
+"""Common behaviour of the four baselines, by the same tests for each."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_weights_are_repetitions(model, vowel):
     weight = np.random.default_rng(0).integers(0, 4, size=len(y))
     weighted = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    # Later rounds may part ways: with weights that are small integers learners tie.
+    # Later rounds may differ: with weights that are small integers, learners tie.
     first, again = weighted.history_["objective"][0], repeated.history_["objective"][0]
     assert first == pytest.approx(again, rel=1e-9)
     weight = weight + np.where(weight > 0, np.random.default_rng(1).random(len(y)), 0.0)

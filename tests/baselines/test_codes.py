@@ -14,7 +14,7 @@ def rng():
 
 
 def splits(code):
-    """The columns as splits: the set of classes with the sign of class 0."""
+    """Return the columns as splits: the set of classes with the sign of class 0."""
     return {frozenset(np.flatnonzero(column == column[0])) for column in code.T}
 
 

@@ -1,4 +1,4 @@
-"""MultiBoost: one column a round for all classes, solved to a stated gap by either solver."""
+"""MultiBoost: one column per round for all classes, solved to a given gap by either solver."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,14 @@ def vowel():
 
 @pytest.fixture(scope="module")
 def small(vowel):
-    """Every third example of five classes."""
+    """Return every third example of five classes."""
     X, y = vowel
     chosen = np.flatnonzero(np.isin(y, np.unique(y)[:5]))[::3]
     return X[chosen], y[chosen]
 
 
 def pair_loss(scores, y, weight):
-    """sum of w_i exp(F_y - F_{y_i}) over the pairs, written out."""
+    """Return the sum of w_i exp(F_y - F_{y_i}) over the pairs, computed directly."""
     own = scores[np.arange(len(y)), y]
     mu = weight[:, None] * np.exp(scores - own[:, None])
     mu[np.arange(len(y)), y] = 0.0
@@ -88,7 +88,7 @@ def test_the_column_of_a_round_is_the_best_over_learners_and_classes(small):
         scores = after
 
 
-def test_it_stops_where_no_column_pays(small):
+def test_it_stops_when_no_column_pays(small):
     X, y = small
     model = MultiBoostClassifier("stump", 500, C=8.0, solver="fcd", gap_tol=1e-6).fit(X, y)
     assert model.stop_reason_ in ("optimal", "tol")

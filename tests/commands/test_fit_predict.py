@@ -100,7 +100,7 @@ def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwar
     turned = write_csv(tmp_path / "turned.csv", X, names=[names[1], names[0], *names[2:]])
     assert run("predict", model, turned) == 1
     assert "feature 0 must be 'länge 0' as in the model, got 'länge 1'" in capsys.readouterr().err
-    # Names of the file do not matter to a model that was trained without.
+    # Names in the file are ignored if the model was trained without names.
     assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
     assert run("predict", model, same, "--label", names[0]) == 0
 

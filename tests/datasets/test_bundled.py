@@ -1,4 +1,4 @@
-"""The bundled data are the sources' data: counts, splits, known 1-NN accuracies, attribution."""
+"""The bundled data equal their sources: counts, splits, known 1-NN accuracies, attribution."""
 
 from importlib import resources
 
@@ -49,7 +49,7 @@ def test_parts_make_up_the_whole(loader):
         assert np.all(part.is_test == is_test)
 
 
-def test_vowel_has_no_repeated_row_and_ninety_examples_a_class():
+def test_vowel_has_distinct_rows_and_ninety_examples_per_class():
     bunch = load_vowel()
     assert len(np.unique(bunch.data, axis=0)) == 990
     assert np.array_equal(np.bincount(bunch.target), np.full(11, 90))

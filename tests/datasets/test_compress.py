@@ -1,4 +1,4 @@
-"""Unpacking of .Z files, against a file that the program compress wrote."""
+"""Decompression of .Z files, tested on output of the program compress."""
 
 import base64
 
@@ -6,7 +6,7 @@ import pytest
 
 from cwboost.datasets.formats.compress import uncompress
 
-# compress -b 10 of the text below: long enough to fill the table, and to start it again.
+# Output of compress -b 10 for the text below, long enough to fill and restart the table.
 PACKED = base64.b64decode(
     """
 H52KMFjEYEGDRQ6BNljIqMFiRkIaB20UxDEwBoyAMWRUpFEwho2DMXIklLFQYY2ROA7OkFHQ4UAaFwnSeImjYA0ZB2vcSGij

@@ -1,4 +1,4 @@
-"""Downloads from a real HTTP server on this machine: whole, broken off, changed, wrong."""
+"""Downloads from a real local HTTP server: complete, interrupted, changed, wrong."""
 
 import http.server
 import io
@@ -21,7 +21,7 @@ from cwboost.datasets.download import ALL, LockFile, RemoteFile, download, unpac
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves ``server.files``; breaks off after ``server.breaks`` bytes as often as listed."""
+    """Handler for ``server.files`` that breaks connections after the listed ``server.breaks``."""
 
     protocol_version = "HTTP/1.1"
 
@@ -82,7 +82,7 @@ def get(server, folder, known_hash, name="a.bin"):
     return download(remote, folder, lock=LockFile(folder / "checksums.json"), quiet=True)
 
 
-def test_a_file_comes_whole_and_only_once(server, tmp_path, known_hash):
+def test_a_file_is_downloaded_once(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT, '"1"')
     assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
     get(server, tmp_path, known_hash)
@@ -90,7 +90,7 @@ def test_a_file_comes_whole_and_only_once(server, tmp_path, known_hash):
     assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
 
 
-def test_a_broken_connection_is_taken_up_where_it_broke(server, tmp_path, known_hash):
+def test_a_broken_download_is_resumed(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT, '"1"')
     server.breaks = [600_000, 100_000]
     assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
@@ -100,7 +100,7 @@ def test_a_broken_connection_is_taken_up_where_it_broke(server, tmp_path, known_
     assert len(ranges) == 3
 
 
-def test_what_came_is_kept_for_the_next_call(server, tmp_path, known_hash):
+def test_a_partial_download_is_kept_for_the_next_call(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT, '"1"')
     server.breaks = [600_000, 0, 0]
     with pytest.raises(
@@ -116,7 +116,7 @@ def test_what_came_is_kept_for_the_next_call(server, tmp_path, known_hash):
     assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
 
 
-def test_a_file_that_changed_in_between_starts_again(server, tmp_path, known_hash):
+def test_a_download_of_a_changed_file_starts_again(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT[::-1], '"old"')
     server.breaks = [600_000, 0, 0]
     with pytest.raises(ConnectionError):
@@ -132,7 +132,7 @@ def test_a_server_without_ranges_sends_the_whole_file_again(server, tmp_path, kn
     assert get(server, tmp_path, known_hash).read_bytes() == CONTENT
 
 
-def test_a_finished_part_that_was_never_moved_is_no_trap(server, tmp_path, known_hash):
+def test_a_complete_partial_file_is_downloaded_again(server, tmp_path, known_hash):
     server.files["a.bin"] = (CONTENT, '"1"')
     (tmp_path / "a.bin.part").write_bytes(CONTENT)
     (tmp_path / "a.bin.part.tag").write_text('"1"')
@@ -169,7 +169,7 @@ def pendigits_zip():
 
 @pytest.fixture
 def pendigits(server):
-    """The catalogue's entry with its address moved to the server."""
+    """The catalogue's entry with the address of the local server."""
     entry = CATALOGUE["PENDIGITS"]
     remote = tuple(replace(r, url=server.url + r.filename, known_hash=None) for r in entry.remote)
     return replace(entry, remote=remote)

@@ -1,4 +1,4 @@
-"""Official formats: small files written as their publishers write them are read back."""
+"""Readers of the official formats, tested on small files in the publishers' formats."""
 
 import gzip
 import pickle
@@ -19,7 +19,7 @@ def write_rows(path, rows, delimiter=","):
     path.write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows), "ascii")
 
 
-def test_nothing_there_is_none_for_every_reader(tmp_path):
+def test_every_reader_returns_none_without_files(tmp_path):
     readers = [
         npz.reader("A.npz"),
         uci.read_vowel,
@@ -84,7 +84,7 @@ def test_pendigits(tmp_path, rng):
     assert np.array_equal(arrays["y_test"], [0, 9])
 
 
-def test_half_a_data_set_names_the_missing_file(tmp_path):
+def test_an_incomplete_data_set_names_the_missing_file(tmp_path):
     write_rows(tmp_path / "pendigits.tra", np.ones((2, 17), dtype=int))
     with pytest.raises(ValueError, match=r"lacks pendigits\.tes"):
         uci.read_pendigits(tmp_path)
@@ -182,7 +182,7 @@ def test_damaged_idx_is_refused(tmp_path, content, message):
         idx.read_idx(tmp_path / "a")
 
 
-def test_cut_gzip_is_refused(tmp_path, rng):
+def test_truncated_gzip_is_refused(tmp_path, rng):
     write_mnist(tmp_path, rng)
     path = tmp_path / "t10k-images-idx3-ubyte.gz"
     path.write_bytes(path.read_bytes()[:-20])
@@ -190,7 +190,7 @@ def test_cut_gzip_is_refused(tmp_path, rng):
         idx.read_mnist(tmp_path)
 
 
-def test_usps_moves_its_values_to_the_unit_interval(tmp_path, rng):
+def test_usps_rescales_values_to_the_unit_interval(tmp_path, rng):
     X = np.round(rng.uniform(-1, 1, size=(3, 256)), 3)
     rows = [[f"{d:.4f}", *(f"{v:.3f}" for v in x)] for d, x in zip((6, 0, 9), X)]
     text = "".join(" ".join(row) + " \n" for row in rows).encode()
@@ -215,7 +215,7 @@ def write_batches(folder, rng, names):
     for name in names:
         data = rng.integers(0, 256, size=(3, 3072), dtype=np.uint8)
         batch = {b"data": data, b"labels": [0, 9, 4], b"batch_label": b"x"}
-        # Protocol 2, as the published files.
+        # Protocol 2, as in the published files.
         (folder / name).write_bytes(pickle.dumps(batch, protocol=2))
         made[name] = data
     return made

@@ -25,7 +25,7 @@ def test_bundled_sets_load_without_a_folder(name, tmp_path):
         assert len(bunch.target_names) == bunch.y_train.max() + 1
 
 
-def test_npz_in_the_folder_or_in_one_of_its_name(tmp_path):
+def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
     save_pendigits(tmp_path)
     assert load("PENDIGITS", tmp_path).format == "PENDIGITS.npz"
     inner = tmp_path / "other" / "pendigits"
@@ -66,7 +66,7 @@ def test_changed_values_are_noticed(tmp_path):
 
 
 def test_vowel_with_repeated_rows_is_noticed(tmp_path):
-    # The copy that circulates has the test part twice: 1,452 rows.
+    # A widespread copy has the test part twice: 1,452 rows.
     X, y = load_vowel(return_X_y=True)
     X_test, y_test = load_vowel(subset="test", return_X_y=True)
     np.savez(tmp_path / "VOWEL.npz", X=np.r_[X, X_test], y=np.r_[y, y_test])
@@ -74,7 +74,7 @@ def test_vowel_with_repeated_rows_is_noticed(tmp_path):
         load("VOWEL", tmp_path)
 
 
-def test_labels_that_do_not_fit_are_refused(tmp_path):
+def test_mismatched_labels_are_refused(tmp_path):
     np.savez(tmp_path / "VOWEL.npz", X=np.ones((3, 10)), y=[0, 1])
     with pytest.raises(ValueError, match="with one label per row"):
         load("VOWEL", tmp_path)

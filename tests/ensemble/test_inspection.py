@@ -1,4 +1,4 @@
-"""Inspection and drawings of models of stumps."""
+"""Inspection and plots of stump models."""
 
 import dataclasses
 import importlib
@@ -45,7 +45,7 @@ def test_feature_importances_by_hand(clf):
     assert clf.feature_importances_[2:].sum() > 0.8  # petals tell the species apart
 
 
-def test_importances_need_a_family_that_says():
+def test_importances_need_feature_shares():
     scope = {}
     exec(family_source("anything", register=False), scope)
     clf = CWBoostClassifier(scope["Constant"](), n_estimators=3).fit(X[40:110], Y[40:110])
@@ -58,7 +58,7 @@ def test_importances_need_a_family_that_says():
 
 @pytest.mark.parametrize("family", ["stump", "tree", "projection"])
 def test_importances_of_the_built_in_families(family):
-    """Two features say nothing; the petals say most."""
+    """Two features are useless; the petals matter most."""
     rng = np.random.default_rng(0)
     noisy = np.column_stack([X, rng.normal(size=(150, 2))])
     clf = CWBoostClassifier(family, n_estimators=10, C=1e2, random_state=0).fit(noisy, Y)

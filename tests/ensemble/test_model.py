@@ -40,7 +40,7 @@ class Signs(WeakLearners):
 
 
 def random_path(rng, n_rounds=12, n_scores=4, changes=20, added=3):
-    """A path and the dense coefficients after every round, built side by side."""
+    """Build a path and, independently, the dense coefficients after every round."""
     builder, coef, stages = PathBuilder(), {}, []
     for r in range(1, n_rounds + 1):
         known = added * r
@@ -103,7 +103,7 @@ def test_staged_arrays_are_independent(model, rng):
     assert np.isfinite(stages).all()
 
 
-def test_scores_are_the_same_bits_however_rows_are_cut(model, rng):
+def test_scores_have_the_same_bits_for_any_chunks_of_rows(model, rng):
     ensemble, _ = model
     X = rng.normal(size=(50, 6))
     whole = ensemble.scores(X)
@@ -273,7 +273,7 @@ def test_scores_take_dense_and_sparse_coef(rng):
 
 
 def test_rounds_are_joined_once():
-    """However often the path is asked for, as callbacks do, each round is joined one time."""
+    """Each round is joined once, even if callbacks request the path often."""
     builder = PathBuilder()
     for r in range(2000):
         builder.append([r], [0], [1.0], r + 1)

@@ -37,7 +37,7 @@ def test_votes_are_those_of_a_loop(n_samples):
         ({"scores": np.zeros((3, 16))}, "scores must have 8 examples"),
     ],
 )
-def test_what_lies_outside_is_refused(change, message):
+def test_indices_out_of_range_are_refused(change, message):
     good = {
         "rows": [0, 1],
         "targets": [0, 2],
@@ -50,8 +50,8 @@ def test_what_lies_outside_is_refused(change, message):
         votes.add_votes(packed, **(good | change))
 
 
-def test_learners_come_and_go():
-    """Against the plain product, while outputs are kept, dropped, and kept again."""
+def test_learners_enter_and_leave():
+    """Compare with the plain product, while outputs are kept, dropped, and kept again."""
     rng = np.random.default_rng(0)
     outputs = random_outputs(rng, 77, 300)
     moving, coef = MovingScores(77, 4), np.zeros((300, 4))

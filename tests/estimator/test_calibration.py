@@ -1,4 +1,4 @@
-"""Probabilities: the scale that the loss implies, and the one fitted on held-out examples."""
+"""Probabilities: the scale implied by the loss, and the scale fitted on held-out examples."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_recovers_the_scale_that_made_the_labels(scale):
     assert fit_scale(scores, y) == pytest.approx(scale, rel=0.05)
 
 
-def test_minimises_the_likelihood_it_says(vowel):
+def test_minimises_the_negative_log_likelihood(vowel):
     rng = np.random.default_rng(1)
     scores, y = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
 
@@ -69,7 +69,7 @@ def test_held_out_examples_set_the_scale(vowel, tmp_path):
     )
 
 
-def test_better_than_one_sigmoid_a_class(vowel):
+def test_better_than_one_sigmoid_per_class(vowel):
     X, y, X_val, y_val, X_test, y_test = vowel
     params = {"n_estimators": 40, "C": 1e4, "random_state": 0}
     ours = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)

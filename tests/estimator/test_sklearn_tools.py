@@ -1,4 +1,4 @@
-"""scikit-learn around the classifiers: frames, pipelines, searches, routing, calibration."""
+"""Use with scikit-learn: data frames, pipelines, searches, routing, calibration."""
 
 import numpy as np
 import pytest
@@ -216,7 +216,7 @@ def test_weights_reach_every_fit_and_score_of_a_search(routing, vowel):
 
 
 def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
-    """`transform_input` brings X_val through the steps before; y_val is handed on as it is."""
+    """`transform_input` passes X_val through the earlier steps; y_val is passed unchanged."""
     X, y = vowel
     train, held = np.arange(300), np.arange(300, 400)
     settings = {"early_stopping": True, "n_iter_no_change": 2, "C": 1e5}

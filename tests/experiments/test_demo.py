@@ -1,4 +1,4 @@
-"""The demonstration as a person runs it: table, figure, histories, models."""
+"""The demonstration as run by a user: table, figure, histories, models."""
 
 import csv
 import re
@@ -21,11 +21,11 @@ def finished(tmp_path_factory):
 
 
 def rows(stdout):
-    """The table's lines as lists of cells."""
+    """Return the lines of the table as lists of cells."""
     return [line.split() for line in stdout.splitlines() if re.match(r" *(VOWEL|PENDIGITS) ", line)]
 
 
-def test_demo_prints_a_row_a_checkpoint(finished):
+def test_demo_prints_one_row_per_checkpoint(finished):
     _, result = finished
     assert result.returncode == 0, result.stderr
     table = [row for row in rows(result.stdout) if len(row) == 10]
@@ -38,7 +38,7 @@ def test_demo_prints_a_row_a_checkpoint(finished):
     assert "round" in result.stderr  # the progress bar
 
 
-def test_demo_trains_models_worth_showing(finished):
+def test_demo_trains_models_to_low_errors(finished):
     _, result = finished
     last = {(r[0], r[1]): r for r in rows(result.stdout) if len(r) == 10 and r[3] == "50"}
     assert float(last["VOWEL", "CW"][4]) == 0.0  # training error

@@ -25,7 +25,7 @@ ALL_METHODS = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH", "Ada.MO")
 
 
 def numbered(n_train=60, n_test=30, k=3):
-    """A data set whose only feature is the number of the example, to follow it through a split."""
+    """Return a data set whose only feature is the index of the example, to trace splits."""
     y = np.arange(n_train + n_test) % k
     X = np.arange(n_train + n_test, dtype=float)[:, None]
     return Bunch(X_train=X[:n_train], y_train=y[:n_train], X_test=X[n_train:], y_test=y[n_train:])
@@ -70,7 +70,7 @@ def test_splits_differ_by_run_and_repeat_by_seed():
     assert first.X_train.shape == (742, 10) and first.X_test.shape == (248, 10)
 
 
-def test_table_of_protocols_is_the_papers():
+def test_protocols_equal_the_papers_table():
     assert [name for names in FIGURES.values() for name in names] == list(PROTOCOLS)
     assert FIGURES["digits"] == ("USPS", "PENDIGITS", "MNIST")
     for name in ("VOWEL", "ISOLET", "USPS", "PENDIGITS"):
@@ -116,7 +116,7 @@ def test_hold_out_takes_a_quarter_of_each_class():
     assert np.array_equal(np.sort(np.r_[train, validation]), np.arange(49))
 
 
-def test_chosen_C_has_the_least_validation_error():
+def test_chosen_C_has_the_lowest_validation_error():
     bunch = load("VOWEL")
     split = prepare(PROTOCOLS["VOWEL"], bunch, 0, cache=ArrayCache(None))
     chosen = choose_C(METHODS["CW"], split, rounds=10, rng=np.random.default_rng(0), parameters={})
@@ -128,12 +128,12 @@ def test_chosen_C_has_the_least_validation_error():
 
 @pytest.fixture
 def processor(monkeypatch):
-    """A processor that needs a second between one look at its clock and the next."""
+    """A processor clock that advances by one second per call."""
     seconds = itertools.count()
     monkeypatch.setattr("cwboost.experiments.runner.process_time", lambda: float(next(seconds)))
 
 
-def test_clock_stops_when_its_time_is_over(processor):
+def test_clock_stops_at_its_limit(processor):
     clock = RoundClock(limit=2.5)
     assert [clock.on_round_end(None) for _ in range(3)] == [False, False, True]
     assert clock.stopped and clock.cpu_seconds == [1.0, 2.0, 3.0]
@@ -148,7 +148,7 @@ def test_values_of_C_share_a_limit(processor):
         choose_C(METHODS["CW"], split, rng=np.random.default_rng(0), limit=limit, **settings)
         for limit in (None, 8.5, 100.0)
     )
-    # A quarter of 8.5 s is over after the third round of each value.
+    # A quarter of 8.5 s is exceeded after the third round of each value.
     short = choose_C(
         METHODS["CW"], split, rng=np.random.default_rng(0), **{**settings, "rounds": 3}
     )

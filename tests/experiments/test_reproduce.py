@@ -64,25 +64,25 @@ def test_results_hold_what_the_paper_compares(plan):
     assert runs[0]["C"] in (1e2, 1e3, 1e4, 1e5)
 
 
-def test_what_is_done_is_not_run_again(plan):
+def test_finished_runs_are_not_repeated(plan):
     reproduce(plan)
     path = plan.records.path
     before = path.read_bytes()
     reproduce(plan)
     assert path.read_bytes() == before
     lines = before.splitlines(keepends=True)
-    # The last run is cut in half, as by a crash while it was written.
+    # The last record is truncated, as by a crash during the write.
     path.write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
     reproduce(plan)
     after = plan.records.read()
     assert [r["key"] for r in after] == [json.loads(line)["key"] for line in lines]
-    # The rest was kept as it was, and the run repeated gives the same errors.
+    # The other records are unchanged, and the repeated run gives the same errors.
     assert path.read_bytes().startswith(b"".join(lines[:-1]))
     assert after[-1]["test_error"] == json.loads(lines[-1])["test_error"]
 
 
-def test_a_larger_budget_repeats_only_what_was_cut(plan):
-    # Every round takes more than no time: one round is all that this budget allows.
+def test_a_larger_budget_repeats_only_stopped_runs(plan):
+    # This budget allows only one round.
     plan = Plan(**{**vars_of(plan), "runs": 1, "methods": ("CW-1", "Ada.MH"), "budget": 1e-9})
     reproduce(plan)
     cut = plan.records.read()
@@ -94,13 +94,13 @@ def test_a_larger_budget_repeats_only_what_was_cut(plan):
     reproduce(longer)
     (again,) = plan.records.read()[2:]
     assert (again["rounds"], again["stopped"]) == (8, False)
-    # It takes the place of the cut one, for the smaller budget too.
+    # It replaces the stopped one, for the smaller budget too.
     assert gather(plan.records.read(), plan)["VOWEL"]["Ada.MH"].rounds_done == 8
     reproduce(plan)
     assert len(plan.records.read()) == 3
 
 
-def test_a_choice_of_C_by_another_state_of_the_code_is_made_again(plan):
+def test_a_choice_of_C_by_other_code_is_repeated(plan):
     plan = Plan(**{**vars_of(plan), "runs": 1, "methods": ("CW",)})
     reproduce(plan)
     choice, run = plan.records.read()
@@ -112,7 +112,7 @@ def test_a_choice_of_C_by_another_state_of_the_code_is_made_again(plan):
     assert again == choice and run["C"] == choice["C"]
 
 
-def test_more_rounds_are_runs_of_their_own(plan):
+def test_more_rounds_are_separate_runs(plan):
     reproduce(plan)
     n_before = len(plan.records.read())
     longer = Plan(**{**vars_of(plan), "rounds": 9, "runs": 1})
@@ -161,7 +161,7 @@ QUICK = ("--figure", "uci", "--quick")
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
-    """The quick reproduction, killed after its first results and started again."""
+    """Run the quick reproduction, kill it after its first results and start it again."""
     out = tmp_path_factory.mktemp("reproduce") / "new"
     results = out / "results.jsonl"
     process = subprocess.Popen(
@@ -179,7 +179,7 @@ def interrupted(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_quick_reproduction_goes_on_after_a_kill(interrupted):
+def test_quick_reproduction_continues_after_a_kill(interrupted):
     out, kept, second = interrupted
     assert second.returncode == 0, second.stderr
     records = RecordFile(out / "results.jsonl").read()
@@ -187,7 +187,7 @@ def test_quick_reproduction_goes_on_after_a_kill(interrupted):
     assert records[: len(kept)] == kept
     runs = [r["key"]["method"] for r in records if r["key"]["kind"] == "run"]
     assert sorted(runs) == sorted(ALL_METHODS)
-    # The progress bar of the second start knows what was left.
+    # The progress bar of the second start counts the remaining runs.
     n_left = len(ALL_METHODS) - sum(r["key"]["kind"] == "run" for r in kept)
     assert f"/{n_left} " in second.stderr
 
@@ -214,8 +214,8 @@ def test_solver_study_on_vowel(tmp_path):
         if len(cells) > 3 and cells[1].strip() == "VOWEL"
     }
     assert list(rows) == [*(f"FCD-{n}" for n in (1, 2, 3, 5, 10, 20)), "L-BFGS-B"]
-    # Twenty working sets a round come as far down as the general solver. (In the first rounds
-    # each finds other columns, and either may be a tenth ahead.)
+    # Twenty working sets per round reach the objective of the general solver. (In the first rounds
+    # they find different columns, and either may be a tenth ahead.)
     assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.02)
     assert float(rows["FCD-1"][3]) > float(rows["FCD-2"][3])
     assert (tmp_path / "solver.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The results of a reproduction: the file of records, ratios of curves, what made them."""
+"""The results of a reproduction: the record file, ratios of curves, provenance."""
 
 from importlib.machinery import EXTENSION_SUFFIXES
 
@@ -13,7 +13,7 @@ from cwboost.experiments.reproduce import Plan
 from cwboost.experiments.revision import code_digest, revision
 
 
-def test_records_come_back_in_order(tmp_path):
+def test_records_are_read_in_order(tmp_path):
     file = RecordFile(tmp_path / "new" / "results.jsonl")
     assert file.read() == []
     for n in range(3):
@@ -34,7 +34,7 @@ def test_records_come_back_in_order(tmp_path):
         (True, 10.0, 5.0, True),
     ],
 )
-def test_a_cut_training_is_done_only_for_limits_like_its_own(stopped, limit, wanted, done):
+def test_a_stopped_training_counts_only_up_to_its_limit(stopped, limit, wanted, done):
     record = {"key": 1, "stopped": stopped, "limit": limit}
     assert (find_done([record], 1, wanted) is record) is done
     finished = {"key": 1, "stopped": False, "limit": None}
@@ -61,7 +61,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 # ---------------------------------------------------------------- what made a result
 
 
-def test_digest_is_of_paths_and_contents(tmp_path, monkeypatch):
+def test_digest_depends_on_paths_and_contents(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     package = tmp_path / "cwboost_digested"
     package.mkdir()
@@ -80,7 +80,7 @@ def test_digest_is_of_paths_and_contents(tmp_path, monkeypatch):
     assert all(len(digest) == 12 for digest in seen)
 
 
-def test_revision_is_of_cwboost_and_the_familys_package():
+def test_revision_covers_cwboost_and_the_familys_package():
     assert revision("stump")["code"] == code_digest(["cwboost", "cwboost.plugins.stumps"])
     assert revision("stump")["code"] != revision("tree")["code"]
     assert revision("stump")["version"] == cwboost.__version__

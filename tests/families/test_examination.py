@@ -1,4 +1,4 @@
-"""What a family must be before it is used: its version of the contract, its capabilities."""
+"""Checks of a family before its use: its version of the contract, its capabilities."""
 
 import pytest
 from plugin_folder import (
@@ -18,7 +18,7 @@ from cwboost.families.discovery import (
 
 @pytest.fixture
 def newer_contract(monkeypatch):
-    """As if the contract had version 3 and accepted 1 to 3."""
+    """Pretend that the contract has version 3 and accepts 1 to 3."""
     monkeypatch.setattr(examination, "API_VERSION", 3)
 
 

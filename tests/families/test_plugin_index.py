@@ -1,4 +1,4 @@
-"""Entry points: which plugin stands for a name, what is turned off, what is damaged."""
+"""Entry points: the plugin of a name, disabled plugins, damaged metadata."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Every way a plugin can fail is shown, explained and kept to itself."""
+"""Every failure of a plugin is listed, explained and isolated."""
 
 import re
 
@@ -114,7 +114,7 @@ def test_a_broken_plugin_is_listed_and_disturbs_nothing(case, healthy):
 
 
 @pytest.mark.parametrize("case", sorted(set(REJECTED) - {"name of a built-in"}))
-def test_asking_for_the_broken_one_says_why(case, healthy):
+def test_requesting_a_broken_plugin_says_why(case, healthy):
     source, family, error = REJECTED[case]
     healthy("broken-dist", "0.3", broken_plugin=source)
     with pytest.raises(FamilyError, match=error) as caught:

@@ -24,7 +24,7 @@ from cwboost.families.discovery import (
 
 @pytest.fixture
 def register():
-    """`register_family`, undone behind the test."""
+    """`register_family`, undone after the test."""
     before = dict(discovery._registry._registered)
     yield cwboost.register_family
     discovery._registry._registered = before

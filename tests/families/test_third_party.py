@@ -1,4 +1,4 @@
-"""The third party's kit from end to end: wheel, example plugin and new plugin in a fresh place."""
+"""Third-party plugins from end to end: wheel, example plugin and new plugin, newly installed."""
 
 import shutil
 from pathlib import Path
@@ -86,7 +86,7 @@ TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections"]
 
 
 @pytest.mark.parametrize("name", TAKEN)
-def test_names_of_other_things_are_refused(name, tmp_path):
+def test_taken_names_are_refused(name, tmp_path):
     with pytest.raises(ValueError, match=f"the name '{name}' is that of .*: choose another"):
         write_plugin(name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -117,7 +117,7 @@ def test_the_python_family_is_short():
 
 @pytest.fixture(scope="module")
 def environment(wheel_environment, tmp_path_factory):
-    """The example plugin, built and installed beside the wheel of cwboost."""
+    """The example plugin, built and installed together with the wheel of cwboost."""
     source = tmp_path_factory.mktemp("third_party") / "example_plugin"
     shutil.copytree(EXAMPLE, source, ignore=BUILD_RESULTS)
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with

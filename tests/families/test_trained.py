@@ -97,7 +97,7 @@ print(peak() - before)
 
 
 def megabytes(program, weak_learner):
-    """What a program prints that runs in a process of its own, after `HEAD`."""
+    """Run `HEAD` and a program in a separate process and return the output."""
     command = [sys.executable, "-c", HEAD + program, weak_learner]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 

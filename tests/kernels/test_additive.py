@@ -1,4 +1,4 @@
-"""Additive evaluation of stumps against the outputs of the stumps themselves."""
+"""Additive evaluation of stumps, compared with the outputs of the stumps."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from cwboost.kernels import AdditiveScores
 
 
 def random_stumps(rng, n_stumps, n_features, n_scores, thresholds, votes=1):
-    """Stumps and coefficients; every score but the last `votes` is voted for in turn."""
+    """Return stumps and coefficients; the votes go to the scores in turn."""
     feature = rng.integers(-1, n_features, n_stumps).astype(np.int32)
     coef = np.zeros((n_stumps, n_scores))
     for v in range(votes):
@@ -26,7 +26,7 @@ def random_stumps(rng, n_stumps, n_features, n_scores, thresholds, votes=1):
 
 
 def outputs(X, feature, threshold, polarity, missing):
-    """One stump at a time, as its definition says."""
+    """Compute the outputs by definition, one stump at a time."""
     X = X.toarray() if sparse.issparse(X) else X
     h = np.empty((len(X), len(feature)))
     for j, f in enumerate(feature):
@@ -193,6 +193,6 @@ def test_any_model_on_any_numbers(data, shape, n_stumps, n_scores):
         hnp.arrays(np.float64, (n_stumps, n_scores), elements=st.integers(-8, 8).map(float))
     )
     fast = AdditiveScores(*stumps, coef)
-    # Small integers add without rounding, so nothing but the same numbers will do.
+    # Small integers add without rounding, so the numbers must be equal.
     np.testing.assert_array_equal(fast(X), outputs(X, *stumps) @ coef)
     np.testing.assert_array_equal(fast(sparse.csr_array(X)), outputs(X, *stumps) @ coef)

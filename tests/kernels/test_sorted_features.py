@@ -1,4 +1,4 @@
-"""`SortedFeatures`: sparse matrices, thresholds for other precisions, what is refused."""
+"""`SortedFeatures`: sparse matrices, thresholds for other precisions, errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Loading of files that are damaged, hostile or too new: clear refusals, no harm done."""
+"""Loading of damaged, hostile or too new files: clear errors and no side effects."""
 
 import contextlib
 import copy
@@ -44,7 +44,7 @@ def test_an_absent_family_is_named(model, path, monkeypatch):
 
 
 def edited(model, path, edit):
-    """Save, let `edit(header, arrays)` change the contents, write them with right checksums."""
+    """Save, change the contents by `edit(header, arrays)`, write them with valid checksums."""
     model.save(path)
     header, arrays = container.read(path, 2**26)
     edit(header, arrays)
@@ -67,7 +67,7 @@ def test_newer_family_classifier_and_parameters_are_named(model, path):
 
     for edit, message in (
         (family, "'quantile' of API version 7.*installed one has version 1"),
-        (classifier, "holds a 'QuantumBoostClassifier'.*does not have; known: .*CWBoost"),
+        (classifier, "classifier must be one of .*CWBoost.*, got 'QuantumBoostClassifier'"),
         (parameter, "CWBoostClassifier has no parameter 'momentum'"),
         (family_parameter, "family 'quantile' has no parameter 'depth'"),
     ):
@@ -154,7 +154,7 @@ NOT_FINITE = [np.nan, np.inf, -np.inf]
 
 
 def nodes_of(node, found):
-    """Every (container, key) of a JSON tree."""
+    """Yield every (container, key) of a JSON tree."""
     for key in list(node) if isinstance(node, dict) else range(len(node)):
         found.append((node, key))
         if isinstance(node[key], (dict, list)):
@@ -215,7 +215,7 @@ def mutate_array(rng, arrays):
 
 
 def mutated(rng, path, data, header, arrays):
-    """Write a mutation of a model file: of its bytes, or of its contents with right checksums."""
+    """Write a mutated model file: mutated bytes, or mutated contents with valid checksums."""
     if rng.random() < 0.4:
         path.write_bytes(mutate_bytes(rng, data))
         return
@@ -229,7 +229,7 @@ def mutated(rng, path, data, header, arrays):
 
 
 def assert_harmless(path, data=X):
-    """Load and, where that works, predict: errors of the announced kinds at most; and quickly."""
+    """Load a file and predict if it loads; allow only documented errors, within a time limit."""
     start = time.perf_counter()
     loaded = None
     try:
@@ -250,14 +250,14 @@ def prepared(clf, path):
 
 @pytest.fixture
 def in_memory():
-    """A path in memory: thousands of files need not wait for a disk."""
+    """A path in memory, so that thousands of files do not wait for a disk."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         yield Path(folder, "model.cwb")
 
 
 @pytest.fixture
 def confined():
-    """No more than 256 MB beyond what the process has."""
+    """Limit the process to 256 MB beyond its present memory."""
     gc.collect()
     before = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -293,7 +293,7 @@ def test_mutations_by_hypothesis(model, in_memory, confined):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["quantile", *BUILT_IN])
 def test_twenty_thousand_mutations(quantile, family, in_memory, confined):
-    """Twenty thousand in all, five thousand a family."""
+    """Twenty thousand in total, five thousand per family."""
     family = quantile(share=0.3) if family == "quantile" else family
     clf = CWBoostClassifier(family, n_estimators=8, random_state=0, warm_start=True)
     clf.fit(X, np.array(["a", "b", "c"])[Y])
@@ -303,5 +303,5 @@ def test_twenty_thousand_mutations(quantile, family, in_memory, confined):
     for _ in range(5_000):
         mutated(rng, in_memory, *parts)
         loaded += assert_harmless(in_memory)
-    # Some mutations are harmless (another history, another coefficient); most must not pass.
+    # Some mutations are harmless (another history, another coefficient); most must be refused.
     assert 0 < loaded < 2_500

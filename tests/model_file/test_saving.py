@@ -1,4 +1,4 @@
-"""Saving and loading of classifiers: exact round trips, and clear words on what cannot be saved."""
+"""Saving and loading of classifiers: exact round trips, clear errors for unsupported values."""
 
 import copy
 import json
@@ -212,7 +212,7 @@ def test_what_cannot_be_saved(quantile, path, model):
         pass
 
     clf = Subclass(quantile(), n_estimators=2).fit(X, Y)
-    with pytest.raises(TypeError, match=r"takes the classifiers of cwboost, got .*Subclass"):
+    with pytest.raises(TypeError, match=r"classifier must be one of cwboost, got .*Subclass"):
         clf.save(path)
     clf = copy.copy(model).set_params(verbose={1, 2})
     with pytest.raises(TypeError, match=r"params.verbose is a set, which a model file cannot"):

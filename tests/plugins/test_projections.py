@@ -1,4 +1,4 @@
-"""The projection family: the contract, bits that do not change, directions, hostile arrays."""
+"""The projection family: the contract, reproducible bits, directions, hostile arrays."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def rng():
 def test_projections_are_sums_in_the_order_of_features(rng, n_columns, dtype):
     X = rng.integers(0, 200, (71, 23)).astype(dtype)
     X[rng.random(X.shape) < 0.3] = 0
-    X[::3, 4:] = 0  # rows of few non-zeros are worked through by these
+    X[::3, 4:] = 0  # rows with few non-zeros are processed by their non-zeros
     W, centre = rng.normal(size=(23, n_columns)), rng.normal(size=23)
     expected, offset = np.zeros((71, n_columns)), np.zeros(n_columns)
     for k in range(23):
@@ -51,7 +51,7 @@ def test_projections_are_sums_in_the_order_of_features(rng, n_columns, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
 def test_prediction_repeats_training_bit_for_bit(rng, kind, dtype):
-    """In any chunk of rows, at any number of threads, from stored arrays, dense or sparse."""
+    """For any chunks of rows and any number of threads, from stored arrays, dense or sparse."""
     X = (rng.normal(size=(300, 40)) * 60 + 90).clip(0, 250).astype(dtype)
     X[rng.random(X.shape) < 0.4] = 0
     weights = rng.normal(size=(9, 300))
@@ -135,7 +135,7 @@ def test_orthogonal_directions_are_orthogonal_in_batches_of_n_features(rng):
     np.testing.assert_allclose(np.diag(dots), 1, atol=1e-6)
 
 
-def test_differences_lead_between_classes(rng):
+def test_differences_point_from_class_to_class(rng):
     """Two distant classes: a difference of the two points along the first feature only."""
     X = np.repeat([[0.0, 0.0], [8.0, 0.0]], 20, axis=0)
     X[:, 1] = rng.normal(size=40)
@@ -147,7 +147,7 @@ def test_differences_lead_between_classes(rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_units_of_features_do_not_matter_much(rng, kind):
+def test_units_of_features_matter_little(rng, kind):
     X = rng.normal(size=(500, 5))
     weights = np.where(X @ [1, -1, 0.5, 0, 2] > 0, 1.0, -1.0)[None]
     plain = bind(ProjectionFamily(200, kind), X, 1).price(weights).edges[0]

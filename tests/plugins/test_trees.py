@@ -43,7 +43,7 @@ def test_outputs_equal_those_of_pricing(dtype, order):
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 63, 64, 65, 200])
 @pytest.mark.parametrize("max_depth", [1, 4, None])
 def test_outputs_equal_a_walk(n_rows, max_depth):
-    """Few rows, whole blocks, trees evaluated at once and trees walked."""
+    """Few rows, whole blocks, trees evaluated in blocks and trees walked row by row."""
     rng = np.random.default_rng(1)
     train = data(rng, n=2000)
     train[rng.random(train.shape) < 0.1] = np.nan

@@ -1,4 +1,4 @@
-"""What the package imports is what pyproject.toml declares, no more and no less."""
+"""The imports of the package equal the dependencies declared in pyproject.toml."""
 
 import re
 import sys

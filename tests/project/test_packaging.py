@@ -1,4 +1,4 @@
-"""What the source distribution and the wheel contain, and that they work on their own."""
+"""The contents of the source distribution and the wheel, and their use on their own."""
 
 import re
 import tarfile
@@ -34,7 +34,7 @@ def sdist_names(distributions):
 
 
 def sources(folder, package, *suffixes):
-    """Files of a source folder with these suffixes, by the name that they have when installed."""
+    """Return the files of a source folder with these suffixes, by their installed names."""
     return {
         str(PurePosixPath(package, *path.relative_to(folder).parts))
         for path in folder.rglob("*")
@@ -97,7 +97,7 @@ def test_the_kernels_compile_without_warnings_of_ours(distributions):
 
 
 def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
-    """Trains, predicts and finds the shipped families with nothing but the wheel installed."""
+    """With only the wheel installed, train, predict and find the shipped families."""
     program = """
 import cwboost, sys
 assert "site-packages" in cwboost.__file__, cwboost.__file__

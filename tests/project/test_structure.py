@@ -1,4 +1,4 @@
-"""Who may import whom, read from the sources; how large files and folders may grow."""
+"""Allowed imports between modules, and limits on the size of files and folders."""
 
 import ast
 import re
@@ -55,7 +55,7 @@ def test_the_parser_sees_through_lazy_names_and_into_functions(source):
     assert lazy_names("cwboost")["CWBoostClassifier"] == "cwboost.classifier"
 
 
-def test_what_the_parser_takes_for_no_import():
+def test_what_the_parser_does_not_count_as_an_import():
     for source in (
         "import cwboost\ncwboost.__version__",
         "import cwboost\n[getattr(cwboost, name) for name in names]",

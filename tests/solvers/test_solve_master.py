@@ -1,4 +1,4 @@
-"""Fast coordinate descent against L-BFGS-B, and both against a slow reference over all pairs."""
+"""Fast coordinate descent, compared with L-BFGS-B and a slow reference over all pairs."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_stops_when_no_violation_is_above_epsilon():
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4, 1e8, 1e12])
 def test_any_C(C):
     H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
-    # A violation is a sum of terms up to C: beyond their rounding there is nothing to ask for.
+    # A violation is a sum of terms up to C and cannot be smaller than their rounding errors.
     epsilon = max(1e-9, 1e-16 * C)
     found = solve_master(H, y, C, **(PRECISE | {"epsilon": epsilon}))
     assert found.converged
@@ -66,7 +66,7 @@ def test_any_C(C):
     assert value - slow_master.dual_value(H, y, C, found.coef) <= max(1e-8, 2 * epsilon) * value
 
 
-def test_ends_where_only_rounding_is_left():
+def test_ends_when_only_rounding_is_left():
     H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
     found = solve_master(H, y, 1e12, **(PRECISE | {"epsilon": 0.0}))
     assert not found.converged
@@ -84,7 +84,7 @@ def test_no_column_loses_a_pair():
 
 
 def test_no_column_gains_a_pair():
-    """V+ = 0: the coefficient falls to zero from wherever it starts."""
+    """V+ = 0: the coefficient falls to zero from any start."""
     y = np.array([0, 0, 1, 1])
     H = [np.array([[-1, -1, 1, 1]]), np.array([[1, 1, -1, -1]])]
     found = solve_master(H, y, 1e4, coef0=[[3.0], [2.0]], **PRECISE)

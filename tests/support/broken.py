@@ -1,4 +1,4 @@
-"""How families are broken: the reference family with one part of it replaced."""
+"""Broken families: the reference family with one part replaced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = {}
 
 
 def breaks(**checks):
-    """Register a function that makes a broken family; checks: what each must say of it."""
+    """Register a function that makes a broken family; `checks` maps checks to their messages."""
 
     def register(make):
         BROKEN[make.__name__] = (make, checks)
@@ -25,7 +25,7 @@ def breaks(**checks):
 
 
 def make_family(pricer=ReferencePricer, learners=None, capabilities=None, **members):
-    """A reference family with another pricer, other learners, capabilities or members."""
+    """Return a reference family with another pricer, other learners, capabilities or members."""
     if learners is not None:
         pricer = with_learners(pricer, learners)
         members["learners_type"] = learners
@@ -44,7 +44,7 @@ def with_learners(pricer, learners):
 
 
 class Outputs(ReferenceLearners):
-    """Learners whose outputs go through `change(X, outputs)`."""
+    """Return learners whose outputs are replaced by `change(X, outputs)`."""
 
     change = None
 
@@ -57,7 +57,7 @@ def changed_outputs(change):
 
 
 def changed_priced(change):
-    """A family whose price() results go through `change(priced, weights, pricer)`."""
+    """Return a family whose price() results are replaced by `change(priced, weights, pricer)`."""
 
     class ChangedPricer(ReferencePricer):
         def price(self, weights, request=None):
@@ -67,7 +67,7 @@ def changed_priced(change):
 
 
 def changed_weights(change):
-    """A family that prices other weights than it is given, and reports edges for those given."""
+    """Return a family that prices modified weights but reports edges for the given ones."""
 
     class ChangedPricer(ReferencePricer):
         def price(self, weights, request=None):
@@ -77,7 +77,7 @@ def changed_weights(change):
 
 
 def changed_X(change):
-    """A family that trains on another matrix than it is given."""
+    """Return a family that trains on a modified matrix."""
 
     class ChangedPricer(ReferencePricer):
         def __init__(self, X):

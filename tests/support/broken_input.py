@@ -1,4 +1,4 @@
-"""Families that cannot take some training matrices, or lack what they declare."""
+"""Families that fail on some training matrices, or lack a declared capability."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def sparse_input_is_made_dense():
 
 
 class Brief(ReferencePricer):
-    """Prices in Python alone: NumPy gives the interpreter's lock up when it copies many numbers."""
+    """Pricer in pure Python, since NumPy releases the interpreter's lock for large copies."""
 
     releases_gil = True
 

@@ -81,7 +81,7 @@ def global_generator_of_python():
 
 
 class Sampling(ReferencePricer):
-    """Searches one feature, drawn anew for every target."""
+    """Pricer that searches one feature, drawn separately for every target."""
 
     exact = False
 

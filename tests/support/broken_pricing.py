@@ -110,7 +110,7 @@ def result_depends_on_threads():
 
 
 class Forgetful(ReferencePricer):
-    """Only the first of the targets is priced by its own weights."""
+    """Pricer that uses the weights of the first target for all targets."""
 
     def price(self, weights, request=None):
         return self.pack(weights, [self.best(weights[:1])] * len(weights))
@@ -191,7 +191,7 @@ def every_other_cut_is_searched():
 
 
 class Greedy(ReferencePricer):
-    """The second best now and then: its own learners show that a better one exists."""
+    """Pricer that sometimes returns the second best; its own learners reveal the better one."""
 
     def best(self, rows):
         if int(abs(rows).sum() * 7919) % 3:

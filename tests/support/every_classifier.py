@@ -1,4 +1,4 @@
-"""The five classifiers, for what holds of each."""
+"""The five classifiers, for tests that apply to each."""
 
 import cwboost
 

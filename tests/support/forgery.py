@@ -1,4 +1,4 @@
-"""Model files taken apart, and put together with right checksums and wrong contents."""
+"""Forged model files, with valid checksums and wrong contents."""
 
 import json
 import zlib
@@ -7,14 +7,14 @@ from cwboost.model_file.container import MAGIC, PREFIX
 
 
 def header_of(path):
-    """The header of a model file, and the bytes behind it."""
+    """Return the header of a model file and the bytes after it."""
     data = path.read_bytes()
     length = PREFIX.unpack_from(data)[2]
     return json.loads(data[PREFIX.size : PREFIX.size + length]), data[PREFIX.size + length :]
 
 
 def forge(path, header, blobs, version=1):
-    """A file whose checksums are right and whose header says what we like."""
+    """Write a file with any header and valid checksums."""
     encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(
         PREFIX.pack(MAGIC, version, len(encoded), zlib.crc32(encoded)) + encoded + blobs

@@ -1,4 +1,4 @@
-"""The same numbers in every layout of memory that a caller may bring."""
+"""The same numbers in every memory layout that a caller may pass."""
 
 import io
 
@@ -7,7 +7,7 @@ from scipy import sparse
 
 
 def _field(X, padding):
-    """A field of a structured array: strides that are not multiples of the item size."""
+    """Return a field of a structured array, whose strides are not multiples of the item size."""
     row = np.dtype([("padding", np.uint8, padding), ("x", X.dtype, X.shape[1:])])
     records = np.full(len(X), 7, dtype=np.uint8).repeat(row.itemsize).view(row)
     records["x"] = X
@@ -15,7 +15,7 @@ def _field(X, padding):
 
 
 def _shifted(X, n_bytes):
-    """A contiguous array that begins at an odd address."""
+    """Return a contiguous array that starts at an odd address."""
     memory = np.zeros(X.nbytes + n_bytes, np.uint8)
     view = memory[n_bytes : n_bytes + X.nbytes].view(X.dtype).reshape(X.shape)
     view[:] = X
@@ -23,7 +23,7 @@ def _shifted(X, n_bytes):
 
 
 def _wide(X):
-    """Every second row and every third column of a larger array."""
+    """Return every second row and every third column of a larger array."""
     large = np.full((2 * X.shape[0], 3 * X.shape[1]), 9, dtype=X.dtype)
     large[::2, ::3] = X
     return large[::2, ::3]
@@ -41,7 +41,7 @@ def _mapped(X, folder):
 
 
 def _from_bytes(X):
-    """An array over memory that is not NumPy's, as np.frombuffer gives it."""
+    """Return an array over memory not owned by NumPy, as from np.frombuffer."""
     return np.frombuffer(io.BytesIO(X.tobytes()).getvalue(), X.dtype).reshape(X.shape)
 
 
@@ -75,7 +75,7 @@ SPARSE = {
 
 
 def unsorted(X):
-    """The entries of each line in falling order."""
+    """Return the matrix with the entries of each line in descending order."""
     place = np.arange(X.nnz)
     line = np.repeat(np.arange(len(X.indptr) - 1), np.diff(X.indptr))
     place = X.indptr[line] + X.indptr[line + 1] - 1 - place
@@ -83,14 +83,14 @@ def unsorted(X):
 
 
 def duplicated(X):
-    """Every entry halved and stored twice."""
+    """Return the matrix with every entry halved and stored twice."""
     parts = X.data.repeat(2) / 2
     arrays = parts.astype(X.data.dtype), X.indices.repeat(2), 2 * X.indptr
     return type(X)(arrays, shape=X.shape)
 
 
 def longer(X):
-    """Arrays with entries behind those that indptr tells of."""
+    """Return the matrix in arrays with entries beyond ``indptr[-1]``."""
     data = np.concatenate([X.data, np.full(5, 1e6, X.data.dtype)])
     indices = np.concatenate([X.indices, np.full(5, 2**30, X.indices.dtype)])
     return type(X)((data, indices, X.indptr), shape=X.shape)

@@ -1,4 +1,4 @@
-"""Distributions made of two files each, as the discovery of entry points sees them."""
+"""Distributions of two files each, as found by the discovery of entry points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import cwboost
 from cwboost.families.discovery import list_plugins, resolve_weak_learner
 
-# A family that keeps the contract in a dozen lines: the constant learner of the heavier sign.
+# A family that fulfils the contract in a dozen lines: the constant learner of the heavier sign.
 CONSTANT_FAMILY = """
 import numpy as np
 import cwboost
@@ -72,7 +72,7 @@ def cwboost_register_families(register):
 
 
 def family_source(name, *, class_name="Constant", api_version=1, register=True) -> str:
-    """Source of a module with one family."""
+    """Return the source of a module with one family."""
     source = CONSTANT_FAMILY + (REGISTER if register else "")
     return source.format(name=name, class_name=class_name, api_version=api_version)
 
@@ -99,7 +99,7 @@ def only_record(distribution):
 
 
 def assert_usable(name):
-    """Another family still prices: the failure beside it disturbed nothing."""
+    """Assert that another family still prices, unaffected by a failed plugin."""
     family = resolve_weak_learner(name)
     X = np.arange(12.0).reshape(6, 2)
     weights = np.array([[1.0, 2, -3, -4, 5, 6]])

@@ -46,7 +46,7 @@ class QuantileLearners(cwboost.WeakLearners):
         return cls(*(np.concatenate([getattr(b, name) for b in batches]) for name in names))
 
     def scorer(self, coef):
-        missing = -self.sign  # as outputs() has it: a comparison with NaN is false
+        missing = -self.sign  # as in outputs(): a comparison with NaN is false
         return AdditiveScores(self.feature, self.threshold, self.sign, missing, coef)
 
     def flat_form(self):

@@ -1,4 +1,4 @@
-"""A stump family in plain NumPy, slow and easy to read, that does all that is asked of a family.
+"""A complete stump family in plain NumPy, slow and easy to read.
 
 The tests of the conformance suite break it in many ways; the real families are compared with it.
 """
@@ -27,7 +27,7 @@ def column(X, feature) -> np.ndarray:
 
 
 class ReferenceLearners(WeakLearners):
-    """h(x) = polarity where x[feature] > threshold, else -polarity; missing where it is NaN."""
+    """h(x) = polarity if x[feature] > threshold, else -polarity; `missing` if it is NaN."""
 
     def __init__(self, feature, threshold, polarity, missing):
         self.feature = np.asarray(feature, dtype=np.int32)
@@ -93,7 +93,7 @@ class ReferencePricer(Pricer):
         self.columns = [self._sorted(feature) for feature in range(X.shape[1])]
 
     def _sorted(self, feature):
-        """Order of the present values, the cuts between distinct ones, and who is missing."""
+        """Return the order of the present values, the cuts between them, and a NaN mask."""
         values = column(self.X, feature)
         present = np.flatnonzero(~np.isnan(values))
         order = present[np.argsort(values[present], kind="stable")]
@@ -114,7 +114,7 @@ class ReferencePricer(Pricer):
         return Priced(priced.learners, priced.outputs, edges)
 
     def best(self, rows):
-        """The stump of greatest sum over rows of |edge|, its signs those of the first row."""
+        """Return the stump of largest sum over rows of |edge|, with the signs of the first row."""
         total = rows.sum(axis=1)
         first = 1 if total[0] >= 0 else -1
         best, learner = np.abs(total).sum(), (-1, 0.0, first, first)
@@ -159,7 +159,7 @@ class ReferenceStump(WeakLearnerFamily):
         return pricer
 
     def brute_force(self, X):
-        """All stumps that differ on X, with both outputs for NaN."""
+        """Return all stumps that differ on X, with both outputs for NaN."""
         found = [(-1, 0.0, 1, 1), (-1, 0.0, -1, -1)]
         for feature, (_, _, thresholds, missing) in enumerate(ReferencePricer(X).columns):
             for threshold in thresholds:

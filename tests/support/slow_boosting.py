@@ -1,7 +1,7 @@
-"""AdaBoost.MH, .MO and .ECC written out slowly: multiplied weights, every stump in one table.
+"""Slow AdaBoost.MH, .MO and .ECC: multiplied weights, every stump in one table.
 
-The table decides what the best edge of a round is; which of several best stumps a model took is
-read from the model, since ties may be broken either way.
+The table gives the best edge of a round. Ties may be broken either way, so the stump that a model
+took is read from the model.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The restricted master written as the paper prints it, over every pair, in slow NumPy."""
+"""The restricted master as printed in the paper, over every pair, in slow NumPy."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 def margins(H, y, coef):
-    """margin_(i,y) of every example and class; the entry of the own class is 0."""
+    """Return margin_(i,y) of every example and class; 0 for y = y_i."""
     scores = np.stack([w @ h for w, h in zip(coef, H)], axis=1)
     return scores[np.arange(len(y)), y][:, None] - scores
 
 
 def pair_weights(H, y, coef, weight):
-    """mu_(i,y), zero for y = y_i."""
+    """Return mu_(i,y), zero for y = y_i."""
     mu = weight[:, None] * np.exp(-margins(H, y, coef))
     mu[np.arange(len(y)), y] = 0.0
     return mu
@@ -29,7 +29,7 @@ def objective(H, y, C, coef, weight=None):
 
 
 def delta(H, y, c, j):
-    """delta h of coordinate (c, j) for every pair (i, y), in {-1, 0, +1}."""
+    """Return delta h of coordinate (c, j) for every pair (i, y), in {-1, 0, +1}."""
     d = np.zeros((len(y), len(H)))
     d[y == c] += H[c][j][y == c][:, None]
     d[:, c] -= H[c][j]
@@ -38,7 +38,7 @@ def delta(H, y, c, j):
 
 
 def violations(H, y, C, coef, weight=None):
-    """theta of eq. vio, a list of arrays."""
+    """Return theta of eq. vio, a list of arrays."""
     weight = np.ones(len(y)) if weight is None else weight
     mu = pair_weights(H, y, coef, weight) / q_of(y, C, len(H), weight)
     theta = []
@@ -49,7 +49,7 @@ def violations(H, y, C, coef, weight=None):
 
 
 def dual_value(H, y, C, coef, weight=None):
-    """Dual value of the pair weights of `coef`, scaled into the feasible set."""
+    """Return the dual value of the pair weights of `coef`, scaled into the feasible set."""
     weight = np.ones(len(y)) if weight is None else weight
     q = q_of(y, C, len(H), weight)
     lam = pair_weights(H, y, coef, weight) / q
@@ -61,7 +61,7 @@ def dual_value(H, y, C, coef, weight=None):
 
 
 def random_problem(rng, n_classes, n_samples, n_columns, weighted=False):
-    """Columns that lean towards their class; every class occurs."""
+    """Return columns that favour their class; every class occurs."""
     y = rng.integers(n_classes, size=n_samples)
     y[:n_classes] = np.arange(n_classes)
     H = [

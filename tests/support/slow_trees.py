@@ -1,4 +1,4 @@
-"""Trees grown by definition, one candidate at a time, to hold the kernel against."""
+"""Trees grown by definition, one candidate at a time, as a reference for the kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ROUNDING = 1e-11
 
 
 def criterion_value(name, weights):
-    """What a set of signed weights contributes to the criterion."""
+    """Return the contribution of a set of signed weights to the criterion."""
     total, mass = weights.sum(), np.abs(weights).sum()
     if name == "edge":
         return abs(total)
@@ -21,7 +21,7 @@ def criterion_value(name, weights):
 
 
 def candidates(column, weights):
-    """Every (threshold, missing side) that separates the values of a node, in order."""
+    """Yield every (threshold, missing side) that separates the values of a node, in order."""
     values = np.unique(column[~np.isnan(column)])
     has_missing = np.isnan(column).any()
     thresholds = list((values[1:] + values[:-1]) / 2)
@@ -43,7 +43,7 @@ def goes_right(column, threshold, missing):
 
 
 def edge_in_order(weights, right):
-    """Edge of a split, the sign of a side being that of its sum, added in example order."""
+    """Return the edge of a split; each side has the sign of its sum, added in example order."""
     signs = [1 if weights[~right].sum() > 0 else -1, 1 if weights[right].sum() > 0 else -1]
     total = 0.0
     for weight, is_right in zip(weights, right):
@@ -83,7 +83,7 @@ def find_split(X, weights, criterion, min_samples_leaf):
 
 
 def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samples_leaf=1):
-    """A tree as nested tuples: a sign, or (feature, threshold, missing, left, right)."""
+    """Return a tree as nested tuples: a sign, or (feature, threshold, missing, left, right)."""
     used = weights != 0
     X, weights = np.asarray(X, dtype=float)[used], weights[used]
     root = {"rows": np.arange(len(weights)), "depth": 0}
@@ -123,7 +123,7 @@ def grow(X, weights, *, criterion, max_depth=None, max_leaf_nodes=None, min_samp
 
 
 def nested(learners, t):
-    """Tree t of a batch in the form that `grow` returns."""
+    """Return tree t of a batch in the form that `grow` returns."""
     first = int(learners.offsets[t])
 
     def node(place):
@@ -143,7 +143,7 @@ def nested(learners, t):
 
 
 def evaluate(tree, X):
-    """Outputs of a nested tree."""
+    """Return the outputs of a nested tree."""
     X = np.asarray(X, dtype=float)
     if not isinstance(tree, tuple):
         return np.full(len(X), tree)

@@ -1,4 +1,4 @@
-"""Slow stump search in plain NumPy, by the definition: every feature, threshold, sign and side."""
+"""Slow stump search in plain NumPy by definition: every feature, threshold, sign and side."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from cwboost import unpack_outputs
 
 
 def stump_outputs(X, feature, threshold, polarity, missing):
-    """Outputs of one stump, int8, on a dense matrix of any dtype."""
+    """Return the int8 outputs of one stump on a dense matrix of any dtype."""
     if feature < 0:
         return np.full(len(X), polarity, dtype=np.int8)
     column = X[:, feature].astype(np.float64)
@@ -19,10 +19,10 @@ def stump_outputs(X, feature, threshold, polarity, missing):
 
 
 def partitions(X, features=None):
-    """Outputs of all stumps with polarity +1, in the order in which ties are broken.
+    """Yield (feature, h) for all stumps with polarity +1, in the order of tie-breaking.
 
-    Yields (feature, h), first the constant, then by feature and threshold; where a feature has
-    missing values, both sides for them, and last the split of missing from present.
+    The constant is first, the others follow by feature and threshold. A feature with missing
+    values has both sides for them, and last the split of missing from present values.
     """
     n_samples, n_features = X.shape
     yield -1, np.ones(n_samples, dtype=np.int8)
@@ -39,14 +39,14 @@ def partitions(X, features=None):
 
 
 def all_edges(X, weights, features=None):
-    """Features (n_stumps,), outputs (n_stumps, n_samples), signed edges (n_targets, n_stumps)."""
+    """Return features (n_stumps,), outputs (n_stumps, n_samples), edges (n_targets, n_stumps)."""
     found = list(partitions(X, features))
     outputs = np.array([h for _, h in found])
     return np.array([f for f, _ in found]), outputs, weights @ outputs.T.astype(np.float64)
 
 
 def assert_best(X, weights, found, features=None, exact_ties=False):
-    """`found` is a best stump of every row of weights; the first one where ties are exact."""
+    """Assert that `found` is a best stump per row of weights, the first one if ties are exact."""
     dense = X.toarray() if sparse.issparse(X) else X
     feature, outputs, edges = all_edges(dense, weights, features)
     got = unpack_outputs(found.outputs, len(dense)).T
@@ -62,12 +62,12 @@ def assert_best(X, weights, found, features=None, exact_ties=False):
             assert found.edges[t] == best
             assert found.feature[t] == feature[first]
             sign = 1 if edges[t, first] >= 0 else -1
-            # Weights of zero hide which of two equal partitions was meant: compare edges only.
+            # Zero weights make different partitions equivalent: compare edges only.
             np.testing.assert_array_equal((got[t] * w), (sign * outputs[first] * w))
 
 
 def assert_best_shared(X, weights, found, features=None):
-    """`found` is one stump with the largest sum of absolute edges over the rows of weights."""
+    """Assert that `found` is a stump with the largest sum of absolute edges over the rows."""
     dense = X.toarray() if sparse.issparse(X) else X
     feature, _, edges = all_edges(dense, weights, features)
     sums = np.abs(edges).sum(axis=0)
@@ -83,7 +83,7 @@ def assert_best_shared(X, weights, found, features=None):
 
 
 def class_weights(rng, n_samples, n_targets):
-    """Rows as boosting makes them: positive for one class of examples, negative elsewhere."""
+    """Return rows as in boosting: positive for one class of examples, negative elsewhere."""
     y = rng.integers(0, n_targets, n_samples)
     mu = np.exp(3 * rng.normal(size=(n_targets, n_samples)))
     own = y == np.arange(n_targets)[:, None]

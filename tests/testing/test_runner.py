@@ -1,7 +1,7 @@
-"""The conformance suite: a sound family passes, and each check catches the family it is there for.
+"""The conformance suite: a sound family passes, and each check catches the families it targets.
 
-The modules ``broken_*`` hold families that break the contract in one way each, with what the check
-that is there for it must say.
+The modules ``broken_*`` hold families that each break the contract in one way, with the message
+that the check must give.
 """
 
 import subprocess
@@ -48,7 +48,7 @@ def test_sparse_input_can_be_handled():
     ALL_CHECKS["check_sparse_input"](make_family(capabilities=SPARSE))
 
 
-def test_a_lock_that_is_given_up_is_noticed():
+def test_a_released_lock_is_detected():
     class Resting(broken_input.Brief):
         def price(self, weights, request=None):
             time.sleep(1e-3)
@@ -77,7 +77,7 @@ def test_every_capability_has_a_check():
     assert set(CLAIM_OF_CHECK.values()) == claims
 
 
-def test_every_check_says_what_it_demands():
+def test_every_check_has_a_docstring():
     for name, function in ALL_CHECKS.items():
         assert function.__doc__ and function.__doc__.strip().endswith("."), name
 

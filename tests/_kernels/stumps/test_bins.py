@@ -1,4 +1,4 @@
-"""Leaving out bins that hold no winner changes no bit of what a stump search finds."""
+"""Omitting bins that cannot hold the winner does not change a bit of a stump search's result."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy import sparse
 
 from cwboost.kernels import SortedFeatures
 
-N_SAMPLES = 70_001  # more than 65,536, and no whole number of blocks
+N_SAMPLES = 70_001  # more than 65,536, and not a multiple of the block size
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def matrix(rng, case):
 
 
 def weights_of(rng, X, n_targets, kind):
-    """Signed weights as boosting makes them, or others that make bounds tight, loose or void."""
+    """Return signed weights as in boosting, or others that make bounds tight, loose or void."""
     if kind == "noise":
         return rng.normal(size=(n_targets, N_SAMPLES))
     if kind == "integers":
@@ -96,8 +96,8 @@ def test_sparse(rng):
     assert_same(searched(features, weights, 1), SortedFeatures(X).search(weights))
 
 
-def test_where_bins_do_not_pay_searches_go_without(rng):
-    """300,000 rows of weights are above the limit; on noise no bin can be left out."""
+def test_searches_omit_bins_that_do_not_pay(rng):
+    """300,000 rows of weights exceed the limit; on noise no bin can be omitted."""
     X = rng.normal(size=(300_000, 2)).astype(np.float32)
     features = SortedFeatures(X)
     for _ in range(3):

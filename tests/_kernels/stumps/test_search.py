@@ -142,8 +142,8 @@ def test_duplicate_and_constant_features(rng):
     assert_best(X, weights, found)
 
 
-def test_near_ties_are_settled_in_double_precision(rng):
-    """Columns closer than the int32 scan can see: 1e-12 of the weights between the best two."""
+def test_near_ties_are_resolved_in_double_precision(rng):
+    """The edges of the best two columns differ by less than the int32 scan resolves."""
     n = 1000
     x = rng.permutation(n).astype(np.float64)
     X = np.column_stack([x, x, x])
@@ -191,7 +191,7 @@ def test_bits_do_not_depend_on_threads_or_vectors(rng, dtype, n_targets):
 
 
 def long_columns(rng, case, n=2600):
-    """Columns of several chunks: the search visits only those that may hold the winner."""
+    """Columns of several chunks: the search visits only chunks that may hold the winner."""
     X = rng.integers(0, 150, (n, 4)).astype(np.float64)
     X[: n // 3, 3] = 75  # a large skipped block in the middle
     weights = rng.integers(-9, 10, (5, n)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The tree growth kernel against trees grown by definition."""
+"""The tree growth kernel, compared with trees grown by definition."""
 
 import numpy as np
 import pytest
@@ -282,8 +282,8 @@ def test_pixels_use_all_256_bins():
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("splitter", SPLITTERS)
-def test_trimmed_examples_only_follow(deep, sparse, splitter):
-    """Trees are those of the heavy examples; outputs and edges are those of all."""
+def test_trimmed_examples_do_not_shape_trees(deep, sparse, splitter):
+    """Trees depend on the heavy examples alone; outputs and edges cover all examples."""
     rng = np.random.default_rng(10)
     X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
     weights = rng.choice([-1.0, 1.0], size=(4, 900)) * rng.uniform(1, 2, size=(4, 900))
@@ -302,7 +302,7 @@ def test_trimmed_examples_only_follow(deep, sparse, splitter):
 
 
 def test_trimming_never_loses_to_a_constant():
-    """Where nearly everything is trimmed the constant of all weights may win; then it is taken."""
+    """If nearly all examples are trimmed, the constant of all weights may win and is returned."""
     rng = np.random.default_rng(11)
     X = rng.normal(size=(400, 3))
     n_constant = 0
@@ -345,7 +345,7 @@ def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 255, 256, 257, 300, 800])
 @pytest.mark.parametrize("max_depth", [1, 4, 12])
 def test_outputs_of_blocks_of_rows_that_are_not_full(n, max_depth):
-    """Up to depth 8 outputs are found for 256 rows at a time, deeper from the rows of leaves."""
+    """Outputs come from blocks of 256 rows up to depth 8, and from the rows of leaves beyond."""
     rng = np.random.default_rng(16)
     X, weights = rng.normal(size=(n, 5)), signed_weights(rng, n, 3)
     priced = price(X, weights, max_depth=max_depth)

@@ -1,4 +1,4 @@
-"""Trees with one random threshold a feature and node."""
+"""Trees with one random threshold per feature and node."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,8 @@ def signed_weights(rng, n, k=1):
 @pytest.mark.parametrize(
     "limits", [{"max_depth": 4}, {"max_depth": None}, {"max_depth": 5, "min_samples_leaf": 6}]
 )
-def test_one_threshold_a_feature_leaves_no_choice(criterion, missing, container, limits):
-    """Features of two values have one threshold: then the tree is that of the best splits."""
+def test_one_threshold_per_feature_leaves_no_choice(criterion, missing, container, limits):
+    """Features of two values have one threshold, so the tree equals that of the best splits."""
     rng = np.random.default_rng(0)
     for n in (30, 400):
         X = rng.integers(0, 2, size=(n, 6)).astype(float)
@@ -41,9 +41,9 @@ def test_one_threshold_a_feature_leaves_no_choice(criterion, missing, container,
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csc_array])
 def test_thresholds_are_uniform_between_the_extremes(container):
-    """The middle values lie close together, but a threshold falls there no more often."""
+    """The middle values lie close together, but thresholds do not fall there more often."""
     x = np.concatenate([np.linspace(1, 11, 100), np.linspace(5.9, 6.1, 100)])
-    weights = np.tile(np.sign(x - 6), (4000, 1))  # wherever it is cut, the sides differ in sign
+    weights = np.tile(np.sign(x - 6), (4000, 1))  # at every threshold, the sides differ in sign
     priced = price(container(x[:, None]), weights, max_depth=1, trim=0.0)
     cuts = np.sort(priced.learners.threshold[priced.learners.feature >= 0])
     assert len(cuts) == 4000
@@ -87,7 +87,7 @@ def test_nodes_separate_values_and_leaves_have_the_sign_of_their_weight(max_feat
 
 
 def test_the_better_of_the_drawn_features_is_split():
-    """One feature tells the signs apart at every threshold that can be drawn, others are noise."""
+    """One feature separates the signs at every possible threshold, the others are noise."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 9))
     signs = rng.choice([-1.0, 1.0], size=200)
@@ -107,7 +107,7 @@ def test_another_seed_draws_other_thresholds():
 
 
 def test_defaults_depend_on_the_criterion():
-    """ "edge" asks for the best edge, so nothing is left to chance there unless it is asked for."""
+    """ "edge" searches for the best edge, so its defaults have no randomness."""
     rng = np.random.default_rng(5)
     X, weights = rng.normal(size=(400, 3)), signed_weights(rng, 400)
 

@@ -1,4 +1,4 @@
-"""Trees whose features are screened by bounds of their gains: dense, all features at a node."""
+"""Trees whose features are screened by bounds on their gains: dense, all features per node."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def signed_weights(rng, n, k=1):
 
 
 def concentrated_weights(rng, n, k=1):
-    """Most of the mass on few examples, as boosting leaves it: then features are screened."""
+    """Return weights with most of the mass on few examples, as late in boosting: these screen."""
     return signed_weights(rng, n, k) * 10.0 ** -rng.uniform(0, 6, size=n)
 
 
@@ -57,7 +57,7 @@ def test_screened_features_equal_reference(criterion, min_samples_leaf, missing)
 @pytest.mark.parametrize(("criterion", "min_samples_leaf"), SCREENED)
 @pytest.mark.parametrize(("n_features", "max_bins"), [(13, 9), (13, 256), (8, 100), (70, 40)])
 def test_screening_changes_nothing(criterion, min_samples_leaf, n_features, max_bins):
-    """Against the sparse matrix, which is not screened, on up to all 256 bins."""
+    """Compare with the sparse matrix, which is not screened, on up to all 256 bins."""
     rng = np.random.default_rng(14)
     X = rng.normal(size=(3000, n_features))
     X[:, 2] = np.repeat(np.arange(1, 251), 12)

@@ -1,4 +1,4 @@
-"""Image features: sizes, invariances, that they see what they should; the cache on disk."""
+"""Image features: sizes, invariances, responses to patterns; the cache on disk."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ NO_CACHE = ArrayCache(None)
 
 
 def grating(side, cycles, angle, phase=0.0):
-    """Grey waves across an image: `cycles` of them a side, running in direction `angle`."""
+    """Return a sine grating with `cycles` per side in direction `angle`."""
     y, x = np.mgrid[:side, :side] / side
     wave = np.cos(2 * np.pi * cycles * (x * np.cos(angle) + y * np.sin(angle)) + phase)
     return np.round(127 + 100 * wave).astype(np.uint8)
@@ -32,14 +32,14 @@ def test_gist_filters_cover_scales_and_orientations():
 
 
 @pytest.mark.parametrize("orientation", range(8))
-def test_gist_answers_to_the_direction_of_a_grating(orientation):
+def test_gist_responds_to_the_direction_of_a_grating(orientation):
     image = grating(64, 64 * 0.3, np.pi * orientation / 8)
     descriptor = gist_features(image[None])[0].reshape(4, 8, 16)
     assert descriptor.shape == (4, 8, 16)
     assert descriptor[0].sum(axis=1).argmax() == orientation
 
 
-def test_gist_knows_where_in_the_image_something_is():
+def test_gist_encodes_positions_in_the_image():
     image = np.full((64, 64), 127, dtype=np.uint8)
     image[:16, 48:] = grating(16, 4, 0.0)
     energy = gist_features(image[None])[0].reshape(32, 4, 4).sum(axis=0)
@@ -149,7 +149,7 @@ def test_codebook_histograms():
     assert np.array_equal(book.words_, again.words_)
 
 
-def test_codebook_needs_patches_enough():
+def test_codebook_needs_enough_patches():
     with pytest.raises(ValueError, match="at least 50 patches, one per word, got"):
         Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8))
 
@@ -172,7 +172,7 @@ def test_codebook_features_are_learnt_from_the_training_images_alone(tmp_path):
 # ---------------------------------------------------------------- the cache
 
 
-def test_cache_computes_once_and_again_for_other_content(tmp_path):
+def test_cache_computes_once_per_content(tmp_path):
     calls = []
 
     def compute():
@@ -191,7 +191,7 @@ def test_cache_computes_once_and_again_for_other_content(tmp_path):
     assert all(path.suffix == ".npy" for path in (tmp_path / "new").iterdir())
 
 
-def test_cache_replaces_a_damaged_file_and_keeps_no_half(tmp_path):
+def test_cache_replaces_a_damaged_file_and_leaves_no_partial_file(tmp_path):
     cache = ArrayCache(tmp_path)
     cache.get("kind", {"n": 1}, lambda: np.arange(3.0))
     (path,) = tmp_path.iterdir()
@@ -207,7 +207,7 @@ def test_cache_replaces_a_damaged_file_and_keeps_no_half(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_content_hash_sees_shape_dtype_and_order():
+def test_content_hash_depends_on_shape_dtype_and_order():
     X = np.arange(6)
     hashes = {
         content_hash("k", {"X": value})
