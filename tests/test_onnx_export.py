@@ -170,7 +170,7 @@ def test_refusals():
         to_onnx(OfBits(n_estimators=2).fit(X, y))
     assert OfBits._probabilities is BoostingClassifier._probabilities
     search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
-    with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search take its best_est"):
+    with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)
 
 

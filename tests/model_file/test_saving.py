@@ -225,7 +225,7 @@ def test_a_family_that_is_not_registered(quantile, path):
         name = "nobody-has-it"
 
     clf = CWBoostClassifier(Unknown(), n_estimators=2).fit(X, Y)
-    with pytest.raises(ValueError, match="'nobody-has-it' is not registered"):
+    with pytest.raises(ValueError, match="'nobody-has-it' must be registered"):
         clf.save(path)
 
     class Impostor(QuantileStumps):

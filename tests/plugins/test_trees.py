@@ -253,7 +253,7 @@ def test_mutated_arrays_are_refused_or_harmless():
         ({"max_features": True}, ValueError, "max_features"),
         ({"criterion": "mse"}, ValueError, "criterion: expected one of"),
         ({"criterion": []}, ValueError, "criterion: expected one of"),
-        ({"max_bins": 257}, ValueError, "max_bins must be 2 to 256, got 257"),
+        ({"max_bins": 257}, ValueError, "max_bins: expected 2 to 256, got 257"),
         ({"max_bins": 1}, ValueError, "max_bins"),
         ({"splitter": "worst"}, ValueError, "splitter: expected one of"),
         ({"splitter": None}, ValueError, "splitter: expected one of"),
