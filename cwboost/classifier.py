@@ -66,12 +66,16 @@ class CWBoostClassifier(BoostingClassifier):
     n_iter_no_change : int, default=20
         Rounds without improvement after which early stopping stops.
     class_weight : dict, "balanced" or None, default=None
+        Factor for the weights of the examples of a class, by label; "balanced" gives every class
+        the same total weight.
     warm_start : bool, default=False
         Continue from the fitted model: more rounds, or other parameters from here on. With the
         same data and parameters the result equals one uninterrupted fit bit for bit.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
+        Seed of all random choices: what the family draws, `subsample`, the order of coordinate
+        updates, the split for early stopping. An int makes fits repeatable.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0

@@ -46,6 +46,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
+        Seed of what the family draws.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0

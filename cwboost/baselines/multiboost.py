@@ -123,11 +123,14 @@ class MultiBoostClassifier(BaselineClassifier):
     tol : float, default=1e-7
         Training stops when a round lowers the objective by less than this share of it.
     class_weight : dict, "balanced" or None, default=None
+        Factor for the weights of the examples of a class, by label; "balanced" gives every class
+        the same total weight.
     max_seconds : float or None, default=None
         Training stops with the first round that ends later than this after `fit` began.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
+        Seed of all random choices: what the family draws and the order of coordinate updates.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0

@@ -17,7 +17,7 @@ __all__ = ["ProjectionFamily", "ProjectionPricer"]
 
 
 class ProjectionFamily(cwboost.WeakLearnerFamily):
-    """Random directions with a threshold each: h(x) = sign(a . x - t).
+    """Thresholds on random directions: h(x) = sign(<a, x> - t).
 
     Every round draws fresh directions, projects all examples on them at once and searches all
     thresholds of all projections for every target, both signs and the two constants.
