@@ -16,7 +16,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier, Problem, check_choice, check_number
 from cwboost.estimator.calibration import LOSS_SCALE
 from cwboost.estimator.held_out import EarlyStopping, HeldOutScores
-from cwboost.estimator.resumption import resume, training_state
+from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
@@ -218,7 +218,7 @@ class CWBoostClassifier(BoostingClassifier):
             self.n_estimators = training.n_rounds + rounds
             if Cs[-1] == C:
                 self.n_estimators = max(self.n_estimators, at_least)
-            training.change_C(self.C)
+            change_C(training, self.C)
             self._run(self._fit(training, None, family, None, perf_counter()))
             yield self
 

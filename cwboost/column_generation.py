@@ -1,9 +1,4 @@
-"""Column generation, Algorithm 1: price, add columns, solve the restricted master, stop.
-
-Each round asks the weak-learner family for the best learner of every class under the present
-pair weights (eq. colgen), adds those that violate their dual constraint to the restricted master,
-and corrects the coefficients.
-"""
+"""Column generation, Algorithm 1: price, add columns, solve the restricted master, stop."""
 
 from __future__ import annotations
 
@@ -95,8 +90,8 @@ class ColumnGeneration:
         if not self.is_worth_solving(layer, n_new):
             return self.end(priced)
         report = self.solve(layer)
-        self.record(report, priced_at - start, perf_counter() - priced_at)
-        return self.schedule.goes_on(self.model.latest["objective"])
+        objective = self.record(report, priced_at - start, perf_counter() - priced_at)
+        return self.schedule.goes_on(objective)
 
     def price(self) -> tuple[Priced, np.ndarray]:
         """Return the best weak learner of each class and its edge in units of 1 (eq. colgen)."""
@@ -121,7 +116,8 @@ class ColumnGeneration:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.covers_family:
             bound = self.master.dual_bound(float(edges.max()))
-            self.best_bound = float(np.fmax(self.best_bound, bound))
+            # Also where there is none yet: a comparison with NaN is false.
+            self.best_bound = self.best_bound if self.best_bound >= bound else bound
 
     def add_columns(self, priced, edges) -> tuple[np.ndarray, int]:
         """Add the columns that violate their dual constraint.
@@ -169,8 +165,8 @@ class ColumnGeneration:
         self.master.note_solve()
         return report
 
-    def record(self, report, pricing_seconds, solver_seconds, **extra) -> None:
-        """Add the round to the model."""
+    def record(self, report, pricing_seconds, solver_seconds, **extra) -> float:
+        """Add the round to the model; return its objective."""
         coef, objective = self.master.coef_matrix, self.master.objective
         changes = self.columns.changes(coef)
         entry = {
@@ -184,11 +180,10 @@ class ColumnGeneration:
             "train_error": self.master.n_errors / self.pricer.n_samples,
             **extra,
         }
-        self.model.end_round(
-            changes.ids, changes.classes, changes.values, changes.differences, entry
-        )
+        self.model.end_round(changes.ids, changes.classes, changes.values, changes.before, entry)
         self.columns.record(changes)
         self.between_rounds = True
+        return objective
 
     def end(self, priced) -> bool:
         """End training, since no column pays; return False."""
@@ -201,12 +196,3 @@ class ColumnGeneration:
         self.schedule.end()
         self.between_rounds = True
         return False
-
-    def change_C(self, C) -> None:
-        """Go on with another C: another problem, of which bound and objective so far say nothing.
-
-        The same, bit for bit, as `resume` on a new master from this one's state.
-        """
-        self.master.change_C(C)
-        self.best_bound = np.nan
-        self.schedule.start_problem()

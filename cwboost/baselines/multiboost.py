@@ -83,7 +83,7 @@ class SharedColumnGeneration(ColumnGeneration):
         """Add the round to the model, with the gap that the solver left."""
         self.n_unsolved += not report.converged
         gap = relative_gap(self.master)
-        super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
+        return super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
 
 
 class MultiBoostClassifier(BaselineClassifier):

@@ -136,4 +136,4 @@ class VoteTraining:
             "train_error": float(np.mean(rival != self.problem.y)),
             **extra,
         }
-        self.model.end_round(ids, score_index, values, values, entry, offset)
+        self.model.end_round(ids, score_index, values, np.nan, entry, offset)

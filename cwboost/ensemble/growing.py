@@ -96,22 +96,23 @@ class GrowingEnsemble:
             self.held_out.add(learners)
         return ids
 
-    def end_round(self, ids, score_index, values, differences, entry, offset=None) -> None:
+    def end_round(self, ids, score_index, values, before, entry, offset=None) -> None:
         """Add a round to the model.
 
         Parameters
         ----------
         ids, score_index : array-likes of shape (n_changes,), int
             The round changes the coefficient of learner ``ids[e]`` for score ``score_index[e]``.
-        values, differences : array-likes of shape (n_changes,), float64
-            The new coefficients, and the new less the old.
+        values, before : array-likes of shape (n_changes,), float64
+            The coefficients after the round, and before it, NaN if a learner is new.
         entry : dict of float
             The round's values of the history.
         offset : ndarray of shape (n_scores,), default=None
             What the round adds to the scores of every example.
         """
         if self.held_out is not None:
-            valid_error = self.held_out.move(ids, score_index, differences, offset)
+            moves = values - np.nan_to_num(before)
+            valid_error = self.held_out.move(ids, score_index, moves, offset)
             entry = {**entry, "valid_error": valid_error}
         if offset is not None:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0

@@ -10,13 +10,16 @@ __all__ = ["RecordedColumns"]
 
 
 class Changes(NamedTuple):
-    """Coefficients that differ from their last recorded values, one entry per coefficient."""
+    """Coefficients that differ from their last recorded values, one entry per coefficient.
+
+    ``before`` holds the recorded values, NaN for a new column.
+    """
 
     places: np.ndarray
     ids: np.ndarray
     classes: np.ndarray
     values: np.ndarray
-    differences: np.ndarray
+    before: np.ndarray
 
 
 class RecordedColumns:
@@ -50,16 +53,18 @@ class RecordedColumns:
 
     def changes(self, coef) -> Changes:
         """Return what differs in a coefficient matrix from what `record` last took."""
-        places = np.flatnonzero(coef != self._recorded)
-        values = coef.take(places)
-        before = np.nan_to_num(self._recorded.take(places))
+        places = (coef != self._recorded).ravel().nonzero()[0]
         return Changes(
-            places, self._ids.take(places), places // coef.shape[1], values, values - before
+            places,
+            self._ids.take(places),
+            places // coef.shape[1],
+            coef.take(places),
+            self._recorded.take(places),
         )
 
     def record(self, changes: Changes) -> None:
         """Take the values of `changes` as recorded."""
-        np.put(self._recorded, changes.places, changes.values)
+        self._recorded.put(changes.places, changes.values)
 
     def record_all(self, coef) -> None:
         """Take a whole coefficient matrix as recorded."""

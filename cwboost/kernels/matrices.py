@@ -27,9 +27,9 @@ def readable(X) -> np.ndarray:
         e.g. a field of a structured array may not be. Other dtypes become float64.
     """
     X = np.asarray(X)
-    if X.dtype not in DTYPES or not X.dtype.isnative:
+    if X.dtype.type not in DTYPES or not X.dtype.isnative:
         return X.astype(np.float64)
-    if not X.flags.aligned or any(step % X.itemsize for step in X.strides):
+    if not X.flags.aligned or sum([step % X.itemsize for step in X.strides]):
         return np.array(X, order="C")
     return X
 

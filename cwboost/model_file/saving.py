@@ -7,7 +7,6 @@ and the arrays of the ensemble (docs/model_file.md). A file cannot choose code t
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from cwboost.ensemble.model import Ensemble
 from cwboost.model_file.container import ModelFileError, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["ModelFileError", "load_model", "save"]
 
@@ -153,10 +153,8 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
         if name in NOT_STORED:
             continue
         if isinstance(value, (np.random.RandomState, np.random.Generator)):
-            warnings.warn(
-                f"{name} is a generator object and is not stored; it is None in the loaded model",
-                UserWarning,
-                stacklevel=3,
+            warn_caller(
+                f"{name} is a generator object and is not stored: the loaded model has None"
             )
             continue
         params[name] = encoder.encode(value, f"params.{name}")
