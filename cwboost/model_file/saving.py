@@ -154,7 +154,7 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
             continue
         if isinstance(value, (np.random.RandomState, np.random.Generator)):
             warn_caller(
-                f"{name} is a generator object and is not stored: the loaded model has None"
+                f"{name} is a generator object and is not stored; it is None in the loaded model"
             )
             continue
         params[name] = encoder.encode(value, f"params.{name}")

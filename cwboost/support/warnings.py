@@ -15,7 +15,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, category, stacklevel=depth - 1)
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def _is_ours(frame) -> bool:
