@@ -26,10 +26,10 @@ __all__ = ["CWBoostClassifier"]
 
 
 class CWBoostClassifier(BoostingClassifier):
-    """Multi-class boosting by column generation with weak learners of each class's own.
+    """Multi-class boosting by column generation with separate weak learners for each class.
 
-    Every round prices one weak learner for each class and corrects the coefficients by fast
-    coordinate descent on
+    Every round prices one weak learner per class and corrects the coefficients by fast coordinate
+    descent on
 
         min over coef >= 0 of  sum coef + (C/p) sum over i, y != y_i of w_i exp(-margin_(i,y)),
 
@@ -40,44 +40,45 @@ class CWBoostClassifier(BoostingClassifier):
     weak_learner : str or WeakLearnerFamily, default="stump"
         Registered name of a family, or an instance with its hyper-parameters.
     n_estimators : int, default=200
-        Rounds; each adds at most one column a class.
+        Number of rounds; each adds at most one column per class.
     C : float, default=1e4
-        Weight of the loss against the sum of the coefficients.
+        Weight of the loss relative to the sum of the coefficients.
     correction : {"total", "stagewise"}, default="total"
-        Correct all coefficients each round (CW) or only the new ones (CW-1).
+        Correct all coefficients every round (CW) or only the new ones (CW-1).
     max_working_sets : int, default=2
-        Passes of coordinate descent a round (tau_max); with "stagewise" there is one.
+        Passes of coordinate descent per round (tau_max); always one with "stagewise".
     epsilon : float, default=0.1
-        Violation at which a coefficient is corrected again.
+        Violation above which a coefficient is corrected again.
     learning_rate : float, default=1.0
-        In (0, 1]. Share of the way that a new coefficient goes to its minimiser. Other than 1
-        only with ``correction="stagewise"``.
+        In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. Must be 1
+        unless ``correction="stagewise"``.
     subsample : float, default=1.0
-        In (0, 1]. Share of the examples, drawn anew each round, that weak learners are priced on.
+        In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
+        every round.
     solver : {"fcd", "lbfgsb"}, default="fcd"
-        Solver of the restricted master; "lbfgsb" is there for comparison.
+        Solver of the restricted master; "lbfgsb" is for comparison.
     tol : float, default=1e-7
-        Training stops when a round lowers the objective by less than this share of it.
+        Training stops if a round lowers the objective by less than this fraction of it.
     early_stopping : bool or {"error", "loss"}, default=False
-        Stop by held-out examples: their error rate (also for True) or mean pair loss. The model
-        keeps the rounds up to the best.
+        Stop by the error rate ("error" or True) or the mean pair loss ("loss") of held-out
+        examples. The model keeps the rounds up to the best.
     validation_fraction : float, default=0.1
-        Share of the examples held out (stratified) for early stopping where fit gets no X_val.
+        Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val.
     n_iter_no_change : int, default=20
         Rounds without improvement after which early stopping stops.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.
     warm_start : bool, default=False
-        Continue from the fitted model: more rounds, or other parameters from here on. With the
-        same data and parameters the result equals one uninterrupted fit bit for bit.
+        Continue from the fitted model, with more rounds or other parameters. With the same data
+        and parameters, the result equals that of one uninterrupted fit, bit for bit.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws, `subsample`, the order of coordinate
         updates, the split for early stopping. An int makes fits repeatable.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with objective, gap and training error.
 
@@ -86,20 +87,20 @@ class CWBoostClassifier(BoostingClassifier):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
-        objective, dual_bound (best so far, NaN where pricing is not exact), gap, max_violation
-        (as the solver last looked, before its last pass; NaN when stage-wise), n_nonzero,
+        objective, dual_bound (best so far, NaN if pricing is not exact), gap, max_violation (at
+        the solver's last violation scan, before its last pass; NaN if stage-wise), n_nonzero,
         pricing_seconds, solver_seconds, train_error, valid_error.
     n_iter_ : int
-        Rounds trained.
+        Number of rounds trained.
     best_iteration_ : int
-        Rounds that the model keeps; fewer than ``n_iter_`` after early stopping.
+        Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
-        `predict_proba` is the softmax of the scores times this: fitted on held-out examples
-        where training had some (X_val, or early stopping), else 2, which inverts the loss.
+        Factor of the scores in the softmax of `predict_proba`: fitted on held-out examples if
+        training had any (X_val, or early stopping), else 2, which inverts the loss.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping" or "callback". With
         "optimal" exact pricing found no weak learner of the family that could lower the
@@ -174,13 +175,13 @@ class CWBoostClassifier(BoostingClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            uint8, float32 and float64 are read as they are; other numbers become float64.
+            uint8, float32 and float64 are read as they are; other dtypes become float64.
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Multiplies the loss of an example's pairs; a common factor changes nothing.
+            Factors of the examples' losses; a common factor changes nothing.
         X_val, y_val : array-likes, default=None
-            Held-out examples whose error the history follows, and for early stopping.
+            Held-out examples, for early stopping; the history records their error.
 
         Returns
         -------
@@ -192,7 +193,7 @@ class CWBoostClassifier(BoostingClassifier):
             previous = self._previous()
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None and not np.array_equal(previous["classes"], self.classes_):
-                raise ValueError("warm_start needs the classes of the fitted model")
+                raise ValueError("y must have the classes of the fitted model if warm_start=True")
             problem, held_out = self._held_out(problem, family, X_val, y_val)
             training, resumed = self._training(problem, family, settings, held_out, previous)
             self.__dict__.pop("_state", None)
@@ -200,11 +201,10 @@ class CWBoostClassifier(BoostingClassifier):
         return self
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
-        """Train with the first C, then `rounds` more with each further one; a generator of self.
+        """Train with the first C, then `rounds` more with each further C; yield self after each.
 
-        With the last C until there are `at_least` rounds. As many calls of `fit` with
-        ``warm_start`` would, bit for bit, but on columns and sorted features that stay where they
-        are.
+        Train with the last C until there are `at_least` rounds. The results equal those of calls
+        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused.
         """
         start = perf_counter()
         self.C = float(Cs[0])
@@ -275,7 +275,7 @@ class CWBoostClassifier(BoostingClassifier):
         }
 
     def _held_out(self, problem: Problem, family, X_val, y_val):
-        """The examples to train on, and held-out ones: the caller's, or a split of the problem."""
+        """Return the training examples and the held-out ones, given or split off."""
         given = self._check_validation(X_val, y_val, family)
         if given is not None:
             return problem, HeldOutScores(*given, len(self.classes_))
@@ -314,7 +314,7 @@ class CWBoostClassifier(BoostingClassifier):
         master = RestrictedMaster(problem.counts, float(self.C), problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
         if previous is None:
-            # A pass over all data: taken only if a continuation may ask for it.
+            # This takes a pass over all data, so do it only if a continuation may need it.
             self._data = _fingerprint(problem) if self._keeps_state() else None
             return training, None
         state = previous["state"]
@@ -325,7 +325,7 @@ class CWBoostClassifier(BoostingClassifier):
         return training, resumed
 
     def _keeps_state(self) -> bool:
-        """Whether someone may want to go on from here bit for bit."""
+        """Return True if the state for an exact continuation may be needed."""
         wanted = (
             getattr(callback, "needs_training_state", False) for callback in self.callbacks or []
         )
@@ -374,7 +374,7 @@ class CWBoostClassifier(BoostingClassifier):
 
 
 def _fingerprint(problem: Problem) -> int:
-    """A number that differs, in all likelihood, where the training data differ."""
+    """Return a checksum of the training data."""
     X = problem.X
     parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
     crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes())

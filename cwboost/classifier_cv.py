@@ -1,4 +1,4 @@
-"""`CWBoostClassifierCV`: the whole path over C by warm starts, and the choice by validation."""
+"""`CWBoostClassifierCV`: cross-validation of C along a path of warm starts."""
 
 from __future__ import annotations
 
@@ -21,30 +21,29 @@ __all__ = ["CWBoostClassifierCV"]
 class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     """`CWBoostClassifier` with C chosen by cross-validation along a path of warm starts.
 
-    On each fold the smallest C is trained from nothing; each larger one starts from the columns
-    and coefficients of the one before and adds a few rounds. The fitted model is trained along
-    the same path on all examples up to the chosen C, and with that until it has the estimator's
-    ``n_estimators`` rounds: a few rounds show which C is best, but not all that it can give.
+    On each fold, training starts with the smallest C; each larger C continues from the columns
+    and coefficients of the previous one and adds a few rounds. The final model is trained along
+    the same path on all examples up to the chosen C, and then with that C up to the estimator's
+    ``n_estimators`` rounds: a few rounds suffice to choose C, but not to reach its lowest error.
 
     Parameters
     ----------
     estimator : CWBoostClassifier or None, default=None
-        Its parameters but C are used; ``correction`` must be "total", since stage-wise training
-        never corrects the coefficients that an earlier C gave. None stands for the defaults.
+        Provides all parameters except C; ``correction`` must be "total", since stage-wise training
+        does not correct the coefficients from an earlier C. None uses the defaults.
     Cs : array-like of float, default=(1e2, 1e3, 1e4, 1e5)
         Values of C, > 0; the order does not matter.
     rounds_per_C : int or "auto", default="auto"
-        Rounds added at each further C: "auto" is a tenth of the estimator's ``n_estimators``. More
-        make the scores of the larger values more like those of separate fits.
+        Number of rounds that each further C adds; "auto" is a tenth of the estimator's
+        ``n_estimators``. With more rounds, scores of larger C are closer to those of separate fits.
     cv : int, cross-validation generator or iterable, default=5
     n_jobs : int or None, default=None
-        Folds trained at a time.
+        Number of folds trained at a time.
 
     Attributes
     ----------
     C_ : float
-        The value of best mean accuracy on the held-out folds; the smallest of them where several
-        are best.
+        The value of best mean accuracy on the held-out folds, the smallest in case of ties.
     Cs_ : ndarray of shape (n_Cs,), float64
         Values tried, ascending.
     scores_ : ndarray of shape (n_Cs, n_folds), float64
@@ -53,7 +52,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         return clone(self.estimator)
 
     def _checked(self) -> tuple[CWBoostClassifier, np.ndarray, int]:
-        """The parameters: template, values of C in order, rounds for each further one."""
+        """Check the parameters; return template, ascending values of C and rounds per C."""
         template = self._template()
         if template.correction != "total":
             raise ValueError(
@@ -118,7 +117,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = np.asarray(y).ravel()
-        # A frame keeps its feature names; the sparse formats that have no rows become CSR.
+        # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
         scores = Parallel(n_jobs=self.n_jobs)(
@@ -166,7 +165,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
 
 
 def _score_path(template, Cs, rounds, X, y, sample_weight, train, test):
-    """Accuracy on the held-out rows after each C."""
+    """Return the accuracy on the held-out rows after each C."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     weight = None if sample_weight is None else sample_weight[train]
     test_weight = None if sample_weight is None else sample_weight[test]

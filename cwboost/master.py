@@ -1,12 +1,12 @@
-"""The restricted master: columns, coefficients, and what follows from them.
+"""The restricted master: columns, coefficients, objective, violations and dual bound.
 
 Over the columns found so far, with q = p / C and p = (n_classes - 1) sum of example weights:
 
     min over coef >= 0 of   sum coef + (1/q) sum over pairs of mu              (eq. mcg-exp2)
 
-The pair weights live in `PairWeights` as the matrix R, a row a class. From R come the edges of
-columns, hence violations (eq. vio) and, scaled into the feasible set, a point of the dual
-(eq. mcg-exp-dual) whose value bounds the optimum from below.
+`PairWeights` holds the pair weights as the matrix R, one row per class. R determines the edges of
+columns and thus the violations (eq. vio). Scaled into the feasible set, R is a point of the dual
+(eq. mcg-exp-dual), whose value is a lower bound on the optimum.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cwboost._kernels.fcd.working_set import violated
 __all__ = ["RestrictedMaster", "largest"]
 
 REBUILD_EVERY = 64
-"""Solves after which the pair weights are formed anew from the columns, to end rounding drift."""
+"""Number of solves after which the pair weights are recomputed, to remove rounding drift."""
 
 
 def largest(values_by_class) -> float:
@@ -37,22 +37,22 @@ class RestrictedMaster:
     Parameters
     ----------
     counts : array-like of shape (n_classes,), int
-        Examples of each class; the examples come class after class.
+        Number of examples per class; the examples are sorted by class.
     C : float
-        Weight of the loss against the sum of the coefficients.
+        Weight of the loss relative to the sum of the coefficients.
     example_weight : ndarray of shape (n_samples,), float64, positive, or None
-        Multiplies the loss of an example's pairs; None for ones.
+        Factors of the examples' losses; None for ones.
     n_threads : int, default=1
     shared : bool, default=False
-        Every class has the same columns (MultiBoost), stored once.
+        True if all classes share the columns (MultiBoost), which are then stored once.
 
     Attributes
     ----------
     coef : list of n_classes ndarrays of shape (n_c,), float64
     coef_matrix : ndarray of shape (n_classes, capacity), float64
-        The same, a row a class, zero behind the columns of the class.
+        The same with one row per class, zero beyond the columns of the class.
     q : float
-        p / C: the edge (unscaled) at which a column starts to pay.
+        p / C: the unscaled edge above which a column pays.
     """
 
     def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False):
@@ -73,7 +73,7 @@ class RestrictedMaster:
         return (self.n_classes - 1) * float(example_weight.sum()) / C
 
     def change_C(self, C) -> None:
-        """Go on with another C from the present columns and coefficients."""
+        """Change C and keep the present columns and coefficients."""
         counts, example_weight, n_threads = self._problem
         self.q = self._q(C)
         pairs = PairWeights(counts, example_weight, self.q, n_threads)
@@ -97,7 +97,7 @@ class RestrictedMaster:
 
     @property
     def weights(self) -> np.ndarray:
-        """R, the signed weights that pricing takes: shape (n_classes, n_samples), a view."""
+        """R, the signed weights for pricing: a view of shape (n_classes, n_samples)."""
         return self.pairs.weights
 
     @property
@@ -111,7 +111,7 @@ class RestrictedMaster:
         return self._by_class(self.coef_matrix)
 
     def _by_class(self, matrix) -> list[np.ndarray]:
-        """The entries that belong to columns, of a matrix with a row a class."""
+        """Return the entries of columns from a matrix with one row per class."""
         return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
     @property
@@ -130,17 +130,17 @@ class RestrictedMaster:
         Parameters
         ----------
         classes : array-like of shape (n,), int
-            Where columns are shared, a column of one class is one of all.
+            If columns are shared, a column of one class is a column of all.
         outputs : ndarray of shape (n, n_bytes), dtype uint8
             Row ``k``, packed, is a column of class ``classes[k]``.
 
         Returns
         -------
         rows : ndarray of shape (n,), int
-            Where each is among the columns of its class. One that is there already is not
+            Index of each column among those of its class. A column that exists already is not
             stored again.
         new : ndarray of shape (n,), bool
-            Whether it was stored.
+            True if the column was stored.
         """
         rows, new = self.columns.add(np.asarray(classes, dtype=np.int64), outputs)
         self._edges = None
@@ -150,11 +150,11 @@ class RestrictedMaster:
         return rows, new
 
     def edges(self) -> list[np.ndarray]:
-        """sum_i r_c(i) h(i) / q of every column: one minus the derivative of the objective."""
+        """Return sum_i r_c(i) h(i) / q per column: one minus the derivative of the objective."""
         return self._by_class(self._edge_matrix())
 
     def _edge_matrix(self) -> np.ndarray:
-        """Edges, a row a class, zero behind the columns of the class."""
+        """Return the edges with one row per class, zero beyond the columns of the class."""
         if self._edges is None:
             self._edges = np.zeros_like(self.coef_matrix)
             self.pairs.edges(self.columns, self._edges)
@@ -162,24 +162,24 @@ class RestrictedMaster:
         return self._edges
 
     def violations(self) -> list[np.ndarray]:
-        """How far each coefficient is from its optimality condition (eq. vio), in units of 1."""
+        """Return the violation of the optimality condition per coefficient (eq. vio)."""
         excess = self._edge_matrix() - 1.0
-        # A coefficient at zero may have an edge below one.
+        # An edge below one does not violate the condition of a coefficient at zero.
         excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
         return self._by_class(np.abs(excess, out=excess))
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """The largest violation, and the classes and rows of those above `epsilon`, in order."""
+        """Return the largest violation, and classes and rows of those above `epsilon`, in order."""
         return violated(self._edge_matrix(), self.coef_matrix, epsilon)
 
     def dual_bound(self, best_edge: float) -> float:
-        """A lower bound on the optimum over every column whose edge is at most `best_edge`.
+        """Return a lower bound on the optimum over all columns with an edge up to `best_edge`.
 
         Parameters
         ----------
         best_edge : float
-            Largest edge over the columns the bound is to cover, as priced on `weights`, divided
-            by q. With exact pricing these are all weak learners of the family.
+            Largest edge over the columns that the bound covers, as priced on `weights`, divided
+            by q. With exact pricing, these are all weak learners of the family.
 
         Notes
         -----
@@ -191,14 +191,14 @@ class RestrictedMaster:
         return t / self.q * (self.pairs.margins + (1.0 - log(t)) * self.pairs.loss)
 
     def update_layer(self, rows, step: float = 1.0, n_sweeps: int = 1) -> None:
-        """Update one column a class on their joint-sign tables.
+        """Update one column per class on their joint-sign tables.
 
         Parameters
         ----------
         rows : sequence of n_classes ints
             The column of each class, -1 for none.
         step : float, default=1.0
-            Shrinkage of each move.
+            Step size: fraction of the exact coordinate step taken.
         n_sweeps : int, default=1
             Sweeps in the order of the classes; one is the first pass of Algorithm 2.
         """
@@ -212,7 +212,7 @@ class RestrictedMaster:
         self._edges = None
 
     def set_coef(self, coef) -> None:
-        """Set all coefficients, a list of n_classes arrays, and form the pair weights anew.
+        """Set all coefficients, a list of n_classes arrays, and recompute the pair weights.
 
         Raises
         ------
@@ -230,7 +230,7 @@ class RestrictedMaster:
             raise
 
     def step_along(self, points, steps) -> bool:
-        """Step along the moves that led here from other points, where the objective does not rise.
+        """Step along the moves from earlier points, unless the objective increases.
 
         Parameters
         ----------
@@ -238,12 +238,12 @@ class RestrictedMaster:
             Coefficient matrices and scores (`PairWeights.scores_now`), the last point first. Move
             k leads from point k to the one after it, or here.
         steps : ndarray, float64
-            How far to go along each move. Coefficients are cut at zero.
+            Step size per move. Negative coefficients are set to zero.
 
         Returns
         -------
         bool
-            Whether the step was taken.
+            True if the step was taken.
         """
         previous, objective = self.coef_matrix.copy(), self.objective
         newer = previous
@@ -253,7 +253,7 @@ class RestrictedMaster:
         cut = np.maximum(-self.coef_matrix, 0.0)
         self.coef_matrix += cut
         if sum(abs(a - b) for a, b in pairwise([0.0, *steps.tolist(), 0.0])) > 1.0:
-            # Scores are moved like coefficients only where that makes their rounding no larger.
+            # Scores move like coefficients only if this does not increase their rounding errors.
             return self._keep_if_better(previous, objective, self.rebuild)
         self.pairs.advance([scores for _, scores in points], steps)
         return self._keep_if_better(
@@ -261,7 +261,7 @@ class RestrictedMaster:
         )
 
     def _keep_if_better(self, previous, objective, form_weights) -> bool:
-        """Form the pair weights for new coefficients, or go back to the previous ones."""
+        """Recompute the pair weights for new coefficients, or restore the previous ones."""
         self._edges = None
         try:
             form_weights()
@@ -274,13 +274,13 @@ class RestrictedMaster:
         return better
 
     def rebuild(self) -> None:
-        """Form the pair weights anew from columns and coefficients."""
+        """Recompute the pair weights from columns and coefficients."""
         self.pairs.rebuild(self.columns, self.coef_matrix)
         self.solves_since_rebuild = 0
         self._edges = None
 
     def note_solve(self) -> None:
-        """Count a solve; now and then rebuild the pair weights to end the drift of updates."""
+        """Count a solve; at intervals, rebuild the pair weights to remove rounding drift."""
         self.solves_since_rebuild += 1
         if self.solves_since_rebuild >= REBUILD_EVERY:
             self.rebuild()

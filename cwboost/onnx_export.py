@@ -28,8 +28,8 @@ def to_onnx(classifier, *, n_estimators=None):
 
     Parameters
     ----------
-    classifier : fitted classifier whose family has `WeakLearners.flat_form`
-        Stumps, trees and projections of cwboost have it.
+    classifier : fitted classifier whose family implements `WeakLearners.flat_form`
+        The families of cwboost (stumps, trees and projections) implement it.
     n_estimators : int, optional
         Use the first rounds only.
 
@@ -46,7 +46,7 @@ def to_onnx(classifier, *, n_estimators=None):
         If the package onnx is not installed.
     NotFittedError
     NotImplementedError
-        If the family does not implement `WeakLearners.threshold_trees`.
+        If the family does not implement `WeakLearners.flat_form`.
     TypeError
         If `classifier` is not a classifier of cwboost, defines its own scores or probabilities, or
         has labels of a type that ONNX does not have.

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from quantile_family import QuantileStumps
+from quantile_family import QuantileLearners, QuantileStumps
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
@@ -153,11 +153,12 @@ def test_probabilities_of_scores_far_from_zero():
     assert_same_answers(clf, X)
 
 
-def test_refusals():
+def test_refusals(monkeypatch):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
         to_onnx(CWBoostClassifier())
-    with pytest.raises(NotImplementedError, match="QuantileLearners has no form as trees"):
+    monkeypatch.setattr(QuantileLearners, "flat_form", cwboost.WeakLearners.flat_form)
+    with pytest.raises(NotImplementedError, match="QuantileLearners has no flat form"):
         to_onnx(CWBoostClassifier(QuantileStumps(), n_estimators=2).fit(X, y))
     with pytest.raises(ValueError, match="n_rounds must lie"):
         to_onnx(CWBoostClassifier(n_estimators=2).fit(X, y), n_estimators=99)

@@ -20,7 +20,7 @@ from cwboost.support.warnings import warn_caller
 __all__ = ["MultiBoostClassifier"]
 
 POLISH = 1e-3
-"""Share of ``gap_tol`` that is solved to where no column pays any more."""
+"""Fraction of ``gap_tol`` to which the master is solved when no column pays."""
 
 
 class SharedColumnGeneration(ColumnGeneration):
@@ -31,14 +31,14 @@ class SharedColumnGeneration(ColumnGeneration):
     pricer, master, settings, rng, held_out
         As for `ColumnGeneration`.
     counts : ndarray of shape (n_classes,), int
-        Examples of each class.
+        Number of examples per class.
     gap_tol : float
-        Relative gap over the given columns to which each restricted master is solved.
+        Relative gap over the columns to which each restricted master is solved.
 
     Attributes
     ----------
     n_unsolved : int
-        Rounds whose restricted master was left with a larger gap.
+        Number of rounds that ended with a larger gap.
     """
 
     def __init__(self, pricer, master, settings, rng, held_out, counts, gap_tol):
@@ -46,7 +46,7 @@ class SharedColumnGeneration(ColumnGeneration):
         self.counts = counts
         self.gap_tol = gap_tol
         self.n_unsolved = 0
-        # One thread: small products lose by more, and the bits must not depend on their number.
+        # One thread: more would slow down small products and change the bits.
         self._blas = ThreadpoolController()
 
     def add_columns(self, priced, edges):
@@ -80,7 +80,7 @@ class SharedColumnGeneration(ColumnGeneration):
         return report
 
     def record(self, report, pricing_seconds, solver_seconds, **extra):
-        """Add the round to the model, with the gap that the solver left."""
+        """Add the round to the model, with the final gap of the solver."""
         self.n_unsolved += not report.converged
         gap = relative_gap(self.master)
         return super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
@@ -110,29 +110,28 @@ class MultiBoostClassifier(BaselineClassifier):
     weak_learner : str or WeakLearnerFamily, default="stump"
         Registered name of a family, or an instance with its hyper-parameters.
     n_estimators : int, default=200
-        Rounds; each adds one weak learner.
+        Number of rounds; each adds one weak learner.
     C : float, default=1e4
-        Weight of the loss against the sum of the coefficients.
+        Weight of the loss relative to the sum of the coefficients.
     solver : {"lbfgsb", "fcd"}, default="lbfgsb"
-        L-BFGS-B, as in the source, or fast coordinate descent (a column shared by the classes
-        is still -1, 0 or +1 to each coordinate of a pair) with Newton steps on the positive
-        coefficients. Both use one thread of BLAS.
+        L-BFGS-B, as in [1]_, or fast coordinate descent with Newton steps on the positive
+        coefficients. Both use one BLAS thread.
     gap_tol : float, default=1e-2
         Relative duality gap, (objective - bound) / objective, to which the coefficients are
         solved in every round, by either solver.
     tol : float, default=1e-7
-        Training stops when a round lowers the objective by less than this share of it.
+        Training stops if a round lowers the objective by less than this fraction of it.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.
     max_seconds : float or None, default=None
-        Training stops with the first round that ends later than this after `fit` began.
+        Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices: what the family draws and the order of coordinate updates.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all. The model does not depend on it.
+        Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -141,22 +140,22 @@ class MultiBoostClassifier(BaselineClassifier):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Where X had string feature names.
+        Defined if X had string feature names.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
-        objective, dual_bound (over all weak learners, best so far, NaN where pricing is not
+        objective, dual_bound (over all weak learners, best so far, NaN if pricing is not
         exact), gap, max_violation, n_nonzero, pricing_seconds, solver_seconds, train_error,
-        valid_error, and master_gap: the relative gap over the columns that the solver left.
+        valid_error, and master_gap, the final relative gap over the columns.
     n_iter_ : int
-        Rounds trained.
+        Number of rounds trained.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "max_seconds" or "callback".
 
     Warns
     -----
     ConvergenceWarning
-        Where rounding ended the solver before `gap_tol` in some round; see ``master_gap``.
+        If rounding stopped the solver before `gap_tol` in some round; see ``master_gap``.
 
     References
     ----------

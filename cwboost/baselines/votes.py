@@ -1,8 +1,8 @@
-"""What training of the AdaBoost family has in common: weights, votes, and the record of rounds.
+"""Training of the AdaBoost family: weights, votes, and the record of rounds.
 
-Weights are formed anew every round from the scores, as exp(exponent - largest exponent) over
-their sum. Nothing is multiplied up over the rounds, so nothing overflows, a weight that is too
-small to count in one round comes back when its turn comes, and the sum is one.
+Every round recomputes the weights from the scores, as exp(exponent - largest exponent) scaled to
+sum one. No product accumulates over the rounds, so weights do not overflow, and a weight that is
+negligible in one round can grow again later.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from cwboost.families.contract import Priced, Pricer
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
 
 NO_EDGE = 1e-12
-"""A learner whose edge is not above this is no better than chance: rounding, of a sum of one."""
+"""Edge up to which a learner is no better than chance: the rounding error of a sum of one."""
 PERFECT = 1e-12
-"""A learner whose edge is within this of one is right everywhere."""
+"""Difference from one up to which an edge is that of a learner without errors."""
 SMALLEST_WEIGHT = 1e-250
-"""Smaller weights, of a sum of one, cannot change a sum, but slow it down: they become zero."""
+"""Smaller weights become zero: they cannot change a sum of one, but slow it down."""
 
 
 def normalised(exponents, weight) -> tuple[np.ndarray, float]:
-    """``weight * exp(exponents)`` scaled to sum 1, and the logarithm of the sum before.
+    """Return ``weight * exp(exponents)`` scaled to sum 1, and the logarithm of the former sum.
 
     Parameters
     ----------
     exponents : ndarray of shape (n_rows, n_samples), float64
-        Overwritten. Minus infinity makes a weight of zero.
+        Overwritten. Minus infinity gives a weight of zero.
     weight : ndarray of shape (n_samples,), float64
     """
     largest = exponents.max()
@@ -44,7 +44,7 @@ def normalised(exponents, weight) -> tuple[np.ndarray, float]:
 
 
 def half_log_odds(right, wrong, smoothing=0.0):
-    """``log((right + smoothing) / (wrong + smoothing)) / 2``, floats or arrays."""
+    """Return ``log((right + smoothing) / (wrong + smoothing)) / 2`` of floats or arrays."""
     return 0.5 * np.log((right + smoothing) / (wrong + smoothing))
 
 
@@ -52,7 +52,7 @@ def half_log_odds(right, wrong, smoothing=0.0):
 class VoteTraining:
     """Training in which a round adds learners whose coefficients never change again.
 
-    A subclass does the rounds; this class gives the model what they found.
+    A subclass runs the rounds; this class adds their learners to the model.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class VoteTraining:
         raise NotImplementedError
 
     def stop(self, reason: str, learners) -> bool:
-        """End training; the model is one of `learners`' kind, even if it has none."""
+        """End training; the model has the type of `learners`, even if it has no learner."""
         if self.n_rounds == 0:
             self.model.add_learners(learners.take([]), [])
         self.stop_reason = reason
@@ -118,14 +118,14 @@ class VoteTraining:
         learner, score_index, values : array-likes of shape (n_votes,)
             Coefficient ``values[e]`` for learner ``learner[e]`` of `priced`.
         offset : ndarray of shape (n_scores,), default=None
-            What the round adds to the scores of every example.
+            Added to the scores of every example.
         """
         ids = self.model.add_learners(priced.learners, priced.edges)[np.asarray(learner)]
         self._votes = ids, score_index, values, offset
         self._n_nonzero += int(np.count_nonzero(values))
 
     def record(self, pricing_seconds, solver_seconds, **extra) -> None:
-        """Add the round to the model; what has no meaning here is NaN in the history."""
+        """Add the round to the model; values that are not defined are NaN in the history."""
         ids, score_index, values, offset = self._votes
         rival = np.argmax(self.class_scores(), axis=0)
         entry = {

@@ -1,4 +1,4 @@
-"""Probabilities from scores: softmax of the scores times one number."""
+"""Probabilities from scores: softmax of the scores times a scale."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from scipy.special import logsumexp
 __all__ = ["LOSS_SCALE", "fit_scale"]
 
 LOSS_SCALE = 2.0
-"""Inverts the loss: where the expected pairwise exponential loss is smallest, exp(F_y) is
+"""Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
 proportional to the square root of P(y | x)."""
 
 
 def fit_scale(scores, y) -> float:
-    """The scale of most likely labels on examples that the scores were not trained on.
+    """Return the maximum-likelihood scale on examples that the scores were not trained on.
 
-    Minimises, over s > 0, the negative log-likelihood of the labels under softmax(s F), plus
-    log(s / 2)^2 / 2: with few examples, or none misclassified, the scale stays near what the loss
-    itself says instead of running off to infinity.
+    The scale s > 0 minimises the negative log-likelihood of the labels under softmax(s F) plus
+    log(s / 2)^2 / 2. The second term keeps the scale near that of the loss if the examples are few
+    or none is misclassified, when it would otherwise diverge.
 
     Parameters
     ----------
@@ -36,6 +36,6 @@ def fit_scale(scores, y) -> float:
         likelihood = logsumexp(np.exp(log_scale) * differences, axis=1).sum()
         return likelihood + 0.5 * (log_scale - np.log(LOSS_SCALE)) ** 2
 
-    # Convex in s, hence with one minimum in log s too.
+    # The loss is convex in s, so it has one minimum in log s too.
     found = minimize_scalar(loss, bounds=(np.log(1e-6), np.log(1e3)), method="bounded")
     return float(np.exp(found.x))

@@ -1,4 +1,4 @@
-"""What every fitted classifier of cwboost can do besides predict: be saved and be looked into."""
+"""Methods of every fitted classifier besides prediction: saving, calibration, inspection."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ class FittedModel:
     """Methods of fitted classifiers; a mixin of `cwboost.estimator.base.BoostingClassifier`."""
 
     _model_attributes: ClassVar[dict[str, type]] = {}
-    """Fitted attributes, besides those all classifiers have, that a model file must hold."""
+    """Fitted attributes that a model file must hold besides those of all classifiers."""
 
     def save(self, path, *, staged=True, training_state=False):
         """Save the fitted model to a file that `cwboost.load_model` reads.
 
-        The file appears in one step: a crash while saving leaves an older file of that name
-        whole. It holds no code. Callbacks, and a generator object given as ``random_state``, are
-        not stored.
+        The file is replaced in one step: a crash while saving leaves an existing file intact. It
+        holds no code. Callbacks, and a generator object given as ``random_state``, are not stored.
 
         Parameters
         ----------
         path : path-like
         staged : bool, default=True
-            Store the coefficients of every round. False stores only those after the last: a
-            smaller file after total correction, whose model does not predict with fewer rounds.
+            Store the coefficients of every round. False stores only those after the last round:
+            the file is smaller after total correction, but the model cannot predict with fewer
+            rounds.
         training_state : bool, default=False
-            Store the pair weights of a ``warm_start`` model, so that the loaded one goes on
-            training bit for bit.
+            Store the pair weights of a ``warm_start`` model, so that the loaded model continues
+            training with the same bits.
 
         Raises
         ------
         NotFittedError, TypeError, ValueError
-            Where there is something that cannot be stored, naming it.
+            If a value cannot be stored; the message names it.
         OSError
-            Where the file cannot be written.
+            If the file cannot be written.
         """
         save(self, path, staged=staged, training_state=training_state)
 
     def _check_model(self) -> None:
-        """Check that what a model file held fits together; raises ValueError."""
+        """Check that the values of a model file are consistent; raise a ValueError if not."""
         ensemble, classes = self.ensemble_, self.classes_
         if ensemble.n_scores != len(classes):
             raise ValueError(
@@ -58,7 +58,7 @@ class FittedModel:
     def calibrate(self, X, y):
         """Fit the scale of `predict_proba` on examples that the model was not trained on.
 
-        Predictions and scores stay as they are.
+        Predictions and scores do not change.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class FittedModel:
         self
         """
         if type(self)._probabilities is not FittedModel._probabilities:
-            raise TypeError(f"{type(self).__name__} has a rule of its own for probabilities")
+            raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
         scores = self._scores(X)
         y = column_or_1d(y)
         check_consistent_length(scores, y)
@@ -78,20 +78,20 @@ class FittedModel:
         return self
 
     def _probabilities(self, scores) -> np.ndarray:
-        """Probabilities from scores of the classes; they must rise with the scores."""
+        """Return probabilities from class scores; they must increase with the scores."""
         return softmax(getattr(self, "probability_scale_", LOSS_SCALE) * scores, axis=1)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the total of coefficient times edge, shape (`n_features_in_`,).
+        """Fraction of each feature in the sum of coefficient times edge, of shape (n_features,).
 
-        Raises NotImplementedError where the family does not say which features its learners use.
+        Raises NotImplementedError if the family does not report the features of its learners.
         """
         self._require_fitted()
         return inspection.feature_importances(self.ensemble_, self.n_features_in_)
 
     def class_columns(self, label) -> inspection.ClassColumns:
-        """The weak learners that vote for one class, by falling coefficient.
+        """Return the weak learners of one class, by decreasing coefficient.
 
         Parameters
         ----------
@@ -120,12 +120,12 @@ class FittedModel:
         -------
         constant : ndarray of shape (n_classes,), float64
         parts : ndarray of shape (n_samples, n_features, n_classes), float64
-            Added to ``constant`` feature by feature, in order, they give each class's score.
+            Added to ``constant`` in the order of the features, they give the scores.
 
         Raises
         ------
         TypeError
-            For learners that look at several features.
+            If learners use several features each.
         """
         X = self._check_predict(X)
         return inspection.contributions(self.ensemble_, X, n_estimators)

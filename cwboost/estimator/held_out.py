@@ -21,14 +21,14 @@ class HeldOutScores:
     y : ndarray of shape (n_samples,), int
         Class index of each example.
     n_scores : int
-        Scores of the ensemble: the classes, unless there is a `decode`.
+        Number of scores of the ensemble: that of the classes, unless `decode` is given.
     decode : callable, default=None
-        Scores of the classes from those of the ensemble, both with a row an example.
+        Maps scores of the ensemble to scores of the classes, both with one row per example.
 
     Attributes
     ----------
     error : float
-        Share of examples whose largest score is not that of their class.
+        Fraction of examples whose largest score is not that of their class.
     loss : float
         Mean over the pairs of exp(-margin).
     """
@@ -40,7 +40,7 @@ class HeldOutScores:
         self.error = self.loss = np.nan
 
     def add(self, learners: WeakLearners) -> None:
-        """Compute the outputs of new learners, kept at one bit an example."""
+        """Compute the outputs of new learners and keep them as one bit per example."""
         ids = np.arange(self._n_learners, self._n_learners + len(learners))
         self._moving.keep(ids, pack_outputs(learners.outputs(self._X)))
         self._n_learners += len(learners)
@@ -100,9 +100,9 @@ class EarlyStopping:
         return state.round - self.best_round >= self._patience
 
     def state(self) -> dict:
-        """What `restore` needs to go on where this one is."""
+        """Return what `restore` needs to continue from here."""
         return {"best": self._best, "best_round": self.best_round}
 
     def restore(self, state: dict) -> None:
-        """Go on from what `state` returned."""
+        """Continue from the result of `state`."""
         self._best, self.best_round = float(state["best"]), int(state["best_round"])

@@ -14,30 +14,30 @@ from cwboost.solvers.subspace_steps import SubspaceSteps
 __all__ = ["ORDERS", "SolverReport", "fcd"]
 
 ORDERS = ("permutation", "random", "layers")
-"""How the later passes of coordinate descent pick from the working set."""
+"""Orders in which later passes of coordinate descent visit the working set."""
 
 
 MOST_TURNS, COLUMNS_A_TURN = 4, 32
-"""A pass in the order "permutation" gives a class turns of at least so many columns on average."""
+"""Minimum average number of columns per class and turn in the order "permutation"."""
 
 LAYERS, FIRST_TURNS = 2, 8
-"""The first pass goes layer by layer where there are no more than these; else in so many turns."""
+"""Maximum number of layers that the first pass updates layer by layer, else its number of turns."""
 
 IDLE_PASSES = 300
-"""Passes without a smaller violation after which rounding is all that is left to solve."""
+"""Passes without a smaller violation after which only rounding is left."""
 
 
 @dataclass(frozen=True)
 class SolverReport:
-    """How a solver ended.
+    """Result of a solver.
 
     Parameters
     ----------
     max_violation : float
-        Largest violation over the columns of the master when the solver last looked: before its
-        last pass, if that was the last allowed; NaN if it never did.
+        Largest violation over the columns of the master at the last violation scan, which precedes
+        the last pass if no further pass was allowed; NaN without a scan.
     converged : bool
-        Whether `max_violation` is at most epsilon.
+        True if `max_violation` is at most epsilon.
     n_working_sets, n_updates : int
         Passes over a working set, and coordinate updates in them (for L-BFGS-B, iterations and
         evaluations of the objective).
@@ -59,30 +59,30 @@ def fcd(
     rng: np.random.Generator | None = None,
     step: float = 1.0,
 ) -> SolverReport:
-    """Fast coordinate descent, Algorithm 2 of the paper.
+    """Run fast coordinate descent, Algorithm 2 of the paper.
 
     Parameters
     ----------
     master : RestrictedMaster
         Changed in place.
     new_rows : list of arrays of shape (n_classes,), int
-        The first working set, a layer an array: the new column of each class, -1 for none. Where
-        they are many, those of a class are updated together; see `first_pass`.
+        The first working set, one array per layer: the new column of each class, -1 for none. If
+        there are many layers, the columns of a class are updated together; see `first_pass`.
     epsilon : float, default=0.1
-        A column belongs to a later working set when its violation is above epsilon.
+        A column enters a later working set if its violation is above epsilon.
     max_working_sets : int, default=2
-        tau_max; 1 is the stage-wise mode, which looks at the new columns only and computes no
+        tau_max; 1 is the stage-wise mode, which updates the new columns only and does not scan for
         violations.
     order : {"permutation", "random", "layers"}, default="permutation"
-        How later passes walk through a working set of size s: "random" draws s times with
-        replacement, as printed; "permutation" takes each once, in a few turns of the classes, which
-        come in random order and so do the columns of a class: a lower objective for a fraction of
-        the time; "layers" takes one column of every class at a time and updates them together on
-        their joint-sign tables, without randomness.
+        Order of later passes over a working set of size s. "random" draws s times with
+        replacement, as in the paper. "permutation" visits each column once, in a few turns of the
+        classes, with classes and columns in random order; it reaches a lower objective in a
+        fraction of the time. "layers" visits one column per class at a time and updates these
+        jointly on their joint-sign tables, without randomness.
     rng : numpy.random.Generator
         Needed for "permutation" and "random".
     step : float, default=1.0
-        Shrinkage of the first pass.
+        Step size of the first pass: fraction of the exact coordinate step taken.
     """
     n_updates = first_pass(master, new_rows, step)
     if max_working_sets == 1:
@@ -97,10 +97,10 @@ def fcd(
 
 
 def first_pass(master, new_rows, step) -> int:
-    """The pass over the new columns, in order; returns how many there are.
+    """Make the first pass over the new columns, in order; return the number of columns.
 
-    A single layer, as in training, is updated on its joint-sign tables. Of many, the columns of
-    a class are taken together, in a few turns of the classes.
+    A single layer, as in training, is updated on its joint-sign tables. With many layers, the
+    columns of a class are updated together, in a few turns of the classes.
     """
     new = np.asarray(new_rows, dtype=np.int64).reshape(-1, master.n_classes)
     layers, classes = np.nonzero(new >= 0)
@@ -134,12 +134,12 @@ def later_passes(master, epsilon, most, order, rng) -> SolverReport:
         n_updates += len(working_set[0])
         if steps is not None:
             steps.after_pass(master)
-    # Nothing is decided by the violations now: whoever wants them can ask the master.
+    # No further pass depends on the violations; callers can compute them.
     return SolverReport(worst, False, most, n_updates)
 
 
 def update_working_set(master, classes, rows, order, rng) -> None:
-    """One pass of coordinate updates over columns, which come class after class."""
+    """Make one pass of coordinate updates over columns, which are sorted by class."""
     if order == "layers":
         bounds = np.searchsorted(classes, np.arange(1, master.n_classes))
         for layer in zip_longest(*np.split(rows, bounds), fillvalue=-1):
@@ -149,9 +149,8 @@ def update_working_set(master, classes, rows, order, rng) -> None:
         picks = rng.integers(len(rows), size=len(rows))
         master.update_coordinates(classes[picks], rows[picks])
         return
-    # Class after class, since the kernel keeps what one class needs at hand, but where columns
-    # are many in a few turns: a class solved for long while the others stand still is solved
-    # for weights that will have changed.
+    # The kernel caches the data of one class, so the pass goes class by class. With many columns
+    # it takes several turns: a long turn would solve a class for outdated weights of the others.
     turn, picks = rng.permutation(master.n_classes), rng.permutation(len(rows))
     n_turns = min(MOST_TURNS, max(1, len(rows) // (COLUMNS_A_TURN * master.n_classes)))
     master.update_coordinates(*in_turns(classes, rows, picks, turn, n_turns))

@@ -1,4 +1,4 @@
-"""SciPy's L-BFGS-B on the restricted master: the solver that the paper measures against."""
+"""SciPy's L-BFGS-B on the restricted master: the solver that the paper compares with."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def lbfgsb(
     max_iter: int = 15000,
     stop: Callable[[], bool] | None = None,
 ) -> SolverReport:
-    """SciPy's L-BFGS-B on the restricted master: same objective, gradient and bounds.
+    """Solve the restricted master by SciPy's L-BFGS-B: same objective, gradient and bounds.
 
     Parameters
     ----------
     master : RestrictedMaster
         Changed in place; its coefficients are the start.
     tol : float, default=1e-5
-        Stop when the projected gradient, in the units of a violation, is at most `tol`; the
-        default, like that of `ftol`, is SciPy's own.
+        Stop if the projected gradient, in units of a violation, is at most `tol`. The defaults of
+        `tol` and `ftol` are those of SciPy.
     ftol : float, default=2.2e-9
-        Stop when an iteration lowers the objective by less than this share of it.
+        Stop if an iteration lowers the objective by less than this fraction of it.
     max_iter : int, default=15000
     stop : callable, default=None
-        Asked after every iteration, with `master` at its point; True ends.
+        Called after every iteration, with `master` at the current point; True stops the solver.
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
     last = {"gradient": None, "w": None}
@@ -43,7 +43,7 @@ def lbfgsb(
         try:
             master.set_coef(np.split(w, bounds))
         except OverflowError:
-            # A step of the line search too long to evaluate: worse than any it could keep.
+            # The step of the line search is too long to evaluate: worse than any acceptable one.
             return np.finfo(float).max ** 0.5, last["gradient"]
         last["w"] = w.copy()
         last["gradient"] = 1.0 - np.concatenate(master.edges())

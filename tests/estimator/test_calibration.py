@@ -93,5 +93,5 @@ def test_calibrate_refuses(vowel):
         def _probabilities(self, scores):
             return scores
 
-    with pytest.raises(TypeError, match="Own has a rule of its own"):
+    with pytest.raises(TypeError, match="Own computes probabilities without a scale"):
         Own(n_estimators=2).fit(X, y).calibrate(X, y)
