@@ -303,7 +303,7 @@ def test_bad_parameters_are_named(params, error, message):
         ({"sample_weight": (Y == 1) * 1.0}, ValueError, "at least two classes"),
         ({"X_val": X}, ValueError, "X_val and y_val"),
         ({"X_val": X, "y_val": Y[:3]}, ValueError, "X_val has 6 rows and y_val 3"),
-        ({"X_val": X, "y_val": Y + 1}, ValueError, "y_val has a label that y has not: .*3"),
+        ({"X_val": X, "y_val": Y + 1}, ValueError, "y_val must hold only training labels, got .*3"),
     ],
 )
 def test_bad_data_is_named(arguments, error, message):

@@ -1,4 +1,4 @@
-"""What a fitted model looks at: importances, the columns of a class, scores by feature."""
+"""Inspection of a fitted model: importances, the columns of a class, scores by feature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ClassColumns", "additive", "class_columns", "contributions", "featur
 
 @dataclass(frozen=True)
 class ClassColumns:
-    """The weak learners that vote for one class, by falling coefficient.
+    """The weak learners of one class, by decreasing coefficient.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class ClassColumns:
     coef : ndarray of shape (n_columns,), float64
         Not zero.
     edge : ndarray of shape (n_columns,), float64
-        Edge with which the learner was priced; NaN where that is not known.
+        Edge with which the learner was priced; NaN if unknown.
     round : ndarray of shape (n_columns,), int
-        Round, from 0, that brought the learner.
+        Round, from 0, that added the learner.
     learners : WeakLearners
         The learners themselves, in the same order.
     """
@@ -39,7 +39,7 @@ class ClassColumns:
 
 
 def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
-    """The columns of one class.
+    """Return the columns of one class.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
 
 
 def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
-    """Share of each feature in the total of coefficient times edge.
+    """Return the fraction of each feature in the sum of coefficient times edge.
 
     A learner counts with the absolute values of its coefficients times the edge with which it was
     priced, spread over the features it uses as its family says.
@@ -106,7 +106,7 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:
-    """Scores split by feature, exactly.
+    """Split scores by feature, exactly.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The fitted model: weak learners, and the coefficients that every round gave them.
 
 Training appends to a `PathBuilder`; the `CoefficientPath` it yields says what each round changed,
-so that any number of first rounds can be asked for scores. The same `Ensemble` serves class-wise
-boosting (one non-zero coefficient a learner) and the rivals whose learners vote for several
+so that scores are available for any number of first rounds. The same `Ensemble` serves class-wise
+boosting (one non-zero coefficient per learner) and the baselines, whose learners vote for several
 classes.
 """
 
@@ -71,7 +71,7 @@ class Ensemble:
         return self.path.n_rounds
 
     def coef(self, n_rounds=None) -> sparse.csr_array:
-        """Coefficients after `n_rounds` rounds (None: all).
+        """Return the coefficients after `n_rounds` rounds (None: all).
 
         Returns
         -------
@@ -85,9 +85,9 @@ class Ensemble:
         )
 
     def scores(self, X, n_rounds=None, n_threads: int = 1) -> np.ndarray:
-        """Scores ``sum_j coef[j, s] h_j(x)`` and the offset of s.
+        """Return the scores ``sum_j coef[j, s] h_j(x)`` plus the offset of s.
 
-        The same bits for any chunking or thread count.
+        The bits are the same for any chunks of rows and any number of threads.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Ensemble:
         return self.scorer(n_rounds)(X, n_threads)
 
     def scorer(self, n_rounds=None) -> Callable[..., np.ndarray]:
-        """What computes `scores`, prepared by the family; the last one asked for is kept."""
+        """Return the function, prepared by the family, that computes `scores`; cache the last."""
         n_rounds = self.path.check_rounds(n_rounds)
         cached = self._scorer
         if cached is None or cached[0] != n_rounds:
@@ -117,11 +117,11 @@ class Ensemble:
         return cached[1]
 
     def staged_scores(self, X) -> Iterator[np.ndarray]:
-        """Scores after each round, each an array of its own as `scores` returns it.
+        """Yield the scores after each round, each in a new array as returned by `scores`.
 
-        A round costs ``n_samples`` times the coefficients it changed. A learner's outputs are
-        computed once; while later rounds need them they are kept at one bit an example. Equal to
-        `scores` up to rounding, since coefficients enter as differences.
+        A round costs ``n_samples`` times the number of changed coefficients. A learner's outputs
+        are computed once and kept as one bit per example while later rounds need them. The scores
+        equal `scores` up to rounding, since coefficients enter as differences.
         """
         last_use = np.full(len(self.learners), -1)
         rounds = np.repeat(np.arange(self.n_rounds), np.diff(self.path.round_offsets))
@@ -138,7 +138,7 @@ class Ensemble:
             yield scores if self.offsets is None else scores + self.offsets[r + 1]
 
     def truncate(self, n_rounds: int) -> Ensemble:
-        """The model of the first `n_rounds` rounds, without the learners that came later."""
+        """Return the model of the first `n_rounds` rounds, without the later learners."""
         path = self.path.truncate(n_rounds)
         learners = self.learners.take(np.arange(path.n_learners))
         edges = None if self.edges is None else self.edges[: path.n_learners].copy()
@@ -146,7 +146,7 @@ class Ensemble:
         return Ensemble(learners, path, self.n_scores, edges, offsets)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything `from_arrays` needs, as flat arrays."""
+        """Return everything that `from_arrays` needs, as flat arrays."""
         arrays = self.path.arrays()
         if self.edges is not None:
             arrays["edges"] = self.edges
@@ -187,7 +187,7 @@ class Ensemble:
 
 
 def _with_offset(scorer, offset: np.ndarray):
-    """`scorer` with the same row added to every example's scores."""
+    """Return `scorer` with the same row added to every example's scores."""
 
     def shifted(X, n_threads: int = 1) -> np.ndarray:
         return scorer(X, n_threads) + offset
@@ -196,7 +196,7 @@ def _with_offset(scorer, offset: np.ndarray):
 
 
 def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:
-    """Outputs as packed bits (see `pack_outputs`), computed a chunk of examples at a time."""
+    """Return outputs as packed bits (see `pack_outputs`), computed in chunks of examples."""
     n_samples = X.shape[0]
     packed = np.empty((len(learners), -(-n_samples // 8)), np.uint8)
     rows = max(8, CELLS_A_CHUNK // len(learners) // 8 * 8)

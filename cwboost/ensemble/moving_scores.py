@@ -10,7 +10,7 @@ __all__ = ["MovingScores"]
 
 
 class MovingScores:
-    """Scores moved by changes of coefficients; outputs of learners are kept at one bit an example.
+    """Scores updated by changes of coefficients; outputs are kept as one bit per example.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class MovingScores:
 
     @property
     def scores(self) -> np.ndarray:
-        """The scores now, a view of shape (n_samples, n_scores), in Fortran order."""
+        """The current scores, a view of shape (n_samples, n_scores) in Fortran order."""
         return self._moved[:, : self._n_samples].T
 
     def is_kept(self, ids) -> np.ndarray:
-        """Whether the outputs of each learner are here."""
+        """Return True for each learner whose outputs are kept."""
         self._know(ids)
         return self._row_of[ids] >= 0
 
     def keep(self, ids, packed) -> None:
-        """Take the outputs of learners that are not kept, packed by `pack_outputs`."""
+        """Keep the outputs of new learners, packed by `pack_outputs`."""
         self._know(ids)
         if (missing := len(ids) - len(self._free)) > 0:
             size = len(self._packed)
@@ -56,7 +56,7 @@ class MovingScores:
             self._row_of = np.concatenate([self._row_of, more])
 
     def drop(self, ids) -> None:
-        """Forget the outputs of learners whose coefficients do not change any more."""
+        """Drop the outputs of learners whose coefficients do not change any more."""
         self._free = np.concatenate([self._row_of[ids], self._free])
         self._row_of[ids] = -1
 

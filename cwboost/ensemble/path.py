@@ -1,4 +1,4 @@
-"""What each round of training did to the coefficients."""
+"""The coefficient path: the changes of the coefficients in each round of training."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
 @dataclass(frozen=True)
 class CoefficientPath:
-    """What each round did to the coefficients.
+    """The changes of the coefficients in each round.
 
     Round ``r`` (from 0) set ``coef[column[e], score_index[e]] = value[e]`` for every entry ``e``
-    in ``round_offsets[r]:round_offsets[r + 1]``; what it does not name it left as it was, and
-    every coefficient starts at 0. Entries of a round are sorted by column, then score.
+    in ``round_offsets[r]:round_offsets[r + 1]`` and left the others unchanged. Every coefficient
+    starts at 0. Entries of a round are sorted by column, then score.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CoefficientPath:
     column, score_index : ndarray of shape (n_entries,), dtype int32
     value : ndarray of shape (n_entries,), dtype float64
     staged : bool, default=True
-        False where only the coefficients after the last round are kept (see `final`).
+        False if only the coefficients after the last round are kept (see `final`).
     """
 
     round_offsets: np.ndarray
@@ -57,7 +57,7 @@ class CoefficientPath:
         return int(self.learners_offsets[-1])
 
     def check_rounds(self, n_rounds) -> int:
-        """`n_rounds` as an int in ``0..self.n_rounds``, with None for all of them."""
+        """Return `n_rounds` as an int in ``0..self.n_rounds``; None means all of them."""
         if n_rounds is None:
             return self.n_rounds
         if isinstance(n_rounds, bool) or not isinstance(n_rounds, (int, np.integer)):
@@ -79,7 +79,7 @@ class CoefficientPath:
             )
 
     def coef(self, n_scores: int, n_rounds=None) -> sparse.csr_array:
-        """Coefficients after the first `n_rounds` rounds, without stored zeros.
+        """Return the coefficients after the first `n_rounds` rounds, without stored zeros.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class CoefficientPath:
         )
 
     def truncate(self, n_rounds: int) -> CoefficientPath:
-        """The path of the first `n_rounds` rounds alone."""
+        """Return the path of the first `n_rounds` rounds."""
         n_rounds = self.check_rounds(n_rounds)
         end = int(self.round_offsets[n_rounds])
         return CoefficientPath(
@@ -113,10 +113,10 @@ class CoefficientPath:
         )
 
     def final(self, n_scores: int) -> CoefficientPath:
-        """The same model without its history: only the last, non-zero value of a coefficient.
+        """Return the path with only the last, non-zero value of each coefficient.
 
-        The number of rounds stays; asking for fewer of them is an error from then on, except
-        where no coefficient ever changed twice, when nothing is lost and nothing is dropped.
+        The number of rounds is unchanged, but the result raises an error if asked for fewer rounds.
+        If no coefficient changed twice, the path itself is returned.
         """
         coef = self.coef(n_scores)
         if coef.nnz == len(self.value):
@@ -129,7 +129,7 @@ class CoefficientPath:
         )
 
     def changes(self, n_scores: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """What each round adds: columns, score indices and differences to the value before."""
+        """Yield columns, score indices and differences of the values per round."""
         self._require_stages()
         keys = self.column.astype(np.int64) * n_scores + self.score_index
         order = np.argsort(keys, kind="stable")
@@ -142,7 +142,7 @@ class CoefficientPath:
             yield self.column[part], self.score_index[part], difference[part]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The five flat arrays by name."""
+        """Return the five flat arrays by name."""
         return {name: getattr(self, name) for name in PATH_DTYPES}
 
     @classmethod
@@ -205,14 +205,14 @@ def _increases(numbers: np.ndarray) -> bool:
 
 
 class PathBuilder:
-    """A `CoefficientPath` that grows by one round at a time, at a cost of what the round changes.
+    """A `CoefficientPath` that grows round by round; a round costs the coefficients it changes.
 
     A round joins the path in one step, so that an interrupt leaves a path of whole rounds.
 
     Parameters
     ----------
     path : CoefficientPath, optional
-        Where to go on from; without it the builder starts before the first round.
+        Path to continue; by default the builder starts before the first round.
     """
 
     def __init__(self, path: CoefficientPath | None = None):
@@ -230,7 +230,7 @@ class PathBuilder:
 
     @property
     def n_learners(self) -> int:
-        """Learners known after the last round."""
+        """Number of learners known after the last round."""
         path, rounds = self._grown
         return rounds[-1][-1] if rounds else path.n_learners
 
@@ -242,7 +242,7 @@ class PathBuilder:
         columns : array-like of int, shape (n_changes,)
         score_index : array-like of int, shape (n_changes,)
         values : array-like of float, shape (n_changes,)
-            The coefficients' new values; 0 takes a learner out.
+            The new values of the coefficients; 0 removes a learner.
         n_learners : int
             Learners known after this round; those of earlier rounds included.
         """

@@ -1,4 +1,4 @@
-"""What every classifier of cwboost shares: checks of the input, labels, prediction.
+"""The base class of every classifier of cwboost: input checks, labels, prediction.
 
 A booster fits in class-sorted order on the examples of positive weight and leaves an `Ensemble`
 behind; this module prepares the first and predicts from the second. It holds no mathematics of
@@ -41,7 +41,7 @@ FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 
 @dataclass(frozen=True)
 class Problem:
-    """Checked training data, examples sorted by class, those of zero weight left out.
+    """Checked training data: examples of positive weight, sorted by class.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Problem:
     weight : ndarray of shape (n_samples,), float64
         Positive, of mean between 1/2 and 1: scaled by a power of two.
     order : ndarray of shape (n_samples,), int64
-        Row of the caller's matrix behind each example.
+        Row of each example in the matrix passed to `fit`.
     """
 
     X: object
@@ -63,7 +63,7 @@ class Problem:
 
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check a scalar parameter: its kind (Integral or Real) and range; returns it.
+    """Check kind (Integral or Real) and range of a scalar parameter and return it.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
 
 
 def check_choice(name, value, choices):
-    """Check a parameter that takes one of a few values; returns it.
+    """Check a parameter that takes one of a few values and return it.
 
     Raises
     ------
     ValueError
         Naming the parameter, the choices and what came.
     """
-    # Compared by type as well: 1 == True, and an array has no truth value.
+    # Compare types as well: 1 == True, and an array has no truth value.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
     return value
@@ -213,7 +213,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         index = np.minimum(index, len(self.classes_) - 1)
         if not np.array_equal(self.classes_[index], y):
             unknown = np.asarray(y)[self.classes_[index] != y][0]
-            raise ValueError(f"{name} has a label that y has not: {unknown!r}")
+            raise ValueError(f"{name} must hold only training labels, got {unknown!r}")
         return index
 
     # ---------------------------------------------------------------- training
@@ -267,7 +267,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         return self._check_X(X, reset=False, family=self.family_)
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
-        """Scores of every class, shape (n_samples, n_classes)."""
+        """Return the scores of every class, shape (n_samples, n_classes)."""
         X = self._check_predict(X)
         scores = self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
         return self._class_scores(scores)
@@ -278,7 +278,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             yield self._class_scores(scores)
 
     def _class_scores(self, scores) -> np.ndarray:
-        """Scores of the classes from those of the ensemble; the same unless these are of bits."""
+        """Return class scores from ensemble scores; the same unless those are scores of bits."""
         return scores
 
     def _decision(self, scores) -> np.ndarray:
@@ -288,7 +288,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         return self.classes_[np.argmax(scores, axis=1)]
 
     def decision_function(self, X, n_estimators=None):
-        """Scores F(x, y) of the classes.
+        """Return the scores F(x, y) of the classes.
 
         Parameters
         ----------
@@ -299,12 +299,12 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_samples, n_classes), float64
-            With two classes, of shape (n_samples,): the second's score less the first's.
+            With two classes, of shape (n_samples,): the second score minus the first.
         """
         return self._decision(self._scores(X, n_estimators))
 
     def predict(self, X, n_estimators=None):
-        """The class of largest score; the first of them where scores are equal.
+        """Return the class of largest score, the first one in case of ties.
 
         Parameters
         ----------
@@ -319,12 +319,12 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         return self._labels(self._scores(X, n_estimators))
 
     def predict_proba(self, X, n_estimators=None):
-        """Class probabilities, ``softmax(probability_scale_ * scores)``.
+        """Return the class probabilities, ``softmax(probability_scale_ * scores)``.
 
-        The scale was fitted on held-out examples where training had some. Else it is 2: the
-        minimiser of the expected pairwise exponential loss has exp(F_y) proportional to
-        sqrt(P(y | x)), so that 2 inverts the loss. A model that fits its training data closely
-        is then too sure of itself; see `calibrate`.
+        The scale is fitted on held-out examples if training had any. Otherwise it is 2, which
+        inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
+        proportional to sqrt(P(y | x)). A model that fits its training data closely is then
+        overconfident; see `calibrate`.
 
         Parameters
         ----------
@@ -339,12 +339,12 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         return self._probabilities(self._scores(X, n_estimators))
 
     def staged_decision_function(self, X):
-        """Scores after each round, as `decision_function` returns them; a generator."""
+        """Yield the scores after each round, as `decision_function` returns them."""
         for scores in self._staged_scores(X):
             yield self._decision(scores)
 
     def staged_predict(self, X):
-        """Predictions after each round, as `predict` returns them; a generator."""
+        """Yield the predictions after each round, as `predict` returns them."""
         for scores in self._staged_scores(X):
             yield self._labels(scores)
 
@@ -374,7 +374,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _scaled(weight) -> np.ndarray:
-    """Weights brought to a mean near one by a power of two, which rounds none of them."""
+    """Return the weights scaled to a mean near one by a power of two, which rounds none."""
     return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
 
 

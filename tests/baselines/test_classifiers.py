@@ -195,7 +195,7 @@ def test_bad_data(model, vowel):
         model.fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="X_val and y_val"):
         model.fit(X, y, X_val=X)
-    with pytest.raises(ValueError, match="y_val has a label that y has not"):
+    with pytest.raises(ValueError, match="y_val must hold only training labels, got"):
         model.fit(X, y, X_val=X[:2], y_val=[0, 99])
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         model.fit(X, y, sample_weight=-np.ones(len(y)))

@@ -84,7 +84,7 @@ def test_better_than_one_sigmoid_per_class(vowel):
 def test_calibrate_refuses(vowel):
     X, y, *_ = vowel
     clf = CWBoostClassifier(n_estimators=3).fit(X, y)
-    with pytest.raises(ValueError, match=r"y has a label that y has not: .*99"):
+    with pytest.raises(ValueError, match=r"y must hold only training labels, got .*99"):
         clf.calibrate(X[:2], [y[0], 99])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         clf.calibrate(X[:2], y[:3])
