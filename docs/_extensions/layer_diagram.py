@@ -60,12 +60,13 @@ def draw(units_by_layer):
             where[unit] = y + BAND / 2
             x += width
     side, right = WIDTH - RIGHT + 22, LEFT + inner - 8
-    top = where["testing/"] - BAND / 2
-    bottom = where["families/"] + BAND / 2
+    public = ("testing/", "families/", "kernels/")
+    top = min(where[unit] for unit in public) - BAND / 2
+    bottom = max(where[unit] for unit in public) + BAND / 2
     parts.append(box(side, top, RIGHT - 24, bottom - top, "plugins/", "plugin"))
     note = f'x="{side + RIGHT / 2 - 12:g}" y="{(top + bottom) / 2 + 20:g}"'
     parts.append(f'<text {note} class="side">public names only</text>')
-    for unit in ("testing/", "families/"):
+    for unit in public:
         parts.append(arrow([f"{side:g} {where[unit]:g}", f"{right + 2:g} {where[unit]:g}"]))
     return "".join([*parts, "</svg>"])
 
