@@ -190,7 +190,7 @@ class RestrictedMaster:
         t = 1.0 / max(1.0, best_edge)
         return t / self.q * (self.pairs.margins + (1.0 - log(t)) * self.pairs.loss)
 
-    def update_layer(self, rows, step: float = 1.0, n_sweeps: int = 1) -> None:
+    def update_layer(self, rows, step: float = 1.0) -> None:
         """Update one column per class on their joint-sign tables.
 
         Parameters
@@ -199,11 +199,9 @@ class RestrictedMaster:
             The column of each class, -1 for none.
         step : float, default=1.0
             Step size: fraction of the exact coordinate step taken.
-        n_sweeps : int, default=1
-            Sweeps in the order of the classes; one is the first pass of Algorithm 2.
         """
         rows = np.asarray(rows, dtype=np.int64)
-        self.pairs.update_layer(self.columns, rows, self.coef_matrix, step, n_sweeps)
+        self.pairs.update_layer(self.columns, rows, self.coef_matrix, step)
         self._edges = None
 
     def update_coordinates(self, classes, rows) -> None:

@@ -12,7 +12,7 @@ typedef struct {
 /* x in every lane. */
 CWB_INLINE cwb_doubles cwb_splat(double x) {
 #define PART(k) cwb_r_splat(x)
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
@@ -20,56 +20,57 @@ CWB_INLINE cwb_doubles cwb_zero(void) { return cwb_splat(0.0); }
 
 CWB_INLINE cwb_doubles cwb_load(const double *p) {
 #define PART(k) cwb_r_load(p + CWB_LANES * (k))
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE void cwb_store(double *p, cwb_doubles x) {
-    CWB_UNROLL for (int k = 0; k < CWB_PARTS; k++) cwb_r_store(p + CWB_LANES * k, x.part[k]);
+    CWB_UNROLL
+    for (int k = 0; k < CWB_PARTS; k++) cwb_r_store(p + CWB_LANES * k, x.part[k]);
 }
 
 CWB_INLINE cwb_doubles cwb_add(cwb_doubles x, cwb_doubles y) {
 #define PART(k) (x.part[k] + y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE cwb_doubles cwb_sub(cwb_doubles x, cwb_doubles y) {
 #define PART(k) (x.part[k] - y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE cwb_doubles cwb_mul(cwb_doubles x, cwb_doubles y) {
 #define PART(k) (x.part[k] * y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE cwb_doubles cwb_abs(cwb_doubles x) {
 #define PART(k) cwb_r_abs(x.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* The larger; y where either is NaN. */
 CWB_INLINE cwb_doubles cwb_max(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_max(x.part[k], y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* The bits of both: the sign is set where either has it set. */
 CWB_INLINE cwb_doubles cwb_union(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_union(x.part[k], y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* x * 2^n, n being what the lowest bits of k hold as an integer. */
 CWB_INLINE cwb_doubles cwb_scale(cwb_doubles x, cwb_doubles k_bits) {
 #define PART(k) cwb_r_scale(x.part[k], k_bits.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
@@ -105,7 +106,7 @@ CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) {
 #elif CWB_IS(PLAIN)
 CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
 #define PART(k) ((byte >> (k)) & 1)
-    return (cwb_mask){CWB_PER_PART(PART)};
+    return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
@@ -128,7 +129,7 @@ CWB_INLINE cwb_register_mask cwb_r_mask(unsigned byte, int k) {
 }
 CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
 #define PART(k) cwb_r_mask(byte, k)
-    return (cwb_mask){CWB_PER_PART(PART)};
+    return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
@@ -136,54 +137,61 @@ CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
 
 CWB_INLINE cwb_mask cwb_not(cwb_mask m) {
 #define PART(k) cwb_r_not(m.part[k])
-    return (cwb_mask){CWB_PER_PART(PART)};
+    return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE cwb_mask cwb_and(cwb_mask m, cwb_mask n) {
 #define PART(k) cwb_r_and(m.part[k], n.part[k])
-    return (cwb_mask){CWB_PER_PART(PART)};
+    return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* Where x < y; not where either is NaN. */
 CWB_INLINE cwb_mask cwb_below(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_below(x.part[k], y.part[k])
-    return (cwb_mask){CWB_PER_PART(PART)};
+    return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* x where the mask is set, y elsewhere. */
 CWB_INLINE cwb_doubles cwb_pick(cwb_mask m, cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_pick(m.part[k], x.part[k], y.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* x where the mask is set, zero elsewhere. */
 CWB_INLINE cwb_doubles cwb_keep(cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_keep(m.part[k], x.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
+#undef PART
+}
+
+/* Zero where the mask is set, x elsewhere. */
+CWB_INLINE cwb_doubles cwb_drop(cwb_mask m, cwb_doubles x) {
+#define PART(k) cwb_r_drop(m.part[k], x.part[k])
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* sum + x where the mask is set, sum elsewhere; sum must not be -0. */
 CWB_INLINE cwb_doubles cwb_add_where(cwb_doubles sum, cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_add_where(sum.part[k], m.part[k], x.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 CWB_INLINE cwb_doubles cwb_sub_where(cwb_doubles sum, cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_sub_where(sum.part[k], m.part[k], x.part[k])
-    return (cwb_doubles){CWB_PER_PART(PART)};
+    return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
 /* A byte with the bit of each lane whose sign is set. */
 CWB_INLINE unsigned cwb_signs(cwb_doubles x) {
     unsigned byte = 0;
-    CWB_UNROLL for (int k = 0; k < CWB_PARTS; k++) byte |= cwb_r_signs(x.part[k])
-                                                           << (CWB_LANES * k);
+    CWB_UNROLL
+    for (int k = 0; k < CWB_PARTS; k++) byte |= cwb_r_signs(x.part[k]) << (CWB_LANES * k);
     return byte;
 }

@@ -14,6 +14,7 @@
 #define cwb_r_and CWB_NAME(cwb_r_and)
 #define cwb_r_pick CWB_NAME(cwb_r_pick)
 #define cwb_r_keep CWB_NAME(cwb_r_keep)
+#define cwb_r_drop CWB_NAME(cwb_r_drop)
 #define cwb_r_add_where CWB_NAME(cwb_r_add_where)
 #define cwb_r_sub_where CWB_NAME(cwb_r_sub_where)
 #define cwb_r_below CWB_NAME(cwb_r_below)
@@ -47,14 +48,16 @@
 #define cwb_below CWB_NAME(cwb_below)
 #define cwb_pick CWB_NAME(cwb_pick)
 #define cwb_keep CWB_NAME(cwb_keep)
+#define cwb_drop CWB_NAME(cwb_drop)
 #define cwb_add_where CWB_NAME(cwb_add_where)
 #define cwb_sub_where CWB_NAME(cwb_sub_where)
 
-/* Masks [start, end) of a byte of bits: the same for every instruction set. */
+/* Mask of the examples in byte `byte` that lie within [start, end). */
 static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {
-    unsigned valid = 0xffu;
-    if (8 * byte < start) valid &= 0xffu << (start - 8 * byte);
-    if (8 * byte + 8 > end) valid &= 0xffu >> (8 * byte + 8 - end);
+    const int64_t from = start - 8 * byte, beyond = end - 8 * byte;
+    unsigned valid = from < 8 && beyond > 0 ? 0xffu : 0u;
+    if (from > 0 && from < 8) valid &= 0xffu << from;
+    if (beyond > 0 && beyond < 8) valid &= 0xffu >> (8 - beyond);
     return valid & 0xffu;
 }
 

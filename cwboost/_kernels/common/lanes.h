@@ -11,16 +11,16 @@
 #define CWB_LANES (CWB_REGISTER_BYTES / 8) /* doubles in a register */
 #if CWB_IS(AVX512)
 #define CWB_PARTS 1 /* registers that hold eight doubles */
-#define CWB_PER_PART(of) {of(0)}
+#define CWB_PER_PART(of) of(0)
 #elif CWB_IS(AVX2)
 #define CWB_PARTS 2
-#define CWB_PER_PART(of) {of(0), of(1)}
+#define CWB_PER_PART(of) of(0), of(1)
 #elif CWB_IS(PLAIN)
 #define CWB_PARTS 8
-#define CWB_PER_PART(of) {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)}
+#define CWB_PER_PART(of) of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)
 #else
 #define CWB_PARTS 4
-#define CWB_PER_PART(of) {of(0), of(1), of(2), of(3)}
+#define CWB_PER_PART(of) of(0), of(1), of(2), of(3)
 #endif
 
 #if CWB_IS(PLAIN) && !defined(CWB_LANES_OF_PLAIN)

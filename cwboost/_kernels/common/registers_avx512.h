@@ -15,6 +15,9 @@ CWB_INLINE cwb_register cwb_r_pick(cwb_register_mask m, cwb_register x, cwb_regi
 CWB_INLINE cwb_register cwb_r_keep(cwb_register_mask m, cwb_register x) {
     return _mm512_maskz_mov_pd(m, x);
 }
+CWB_INLINE cwb_register cwb_r_drop(cwb_register_mask m, cwb_register x) {
+    return _mm512_mask_mov_pd(x, m, _mm512_setzero_pd());
+}
 CWB_INLINE cwb_register cwb_r_add_where(cwb_register sum, cwb_register_mask m, cwb_register x) {
     return _mm512_mask_add_pd(sum, m, sum, x);
 }

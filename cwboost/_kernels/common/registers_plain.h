@@ -11,6 +11,7 @@ CWB_INLINE cwb_register cwb_r_pick(cwb_register_mask m, cwb_register x, cwb_regi
     return m ? x : y;
 }
 CWB_INLINE cwb_register cwb_r_keep(cwb_register_mask m, cwb_register x) { return m ? x : 0.0; }
+CWB_INLINE cwb_register cwb_r_drop(cwb_register_mask m, cwb_register x) { return m ? 0.0 : x; }
 CWB_INLINE cwb_register cwb_r_add_where(cwb_register sum, cwb_register_mask m, cwb_register x) {
     return sum + (m ? x : 0.0);
 }

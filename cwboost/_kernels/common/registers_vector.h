@@ -24,6 +24,9 @@ CWB_INLINE cwb_register cwb_r_pick(cwb_register_mask m, cwb_register x, cwb_regi
 CWB_INLINE cwb_register cwb_r_keep(cwb_register_mask m, cwb_register x) {
     return (cwb_register)((cwb_register_mask)x & m);
 }
+CWB_INLINE cwb_register cwb_r_drop(cwb_register_mask m, cwb_register x) {
+    return (cwb_register)((cwb_register_mask)x & ~m);
+}
 CWB_INLINE cwb_register cwb_r_add_where(cwb_register sum, cwb_register_mask m, cwb_register x) {
     return sum + cwb_r_keep(m, x);
 }

@@ -1,20 +1,68 @@
 /* Fast coordinate descent on the restricted master: the passes over the examples.
  *
- * Notation. R is the signed weight matrix, a row a class, with examples sorted by class: for
+ * Notation. R is the signed weight matrix, one row per class, with examples sorted by class: for
  * y_i != c the entry is -mu_(i,c); for y_i == c (the "own" entries) it is the sum over y != c of
- * mu_(i,y). A column is one bit an example, set where the learner says +1. Rows are padded to
+ * mu_(i,y). A column is one bit per example, set where the learner says +1. Rows are padded to
  * whole bytes of bits (eight examples); the padding of R is zero, so it never enters a sum.
  *
- * All sums run over eight lanes in a fixed order, so they do not depend on the vector width that
- * the processor has. Each function names its cost in touched doubles, n the number of examples.
- */
+ * All sums run over eight lanes in a fixed order, so they do not depend on the instruction set.
+ * Each function names its cost in touched doubles, n the number of examples. */
 #ifndef CWBOOST_FCD_H
 #define CWBOOST_FCD_H
 
-#include "fcd/coordinate.h"
-#include "fcd/edges.h"
-#include "fcd/exp.h"
-#include "fcd/layer.h"
-#include "fcd/tile.h"
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+/* The restricted master. */
+typedef struct {
+    double *R, *scores; /* n_classes rows of `stride` doubles each */
+    int64_t stride, n_classes;
+    const int64_t *starts; /* examples of class c: [starts[c], starts[c + 1]) */
+    const double *example_weight;
+    const int32_t *label; /* class of each example, -1 behind the last */
+} cwb_master;
+
+/* One column per class and what its coefficient moves by: d, exp(d) and exp(-d). */
+typedef struct {
+    const uint8_t *const *columns;
+    const double *d, *up, *down;
+} cwb_layer;
+
+#define CWB_TILE 64 /* bytes of bits per tile: 512 examples */
+
+/* What a pass over one tile of examples finds, summed over tiles by the caller in order. */
+typedef struct {
+    double loss;    /* sum of mu */
+    double margins; /* sum of r F: the sum of mu gamma */
+    int64_t errors; /* examples with a pair of margin < 0, or = 0 against a lower class */
+} cwb_tile_sums;
+
+/* A run of coordinates of one class. */
+typedef struct {
+    double *r;                   /* row of R */
+    double *factor;              /* what the run has multiplied the pairs of its examples by */
+    int64_t n_bytes, start, end; /* examples [start, end) are of the class */
+} cwb_run;
+
+/* The bodies that exist once per instruction set; each is explained where it is written. */
+typedef struct {
+    void (*layer_table)(const cwb_master *, int64_t b, const uint8_t *const *layer, double *tables);
+    void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,
+                 cwb_tile_sums *);
+    void (*run_enter)(const cwb_master *, int64_t c, const cwb_run *);
+    void (*run_leave)(const cwb_master *, int64_t c, const cwb_run *);
+    void (*run_move)(const cwb_run *, const uint8_t *bits, double up, double down,
+                     const uint8_t *next, double *v_plus, double *v_minus);
+    void (*add_columns)(double *scores, int64_t n_bytes, const uint8_t *const *columns,
+                        const double *moves, int64_t n_columns);
+    void (*pair_weights)(const cwb_master *, int64_t c);
+    void (*edges)(const double *r, int64_t n_bytes, const uint8_t *bits, int64_t stride,
+                  int64_t n_columns, double *edges);
+} cwb_fcd_kernels;
+
+#define CWB_BODY "fcd/fcd_body.h"
+#include "common/for_each_target.h"
+static const cwb_fcd_kernels *const cwb_fcd_tables[] = CWB_TABLES(cwb_fcd_kernels);
 
 #endif

@@ -24,41 +24,55 @@ from libc.math cimport exp, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.fcd.column_store cimport ColumnStore
 
 from cwboost._kernels.fcd.subspace import advance, derivatives
 
 cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
+    ctypedef struct cwb_master:
+        double* R
+        double* scores
+        int64_t stride, n_classes
+        const int64_t* starts
+        const double* example_weight
+        const int32_t* label
+    ctypedef struct cwb_layer:
+        const uint8_t* const* columns
+        const double* d
+        const double* up
+        const double* down
     ctypedef struct cwb_tile_sums:
         double loss
         double margins
         int64_t errors
-    double cwb_step(double, double, double, double, double) noexcept
-    void cwb_edges(const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept
     ctypedef struct cwb_run:
         double* r
         double* factor
         int64_t n_bytes, start, end
-    void cwb_run_enter(const double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
-    void cwb_run_leave(double*, int64_t, int64_t, int64_t, const cwb_run*) noexcept
-    void cwb_run_move(
-        const cwb_run*, const uint8_t*, double, double, const uint8_t*, double*, double*) noexcept
-    void cwb_add_columns(
-        double*, int64_t, const uint8_t* const*, const double*, int64_t) noexcept
-    void cwb_layer_table(
-        const double*, int64_t, int64_t, const int64_t*, int64_t, const uint8_t**,
-        double*) noexcept
-    double cwb_layer_solve(
-        double*, int64_t, double, double, int64_t, const uint8_t*, const double*,
-        double*) noexcept
-    void cwb_tile(
-        double*, double*, int64_t, const int64_t*, int64_t, int64_t, int64_t, const uint8_t**,
-        const double*, const double*, const double*, const double*, const int32_t*,
-        cwb_tile_sums*) noexcept
-    void cwb_pair_weights(
-        double*, const double*, int64_t, int64_t, const int64_t*, int64_t,
-        const double*) noexcept
+    ctypedef struct cwb_fcd_kernels:
+        void (*layer_table)(const cwb_master*, int64_t, const uint8_t**, double*) noexcept nogil
+        void (*tile)(
+            const cwb_master*, const cwb_layer*, int64_t, int64_t, cwb_tile_sums*) noexcept nogil
+        void (*run_enter)(const cwb_master*, int64_t, const cwb_run*) noexcept nogil
+        void (*run_leave)(const cwb_master*, int64_t, const cwb_run*) noexcept nogil
+        void (*run_move)(
+            const cwb_run*, const uint8_t*, double, double, const uint8_t*, double*,
+            double*) noexcept nogil
+        void (*add_columns)(
+            double*, int64_t, const uint8_t**, const double*, int64_t) noexcept nogil
+        void (*pair_weights)(const cwb_master*, int64_t) noexcept nogil
+        void (*edges)(
+            const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept nogil
+    const cwb_fcd_kernels* const cwb_fcd_tables[]
+
+cdef extern from "fcd/steps.h" nogil:
+    double cwb_step(double, double, double, double, double) noexcept
+    void cwb_layer_solve(
+        double*, int64_t, double, double, const uint8_t*, const double*, double*) noexcept
+
+cdef const cwb_fcd_kernels* kernels = cwb_fcd_tables[instruction_set()]
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
@@ -100,6 +114,7 @@ cdef class PairWeights:
     cdef int32_t[::1] label
     cdef uint8_t[::1] no_bits
     cdef cwb_tile_sums* tile_sums
+    cdef cwb_master master
 
     def __init__(self, counts, example_weight, double q, int n_threads):
         counts = np.asarray(counts, dtype=np.int64)
@@ -123,6 +138,11 @@ cdef class PairWeights:
         self.up = np.ones(self.n_classes)
         self.down = np.ones(self.n_classes)
         self.no_bits = np.zeros(self.n_bytes, dtype=np.uint8)
+        self.master.R, self.master.scores = &self.R[0, 0], &self.scores[0, 0]
+        self.master.stride, self.master.n_classes = self.stride, self.n_classes
+        self.master.starts, self.master.label = &self.starts[0], &self.label[0]
+        self.master.example_weight = &self.weight[0]
+        free(self.tile_sums)
         self.tile_sums = <cwb_tile_sums*> malloc(
             (self.n_bytes // CWB_TILE + 1) * sizeof(cwb_tile_sums))
         if self.tile_sums == NULL:
@@ -187,16 +207,13 @@ cdef class PairWeights:
         """Scores and pair weights: class c has the columns first[c] to first[c + 1] - 1."""
         cdef int64_t c, n_classes = self.n_classes
         # Plain pointers here and below: a bounds check may not leave a parallel loop.
-        cdef double* R = &self.R[0, 0]
-        cdef double* F = &self.scores[0, 0]
-        cdef const double* weight = &self.weight[0]
-        cdef const int64_t* starts = &self.starts[0]
+        cdef double* F = self.master.scores
         cdef int n_threads = self.threads()
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
-            cwb_add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
-                            moves + first[c], first[c + 1] - first[c])
+            kernels.add_columns(F + c * self.stride, self.n_bytes, columns + first[c],
+                                moves + first[c], first[c + 1] - first[c])
         for c in prange(n_classes, num_threads=n_threads, schedule="static"):
-            cwb_pair_weights(R, F, self.stride, c, starts, n_classes, weight)
+            kernels.pair_weights(&self.master, c)
 
     cdef int threads(self) noexcept nogil:
         return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
@@ -248,12 +265,12 @@ cdef class PairWeights:
         cdef int n_threads = self.threads()
         for k in prange(self.n_classes, nogil=True, num_threads=n_threads, schedule="dynamic",
                         chunksize=1):
-            cwb_edges(R + k * self.stride, self.n_bytes, columns.first[k], self.n_bytes,
-                      columns.count[k], edges + k * stride)
+            kernels.edges(R + k * self.stride, self.n_bytes, columns.first[k], self.n_bytes,
+                          columns.count[k], edges + k * stride)
 
     def update_layer(self, ColumnStore columns, const int64_t[::1] rows, double[:, ::1] coef,
-                     double step=1.0, int64_t n_sweeps=1):
-        """Coordinate updates of one column a class, in the order of the classes.
+                     double step=1.0):
+        """Update one column per class, exactly, in the order of the classes.
 
         Parameters
         ----------
@@ -263,9 +280,7 @@ cdef class PairWeights:
         coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
             Changed in place; a coefficient never falls below zero.
         step : float, default=1.0
-            Share of the way to each coordinate's minimiser (shrinkage).
-        n_sweeps : int, default=1
-            Sweeps over the layer; one is the first pass of Algorithm 2.
+            Fraction of the way to each coordinate's minimiser (shrinkage).
         """
         cdef int64_t c, K = self.n_classes
         cdef int n_threads = self.threads()
@@ -275,10 +290,10 @@ cdef class PairWeights:
         cdef uint8_t[::1] active = np.zeros(K, dtype=np.uint8)
         cdef const uint8_t** bits = <const uint8_t**> malloc(K * sizeof(void*))
         cdef double* tables = &self.tables[0]
-        cdef const double* R = &self.R[0, 0]
-        cdef const int64_t* starts = &self.starts[0]
+        cdef cwb_layer layer
         if bits == NULL:
             raise MemoryError("no memory for a layer")
+        layer.columns, layer.d, layer.up, layer.down = bits, d, &self.up[0], &self.down[0]
         for c in range(K):
             bits[c] = &self.no_bits[0]
             if rows[c] >= 0:
@@ -286,12 +301,12 @@ cdef class PairWeights:
                 start[c], active[c] = coef[c, rows[c]], 1
         with nogil:
             for c in prange(K, num_threads=n_threads, schedule="static"):
-                cwb_layer_table(R, self.stride, c, starts, K, bits, tables)
-            cwb_layer_solve(tables, K, self.q, step, n_sweeps, &active[0], start, d)
+                kernels.layer_table(&self.master, c, bits, tables)
+            cwb_layer_solve(tables, K, self.q, step, &active[0], start, d)
             for c in range(K):
                 self.up[c] = exp(d[c])
                 self.down[c] = exp(-d[c])
-        self.apply(bits, d)
+        self.apply(&layer)
         free(bits)
         for c in range(K):
             if active[c]:
@@ -324,7 +339,7 @@ cdef class PairWeights:
                     bits[u] = columns.first[c] + rows[u] * self.n_bytes
                     u += 1
                 self.run(c, bits + first, &rows[first], &coef[c, 0], &moves[first], u - first)
-            self.apply(NULL, NULL)
+            self.apply(NULL)
         free(bits)
 
     cdef void run(self, int64_t c, const uint8_t** columns, const int64_t* rows, double* w,
@@ -336,9 +351,9 @@ cdef class PairWeights:
         cdef cwb_run run
         run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
         run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
-        cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+        kernels.run_enter(&self.master, c, &run)
         # A move by nothing takes the sums of the first.
-        cwb_run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
+        kernels.run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
         for k in range(n):
             value = &w[rows[k]]
             d = moves[k] = cwb_step(v_plus, v_minus, self.q, value[0], 1.0)
@@ -346,37 +361,29 @@ cdef class PairWeights:
             log_scale += fabs(d)
             if log_scale > LARGEST_LOG_SCALE:
                 # Fold what the run has done into R, lest its factors overflow.
-                cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
-                cwb_run_enter(&self.R[0, 0], self.stride, c, self.n_classes, &run)
+                kernels.run_leave(&self.master, c, &run)
+                kernels.run_enter(&self.master, c, &run)
                 log_scale = fabs(d)
-            cwb_run_move(&run, columns[k], exp(d), exp(-d), columns[min(k + 1, n - 1)],
-                         &v_plus, &v_minus)
-        cwb_run_leave(&self.R[0, 0], self.stride, c, self.n_classes, &run)
-        cwb_add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
+            kernels.run_move(&run, columns[k], exp(d), exp(-d), columns[min(k + 1, n - 1)],
+                             &v_plus, &v_minus)
+        kernels.run_leave(&self.master, c, &run)
+        kernels.add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
 
     cpdef fold(self):
         """Renew the own sums, and the loss, margins and errors counted with them."""
-        self.apply(NULL, NULL)
+        self.apply(NULL)
 
-    cdef void apply(self, const uint8_t** layer, const double* moved) noexcept nogil:
+    cdef void apply(self, const cwb_layer* layer) noexcept nogil:
         """Tiles in parallel, their sums added in order: the same bits at any thread count."""
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
         cdef int64_t t, first, last, errors = 0
         cdef double loss = 0.0, margins = 0.0
         cdef int n_threads = self.threads()
         cdef cwb_tile_sums* sums = self.tile_sums
-        cdef double* R = &self.R[0, 0]
-        cdef double* F = &self.scores[0, 0]
-        cdef const int64_t* starts = &self.starts[0]
-        cdef double* up = &self.up[0]
-        cdef double* down = &self.down[0]
-        cdef const double* weight = &self.weight[0]
-        cdef const int32_t* label = &self.label[0]
         for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
             first = t * CWB_TILE
             last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            cwb_tile(R, F, self.stride, starts, self.n_classes, first, last, layer, moved, up,
-                     down, weight, label, &sums[t])
+            kernels.tile(&self.master, layer, first, last, &sums[t])
         for t in range(n_tiles):
             loss = loss + sums[t].loss
             margins = margins + sums[t].margins

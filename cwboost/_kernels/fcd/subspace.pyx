@@ -6,13 +6,23 @@ from cython.parallel cimport prange
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
+from cwboost._kernels.common.cpu cimport instruction_set
+
 cdef extern from "fcd/subspace.h" nogil:
     enum:
         CWB_MOST_DIRECTIONS
-    void cwb_direction_sums(
-        const double*, const double* const*, int, int64_t, int64_t, const int64_t*, int64_t,
-        double*) noexcept
-    void cwb_advance(double*, const double* const*, int, const double*, int64_t) noexcept
+    ctypedef struct cwb_directions:
+        const double* R
+        const double** scores
+        int64_t stride, n_classes
+        const int64_t* starts
+        int n
+    ctypedef struct cwb_subspace_kernels:
+        void (*direction_sums)(const cwb_directions*, int64_t, double*) noexcept nogil
+        void (*advance)(double*, const double**, int, const double*, int64_t) noexcept nogil
+    const cwb_subspace_kernels* const cwb_subspace_tables[]
+
+cdef const cwb_subspace_kernels* kernels = cwb_subspace_tables[instruction_set()]
 
 __all__ = ["MOST_DIRECTIONS", "advance", "derivatives", "newton_step"]
 
@@ -55,17 +65,18 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
     slope : ndarray of shape (n_directions,)
     curvature : ndarray of shape (n_directions, n_directions)
     """
-    cdef int64_t c, k, other, at_sum, K = R.shape[0], stride = R.shape[1]
+    cdef int64_t c, k, other, at_sum, K = R.shape[0]
     cdef double[:, ::1] sums = np.zeros((K, 16))
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
     cdef int n = check(R, scores, at)
-    cdef const double* weights = &R[0, 0]
-    cdef const int64_t* start = &starts[0]
+    cdef cwb_directions directions
     cdef double* out = &sums[0, 0]
-    if starts.shape[0] != K + 1 or starts[K] > stride:
+    if starts.shape[0] != K + 1 or starts[K] > R.shape[1]:
         raise ValueError("expected the first example of each class")
+    directions.R, directions.scores, directions.n = &R[0, 0], at, n
+    directions.stride, directions.n_classes, directions.starts = R.shape[1], K, &starts[0]
     for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
-        cwb_direction_sums(weights, at, n, stride, c, start, K, out + 16 * c)
+        kernels.direction_sums(&directions, c, out + 16 * c)
     slope, curvature = np.zeros(n), np.zeros((n, n))
     cdef double[::1] first = slope
     cdef double[:, ::1] second = curvature
@@ -89,7 +100,7 @@ def advance(list scores, const double[::1] steps):
     cdef int n = check(present, scores, at)
     if steps.shape[0] != n or present.shape[1] % 8:
         raise ValueError("expected a step a direction, and rows of whole vectors")
-    cwb_advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
+    kernels.advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
 
 
 def newton_step(const double[::1] slope, const double[:, ::1] curvature):

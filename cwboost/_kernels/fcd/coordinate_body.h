@@ -1,0 +1,117 @@
+/* One coordinate at a time, in runs of coordinates of one class.
+ *
+ * All that coordinates of class c look at is one weight per example: what the pairs of example i
+ * that have to do with class c weigh together, |r_c(i)|. Column j pulls them the right way where
+ * its output agrees with the example: h = +1 for the examples of class c, h = -1 for all others;
+ * the weight falls by exp(-d) there and grows by exp(d) elsewhere. So a run works on row c of R
+ * alone, and a coordinate costs one pass over it, in which the sums of the next coordinate are
+ * taken as well. Entering and leaving a run costs a pass over the examples of class c each. */
+
+#define cwb_factors CWB_NAME(cwb_factors)
+#define cwb_run_sums CWB_NAME(cwb_run_sums)
+#define cwb_run_step CWB_NAME(cwb_run_step)
+#define cwb_run_span CWB_NAME(cwb_run_span)
+#define cwb_run_end CWB_NAME(cwb_run_end)
+
+/* Renews the sums over the pairs of class c's examples. Costs n_classes numbers for each of them.
+ */
+static void CWB_NAME(run_enter)(const cwb_master *m, int64_t c, const cwb_run *run) {
+    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
+        cwb_doubles sum = cwb_zero();
+        for (int64_t k = 0; k < m->n_classes; k++)
+            if (k != c) sum = cwb_sub(sum, cwb_load(m->R + k * m->stride + 8 * b));
+        const cwb_mask own = cwb_mask_of(cwb_valid(b, run->start, run->end));
+        cwb_store(run->r + 8 * b, cwb_pick(own, sum, cwb_load(run->r + 8 * b)));
+        cwb_store(run->factor + 8 * b, cwb_splat(1.0));
+    }
+}
+
+/* Multiplies the pairs of class c's examples. Costs twice that. */
+static void CWB_NAME(run_leave)(const cwb_master *m, int64_t c, const cwb_run *run) {
+    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
+        const cwb_mask own = cwb_mask_of(cwb_valid(b, run->start, run->end));
+        const cwb_doubles factor = cwb_pick(own, cwb_load(run->factor + 8 * b), cwb_splat(1.0));
+        for (int64_t k = 0; k < m->n_classes; k++) {
+            double *x = m->R + k * m->stride + 8 * b;
+            if (k != c) cwb_store(x, cwb_mul(cwb_load(x), factor));
+        }
+    }
+}
+
+/* What weights are multiplied by: `set` where the bit of the moving column is set, else `clear`. */
+typedef struct {
+    cwb_doubles set, clear;
+} cwb_factors;
+
+/* V+ and V- of a coordinate, the weight of the examples it agrees with and of the others. Two
+ * vectors each hide the latency of additions. */
+typedef struct {
+    cwb_doubles plus[2], minus[2];
+} cwb_run_sums;
+
+/* Eight entries of R, all of class c if `own`, else none: move them by the column of `moving`, and
+ * add their weights to sums `k` of the column of `adding`. Weights of the others have a minus. */
+CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, const cwb_factors *f,
+                             int own, int k, cwb_run_sums *s) {
+    const cwb_doubles x = cwb_mul(cwb_load(r), cwb_pick(moving, f->set, f->clear));
+    const cwb_mask not_adding = cwb_not(adding);
+    cwb_store(r, x);
+    if (own) {
+        s->plus[k] = cwb_add_where(s->plus[k], adding, x);
+        s->minus[k] = cwb_add_where(s->minus[k], not_adding, x);
+    } else {
+        s->minus[k] = cwb_sub_where(s->minus[k], adding, x);
+        s->plus[k] = cwb_sub_where(s->plus[k], not_adding, x);
+    }
+}
+
+/* n bytes of them. */
+CWB_INLINE void cwb_run_span(double *r, const uint8_t *bits, const uint8_t *next, int64_t n,
+                             const cwb_factors *f, int own, cwb_run_sums *s) {
+    int64_t b = 0;
+    for (; b + 2 <= n; b += 2) {
+        const uint8_t *h = bits + b, *g = next + b;
+        cwb_run_step(r + 8 * b, cwb_mask_at(h), cwb_mask_at(g), f, own, 0, s);
+        cwb_run_step(r + 8 * b + 8, cwb_mask_at(h + 1), cwb_mask_at(g + 1), f, own, 1, s);
+    }
+    if (b < n) cwb_run_step(r + 8 * b, cwb_mask_at(bits + b), cwb_mask_at(next + b), f, own, 0, s);
+}
+
+/* Eight entries of R of which only those of `own` are of class c: the others change sign and swap
+ * their bits, so that all are as own ones, and change sign again. */
+CWB_INLINE void cwb_run_end(double *r, unsigned own, unsigned bits, unsigned next,
+                            const cwb_factors *f, cwb_run_sums *s) {
+    const unsigned flip = ~own & 0xffu;
+    const cwb_doubles sign = cwb_pick(cwb_mask_of(own), cwb_splat(1.0), cwb_splat(-1.0));
+    cwb_store(r, cwb_mul(cwb_load(r), sign));
+    cwb_run_step(r, cwb_mask_of(bits ^ flip), cwb_mask_of(next ^ flip), f, 1, 0, s);
+    cwb_store(r, cwb_mul(cwb_load(r), sign));
+}
+
+/* V+ and V- of the coordinate of `next` after the coordinate of `bits` has moved by
+ * log(up) = -log(down). Costs n. */
+static void CWB_NAME(run_move)(const cwb_run *run, const uint8_t *bits, double up, double down,
+                               const uint8_t *next, double *v_plus, double *v_minus) {
+    double *r = run->r;
+    cwb_run_sums s = {{cwb_zero(), cwb_zero()}, {cwb_zero(), cwb_zero()}};
+    const cwb_factors own = {cwb_splat(down), cwb_splat(up)};
+    const cwb_factors other = {cwb_splat(up), cwb_splat(down)};
+    const int64_t first = run->start >> 3, last = run->end >> 3;
+    /* Whole bytes of class c; those at either end may be of two classes. */
+    const int64_t from = first + ((run->start & 7) != 0);
+    const int64_t beyond = last + ((run->end & 7) != 0);
+    cwb_run_span(r, bits, next, first, &other, 0, &s);
+    for (int64_t b = first; b < beyond; b = b == first && last > first ? last : b + 1)
+        if (b < from || b >= last)
+            cwb_run_end(r + 8 * b, cwb_valid(b, run->start, run->end), bits[b], next[b], &own, &s);
+    cwb_run_span(r + 8 * from, bits + from, next + from, last - from, &own, 1, &s);
+    cwb_run_span(r + 8 * beyond, bits + beyond, next + beyond, run->n_bytes - beyond, &other, 0,
+                 &s);
+    for (int64_t b = first; b < beyond; b++) {
+        double *factor = run->factor + 8 * b;
+        const cwb_doubles moved = cwb_pick(cwb_mask_at(bits + b), own.set, own.clear);
+        cwb_store(factor, cwb_mul(cwb_load(factor), moved));
+    }
+    *v_plus = cwb_sum(cwb_add(s.plus[0], s.plus[1]));
+    *v_minus = cwb_sum(cwb_add(s.minus[0], s.minus[1]));
+}

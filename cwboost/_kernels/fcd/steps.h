@@ -1,0 +1,48 @@
+/* Exact coordinate updates from sums that the passes of fcd.h have taken: no data, no vectors. */
+#ifndef CWBOOST_FCD_STEPS_H
+#define CWBOOST_FCD_STEPS_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* The exact minimiser of one coordinate, as a move from its present value w >= 0: no move below
+ * zero, `step` of the way. The root is written so that nothing cancels: it is right for V- -> 0
+ * (log(V+ / q)) and V+ -> 0 (minus infinity, so the coefficient goes to zero). */
+static inline double cwb_step(double v_plus, double v_minus, double q, double w, double step) {
+    const double root = sqrt(q * q + 4.0 * (v_plus * v_minus));
+    const double d = log(2.0 * v_plus / (q + root));
+    if (w + d <= 0.0) return -step * w;
+    return step * d;
+}
+
+/* Exact coordinate updates of one layer, class after class, on its joint-sign tables alone: O(K)
+ * per coordinate.
+ *
+ * tables[c][b][s][t] as layer_table fills them, kept up to date. Coordinate c minimises
+ * d + (1/q) (V- exp(d) + V+ exp(-d)) over d >= -coef_c, whose root is
+ * d = log(2 V+ / (q + sqrt(q^2 + 4 V+ V-))), and goes `step` of the way (shrinkage). moved[c]
+ * becomes what the coordinate moved by. */
+static void cwb_layer_solve(double *tables, int64_t K, double q, double step, const uint8_t *active,
+                            const double *coef, double *moved) {
+    for (int64_t c = 0; c < K; c++) {
+        moved[c] = 0.0;
+        if (!active[c]) continue;
+        double v_plus = 0.0, v_minus = 0.0;
+        for (int64_t b = 0; b < K; b++) {
+            const double *own = tables + 4 * (b * K + c), *other = tables + 4 * (c * K + b);
+            v_plus += (own[2] + own[3]) + (other[0] + other[2]);
+            v_minus += (own[0] + own[1]) + (other[1] + other[3]);
+        }
+        const double d = cwb_step(v_plus, v_minus, q, coef[c], step);
+        if (d == 0.0) continue;
+        const double up = exp(d), down = exp(-d);
+        for (int64_t b = 0; b < K; b++) {
+            double *own = tables + 4 * (b * K + c), *other = tables + 4 * (c * K + b);
+            own[0] *= up, own[1] *= up, own[2] *= down, own[3] *= down;
+            other[0] *= down, other[2] *= down, other[1] *= up, other[3] *= up;
+        }
+        moved[c] = d;
+    }
+}
+
+#endif
