@@ -197,7 +197,7 @@ def test_killed_training_loses_one_interval_at_most(tmp_path):
 def test_bad_checkpoints(tmp_path, arguments, message):
     with pytest.raises(ValueError, match=message):
         Checkpoint(tmp_path / "c", **arguments)
-    with pytest.raises(ValueError, match="folder that exists"):
+    with pytest.raises(ValueError, match="in an existing folder"):
         Checkpoint(tmp_path / "absent" / "c")
 
 
