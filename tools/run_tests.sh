@@ -1,6 +1,7 @@
 #!/bin/sh
 # Run the tests against the installed package, from outside the source tree:
 # run_tests.sh PYTHON [arguments of pytest]
+# A worker per processor; tests/conftest.py says which tests stay together.
 set -eu
 python=$1
 shift
@@ -16,4 +17,5 @@ where = pathlib.Path(cwboost.__file__).resolve()
 if pathlib.Path(sys.argv[1], "cwboost").resolve() in where.parents:
     sys.exit(f"cwboost is imported from the source tree ({where}); install it without -e")
 END
-"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" "$root/tests" "$@"
+"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" -n logical --dist loadgroup \
+	"$root/tests" "$@"

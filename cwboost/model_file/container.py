@@ -3,6 +3,10 @@
 The container holds no code and names none. `read` assumes a hostile file: it checks every length,
 dtype, shape and offset against the size of the file and a limit before it allocates memory.
 docs/model_file.md describes the bytes.
+
+Arrays are compressed as they are. Differences of neighbours and bytes grouped by significance saved
+11% to 15% of models of stumps and projections and 1% to 2% of models of trees, at several times
+the time.
 """
 
 from __future__ import annotations
@@ -28,8 +32,7 @@ DIMENSIONS_LIMIT = 4
 INFLATION_LIMIT = 1032  # the largest expansion factor of deflate
 DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
 DTYPES = {name: np.dtype(name) for name in DTYPE_NAMES}
-FILTERS = ("none", "shuffle", "delta")
-QUICK_ABOVE = 2**22  # larger arrays are compressed once, at the fastest level
+QUICK_ABOVE = 2**22  # larger arrays are compressed at the fastest level
 
 
 class ModelFileError(ValueError):
@@ -77,32 +80,15 @@ def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
         raise TypeError(f"array {name!r} has dtype {array.dtype}, which a model file cannot hold")
     shape = list(array.shape)
     array = np.ascontiguousarray(array, dtype=dtype)
-    quick = array.nbytes > QUICK_ABOVE
-    names = FILTERS if dtype.kind in "iu" else FILTERS[:2]
-    if quick:
-        names = ("shuffle",)
-    packed = {f: zlib.compress(_filtered(array.ravel(), f), 1 if quick else 9) for f in names}
-    best = min(packed, key=lambda f: len(packed[f]))
+    packed = zlib.compress(array.tobytes(), 1 if array.nbytes > QUICK_ABOVE else 9)
     entry = {
         "name": name,
         "dtype": dtype.str,
         "shape": shape,
-        "filter": best,
-        "bytes": len(packed[best]),
-        "crc32": zlib.crc32(packed[best]),
+        "bytes": len(packed),
+        "crc32": zlib.crc32(packed),
     }
-    return entry, packed[best]
-
-
-def _filtered(flat: np.ndarray, name: str) -> bytes:
-    """Return bytes that compress better: differences of neighbours, grouped by significance."""
-    if name == "delta":
-        words = flat.view(f"<u{flat.itemsize}")
-        flat = words.copy()
-        flat[1:] -= words[:-1]
-    if name != "none":
-        flat = flat.view(np.uint8).reshape(-1, flat.itemsize).T
-    return flat.tobytes()
+    return entry, packed
 
 
 def _replace(path, parts: list[bytes]) -> None:
@@ -228,7 +214,7 @@ def _check_entries(entries, stored: int, max_bytes: int) -> None:
 
 def _raw_bytes(entry) -> int:
     """Check one entry of the table and return the size of its array."""
-    fields = {"name", "dtype", "shape", "filter", "bytes", "crc32"}
+    fields = {"name", "dtype", "shape", "bytes", "crc32"}
     if not isinstance(entry, dict) or set(entry) != fields:
         raise ModelFileError(
             f"an entry of the table of arrays must have the fields {sorted(fields)}"
@@ -238,8 +224,6 @@ def _raw_bytes(entry) -> int:
         raise ModelFileError("an array's name must be a string of at most 100 characters")
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
         raise ModelFileError(f"array {name!r} has the unknown dtype {str(entry['dtype'])[:20]!r}")
-    if not isinstance(entry["filter"], str) or entry["filter"] not in FILTERS:
-        raise ModelFileError(f"array {name!r} has an unknown filter")
     if (
         not isinstance(shape, list)
         or len(shape) > DIMENSIONS_LIMIT
@@ -270,20 +254,7 @@ def _read_array(file, entry: dict) -> np.ndarray:
         raise ModelFileError(f"array {name!r} does not decompress: {error}") from error
     if len(raw) != n_bytes or not inflater.eof or inflater.unused_data:
         raise ModelFileError(f"array {name!r} does not decompress to its declared size")
-    flat = _unfiltered(raw, dtype, entry["filter"])
+    flat = np.frombuffer(bytearray(raw), dtype)  # of a bytearray, so that it is writeable
     if dtype.kind == "b" and np.any(flat.view(np.uint8) > 1):
         raise ModelFileError(f"array {name!r} has bools other than 0 and 1")
     return flat.reshape(entry["shape"])
-
-
-def _unfiltered(raw: bytes, dtype: np.dtype, name: str) -> np.ndarray:
-    """Invert `_filtered`; return an array that owns its memory."""
-    flat = np.frombuffer(raw, np.uint8)
-    if name != "none":
-        flat = flat.reshape(dtype.itemsize, -1).T
-    flat = np.array(flat, order="C").reshape(-1)
-    if name == "delta":
-        words = flat.view(f"<u{dtype.itemsize}")
-        # The cumulative sum wraps around as the differences did.
-        np.cumsum(words, dtype=words.dtype, out=words)
-    return flat.view(dtype)

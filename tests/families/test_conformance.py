@@ -32,6 +32,8 @@ SETTINGS = {
         {"splitter": "best", "max_depth": 3, "max_features": None},
         {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
+        {"min_samples_leaf": 4, "max_leaf_nodes": 9},
+        {"criterion": "edge", "trim": 0.2},
     ],
     "mixed": [
         {"families": ["stump"]},

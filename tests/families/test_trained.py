@@ -103,6 +103,7 @@ def megabytes(program, weak_learner):
 
 
 @on_linux
+@pytest.mark.slow
 @pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
 def test_bags_of_words_take_memory_of_their_entries(weak_learner):
     """20,000 x 50,000 at 0.2%: 15 MB as CSR, 1 GB as dense bytes, 8 GB as dense doubles."""
@@ -110,6 +111,7 @@ def test_bags_of_words_take_memory_of_their_entries(weak_learner):
 
 
 @on_linux
+@pytest.mark.slow
 @pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
 def test_memory_of_prediction_stays_flat(weak_learner):
     """60,000 images are 45 MB; as doubles they would be 376 MB."""

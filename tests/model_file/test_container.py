@@ -71,7 +71,7 @@ def test_arrays_of_models_are_compressed(path):
         "polarity": rng.choice(np.array([-1, 1], np.int8), n),
     }
     write(path, {}, arrays)
-    assert path.stat().st_size < 3 * n
+    assert path.stat().st_size < sum(array.nbytes for array in arrays.values()) / 3
 
 
 @pytest.mark.parametrize("array", [np.zeros(2, complex), np.array(["a"]), np.array([None])])
@@ -135,8 +135,7 @@ def test_limit_on_bytes(written):
         ("dtype", "|O", "unknown dtype"),
         ("dtype", ["<i8"], "unknown dtype"),
         ("dtype", ">i8", "unknown dtype"),
-        ("filter", "exec", "unknown filter"),
-        ("filter", {}, "unknown filter"),
+        ("filter", "delta", "must have the fields"),
         ("bytes", -5, "size and checksum of .* integers >= 0"),
         ("bytes", 2**62, "cut off"),
         ("bytes", None, "size and checksum of .* integers >= 0"),
@@ -180,7 +179,6 @@ def entry(stored, **changed):
         "name": "x",
         "dtype": "<f8",
         "shape": [4],
-        "filter": "none",
         "bytes": len(stored),
         "crc32": zlib.crc32(stored),
     }
@@ -269,6 +267,7 @@ def test_permissions_and_links(written, tmp_path):
     assert link.is_symlink() and read(written, LIMIT)[0] == {"b": 2}
 
 
+@pytest.mark.slow
 def test_kill_during_save_leaves_a_whole_file(path):
     """Kill a process that alternately saves two models, at random moments."""
     program = """

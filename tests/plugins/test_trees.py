@@ -1,4 +1,4 @@
-"""The tree family: contract, arrays, prediction."""
+"""The tree family: arrays, prediction."""
 
 import pickle
 
@@ -10,7 +10,6 @@ from sklearn.base import clone
 from slow_trees import evaluate, nested
 
 from cwboost import BindContext, Priced, unpack_outputs
-from cwboost.testing import check_weak_learner_family
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -134,23 +133,6 @@ def test_feature_shares():
     expected[:6] /= expected[:6].sum(axis=1, keepdims=True)
     np.testing.assert_allclose(shares, expected)
     assert not shares[6:].any()
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"criterion": "entropy", "max_features": None},
-        {"criterion": "edge", "max_depth": 1, "max_features": None},
-        {"max_leaf_nodes": 8, "min_samples_leaf": 3, "max_depth": None},
-        {"max_bins": 4, "max_features": 2},
-        {"splitter": "best", "trim": 0.0},
-        {"splitter": "random", "criterion": "edge", "trim": 0.2},
-        {"splitter": "random", "min_samples_leaf": 4, "max_leaf_nodes": 9},
-    ],
-)
-def test_conformance(params):
-    check_weak_learner_family(TreeFamily(**params))
 
 
 def test_wrong_shapes_at_prediction():
