@@ -1,7 +1,10 @@
 """A Newton step on the positive coefficients, for columns that the classes share.
 
 Coordinate descent alone closes a small gap slowly, because the coefficients of the classes for
-one column are strongly coupled. With R as in `cwboost.master`, |R| its entrywise absolute value
+one column are strongly coupled. L-BFGS-B needs the step too, for relative gaps at which rounding
+ends its line search (`cwboost.baselines.gap`).
+
+With R as in `cwboost.master`, |R| its entrywise absolute value
 and columns h_j and h_k, the Hessian of the restricted master is
 
     (1/q) sum_i |r_c(i)| h_j(i) h_k(i)                                  within class c,
