@@ -4,6 +4,7 @@ from importlib import import_module
 
 _LAZY = {
     "MixedFamily": "cwboost.families.composed.mixed",
+    "SklearnFamily": "cwboost.families.composed.sklearn_family",
 }
 __all__ = sorted(_LAZY)
 

@@ -139,8 +139,8 @@ class ThresholdTrees:
         Returns
         -------
         callable
-            ``scorer(X, n_threads=1)`` returns an array of shape (n_samples, n_scores), added in
-            the order of the trees: the same bits for any number of threads.
+            ``scorer(X, n_threads=1)`` returns an array of shape (n_samples, n_scores),
+            added in the order of the trees, the same bits for any number of threads.
 
         Raises
         ------
@@ -153,6 +153,24 @@ class ThresholdTrees:
             raise ValueError("trees on linear features have no compiled scorer")
         self.check(np.iinfo(np.int32).max)
         return TreeScores(self.nodes(), coef)
+
+    def outputs(self, X) -> np.ndarray:
+        """Outputs of the trees, computed by a compiled kernel.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(self)), dtype int8, values -1 and +1
+
+        Raises
+        ------
+        ValueError
+            If the trees are not well-formed, or compare linear features.
+        """
+        return self.scorer(sparse.csr_array((len(self), 1))).outputs(X)
 
     def stumps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
         """Inverse of `stump_trees`: feature, threshold, polarity and missing of every tree.

@@ -32,6 +32,7 @@ OWN_DISTRIBUTION = "cwboost"
 # Families of cwboost itself, which are made of other things and so belong to no plugin.
 COMPOSED = {
     "mixed": "cwboost.families.composed.mixed:MixedFamily",
+    "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
 }
 
 

@@ -43,13 +43,19 @@ class TreeScores:
         ndarray of shape (n_samples, n_scores), dtype float64
             The same bits for any number of threads and any way of cutting X into chunks of rows.
         """
-        n_features = X.shape[1]
+        return self._bound(X.shape[1]).scores(rows_for_trees(X), self.coef, n_threads)
+
+    def outputs(self, X) -> np.ndarray:
+        """Outputs of the trees, int8 of shape (n_samples, n_trees)."""
+        return self._bound(X.shape[1]).outputs(rows_for_trees(X))
+
+    def _bound(self, n_features: int) -> TreeEvaluator:
         if n_features < self.n_needed:
             raise ValueError(f"X must have at least {self.n_needed} features, got {n_features}")
         evaluator = self._evaluator
         if evaluator is None or evaluator.n_features != n_features:
             evaluator = self._evaluator = TreeEvaluator(**self.nodes, n_features=n_features)
-        return evaluator.scores(rows_for_trees(X), self.coef, n_threads)
+        return evaluator
 
 
 def rows_for_trees(X):

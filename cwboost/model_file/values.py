@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from importlib import import_module
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from cwboost.families.composed.sklearn_learners import (
+    FLAT_CLASSIFIERS,
+    OpaqueModels,
+    learners_class,
+)
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import FamilyError, get_family
 from cwboost.model_file.container import ModelFileError
@@ -56,6 +63,8 @@ class Encoder:
             return self._encode_array(value, where)
         if isinstance(value, WeakLearnerFamily):
             return encode_family(value, self, where)
+        if isinstance(value, BaseEstimator):
+            return _encode_estimator(value, self, where)
         raise TypeError(
             f"{where} is a {type(value).__qualname__}, which a model file cannot hold (it holds "
             "str, int, float, bool, None, lists, dicts, arrays of these, and families)"
@@ -99,12 +108,13 @@ class Decoder:
             "dict": self._dict,
             "array": self._array,
             "labels": self._labels,
-            "family": decode_family,
         }
-        if node[KIND] not in decoders:
-            raise ModelFileError(f"{where}: unknown kind of value {node[KIND][:20]!r}")
         if node[KIND] == "family":
             return decode_family(node, self, where)
+        if node[KIND] == "estimator":
+            return _decode_estimator(node, self, where)
+        if node[KIND] not in decoders:
+            raise ModelFileError(f"{where}: unknown kind of value {node[KIND][:20]!r}")
         return decoders[node[KIND]](node, where)
 
     def _items(self, node, where) -> list:
@@ -210,3 +220,36 @@ def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFam
             "saved by another version"
         )
     return family(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})
+
+
+def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) -> dict:
+    """A classifier of scikit-learn by its name and parameters, if its fitted form can be stored."""
+    name = type(estimator).__name__
+    if learners_class(estimator) is OpaqueModels:
+        raise TypeError(
+            f"{where} is a {name}, which a model file cannot hold: what it fits has no form in "
+            "flat arrays, and the file holds no pickle. These can be saved: "
+            f"{', '.join(FLAT_CLASSIFIERS)}"
+        )
+    params = estimator.get_params(deep=False).items()
+    return {
+        KIND: "estimator",
+        "name": name,
+        "params": {key: encoder.encode(value, f"{where}.{key}") for key, value in params},
+    }
+
+
+def _decode_estimator(node: Mapping, decoder: Decoder, where: str) -> BaseEstimator:
+    """Inverse of `_encode_estimator`, for names of a fixed list."""
+    name, params = node.get("name"), node.get("params")
+    if not isinstance(name, str) or name not in FLAT_CLASSIFIERS or not isinstance(params, dict):
+        raise ModelFileError(f"{where}: not a classifier that a model file can hold")
+    estimator = getattr(import_module(FLAT_CLASSIFIERS[name]), name)()
+    unknown = sorted(set(params) - set(estimator.get_params(deep=False)))
+    if unknown:
+        raise ModelFileError(
+            f"the installed scikit-learn has no parameter {unknown[0][:80]!r} of {name}: the model "
+            "was saved with another version"
+        )
+    decoded = {key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()}
+    return estimator.set_params(**decoded)

@@ -2,6 +2,8 @@
 
 import pytest
 from reference_family import ReferenceStump
+from sklearn.linear_model import RidgeClassifier, SGDClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from cwboost.families.contract import WeakLearners
 from cwboost.families.discovery import get_family, list_plugins
@@ -34,6 +36,11 @@ SETTINGS = {
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
         {"min_samples_leaf": 4, "max_leaf_nodes": 9},
         {"criterion": "edge", "trim": 0.2},
+    ],
+    "sklearn": [
+        {"estimator": DecisionTreeClassifier(max_depth=5, splitter="random")},
+        {"estimator": RidgeClassifier()},
+        {"estimator": SGDClassifier(max_iter=5, tol=None)},
     ],
     "mixed": [
         {"families": ["stump"]},

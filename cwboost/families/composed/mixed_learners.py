@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from cwboost.families.array_learners import check_arrays
+from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners
 from cwboost.families.discovery import FamilyError, get_family
 from cwboost.families.flat_forms import ThresholdTrees
@@ -85,7 +85,7 @@ class MixedLearners(WeakLearners):
         forms = [batch.flat_form() for batch in self.parts.values()]
         if not forms or None in forms:
             return None
-        return _joined(forms, np.argsort(self._order()))
+        return join_trees(forms, np.argsort(self._order()))
 
     def _order(self) -> np.ndarray:
         """Places of the learners in the order of the parts, one behind the other."""
@@ -153,43 +153,3 @@ def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakL
     if issubclass(learners_type, MixedLearners):
         raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
     return learners_type.from_arrays(arrays, n_features)
-
-
-def _joined(forms: Sequence[ThresholdTrees], order) -> ThresholdTrees:
-    """Trees of several forms as one, tree ``t`` of it being number ``order[t]`` of them all."""
-    if any(form.directions is not None for form in forms):
-        forms = _on_linear_features(forms)
-    starts = np.cumsum([0, *(form.offsets[-1] for form in forms[:-1])])
-    sizes = np.concatenate([np.diff(form.offsets) for form in forms])[order]
-    first = np.concatenate([form.offsets[:-1] + start for form, start in zip(forms, starts)])[order]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
-    arrays = {
-        name: np.concatenate([getattr(form, name) for form in forms])[nodes]
-        for name in ("feature", "threshold", "left", "missing", "sign")
-    }
-    return ThresholdTrees(offsets, **arrays, directions=forms[0].directions)
-
-
-def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:
-    """The same trees on one set of linear features; a plain feature is one of these too."""
-    n_features = next(len(form.directions) for form in forms if form.directions is not None)
-    columns, moved, n_columns = [], [], 0
-    for form in forms:
-        split = form.feature >= 0
-        feature, threshold = form.feature.copy(), form.threshold.copy()
-        if form.directions is None:
-            used, place = np.unique(feature[split], return_inverse=True)
-            directions = np.zeros((n_features, len(used)))
-            directions[used, np.arange(len(used))] = 1.0
-            feature[split] = place
-        else:
-            directions = form.directions
-            if form.mean is not None:
-                threshold[split] += (form.mean @ directions)[feature[split]]
-        feature[split] += n_columns
-        n_columns += directions.shape[1]
-        columns.append(directions)
-        moved.append(replace(form, feature=feature, threshold=threshold, mean=None))
-    joined = np.hstack(columns)
-    return [replace(form, directions=joined) for form in moved]

@@ -1,0 +1,144 @@
+"""Any classifier of scikit-learn as a weak learner."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import ThreadpoolController
+
+from cwboost.families.composed.sklearn_learners import SklearnLearners, TreeModels, learners_class
+from cwboost.families.contract import (
+    BindContext,
+    Capabilities,
+    Priced,
+    Pricer,
+    PricingRequest,
+    WeakLearnerFamily,
+    pack_outputs,
+)
+
+__all__ = ["SklearnFamily"]
+
+LARGEST = float(np.finfo(np.float32).max) / 2
+
+
+class SklearnFamily(WeakLearnerFamily):
+    """Weak learners fitted by a scikit-learn classifier that takes ``sample_weight``.
+
+    For each class and round a clone is fitted to a binary problem: an example's label is the sign
+    of its weight, its ``sample_weight`` the absolute value. If it does worse than a constant, the
+    constant takes its place.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        None stands for ``DecisionTreeClassifier(max_depth=2)``. If it has a parameter
+        ``random_state`` that is None, every clone gets a seed drawn from the generator of
+        training.
+
+    Notes
+    -----
+    `DecisionTreeClassifier`, `ExtraTreeClassifier`, `LogisticRegression`, `RidgeClassifier`,
+    `SGDClassifier`, `Perceptron` and `LinearSVC` are kept as flat arrays: such models are saved and
+    loaded without pickle and exported to ONNX. With any other classifier a model trains, predicts
+    and can be pickled; ``save`` refuses it.
+
+    Sparse data are not taken, since scikit-learn fits other models to them than to the same data in
+    dense form. Missing values are taken if the classifier takes them.
+
+    Pricing is never exact, and slower than that of the shipped families: a clone is validated,
+    fitted and evaluated in every round for every class.
+    """
+
+    name = "sklearn"
+    api_version = 1
+    learners_type = SklearnLearners
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    @property
+    def capabilities(self):
+        return Capabilities(missing_values=get_tags(self._template()).input_tags.allow_nan)
+
+    def bind(self, X, context: BindContext) -> SklearnPricer:
+        estimator = self._template()
+        if not is_classifier(estimator) or not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                "estimator must be a classifier of scikit-learn whose fit takes sample_weight, got "
+                f"{estimator!r}"
+            )
+        return SklearnPricer(X, estimator, context)
+
+    def _template(self):
+        if self.estimator is None:
+            return DecisionTreeClassifier(max_depth=2)
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise ValueError(f"estimator must be an instance of a classifier, got {self.estimator}")
+        return self.estimator
+
+
+class SklearnPricer(Pricer):
+    """Fits a clone for every target."""
+
+    def __init__(self, X, estimator, context: BindContext):
+        self.n_samples, self.n_features = X.shape
+        self._X = X
+        self._form = learners_class(estimator)
+        # Trees of scikit-learn refuse what float32 cannot hold; no split tells it from less.
+        self._fitted_on = _clipped(X) if self._form is TreeModels else X
+        self._estimator = estimator
+        self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
+        self._random_state = context.random_state
+        self._libraries = ThreadpoolController()
+
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        seeds = self._random_state.integers(2**31, size=len(weights)) if self._seeded else None
+        # One thread of the linear algebra: its sums depend on how many there are.
+        with self._libraries.limit(limits=1):
+            found = [
+                self._price_one(row, None if seeds is None else int(seeds[t]))
+                for t, row in enumerate(weights)
+            ]
+        learners, outputs, edges = zip(*found)
+        return Priced(
+            self._form.concatenate(learners),
+            pack_outputs(np.concatenate(outputs, axis=1)),
+            np.array(edges),
+        )
+
+    def _price_one(self, row, seed) -> tuple[SklearnLearners, np.ndarray, float]:
+        """The learner for one row of weights, its outputs and its edge."""
+        total = float(row.sum())
+        rows = np.flatnonzero(row)
+        label = np.where(row[rows] > 0, 1, -1)
+        if rows.size and abs(label.sum()) < len(label):
+            learner = self._fit(rows, label, np.abs(row[rows]), seed)
+            outputs = learner.outputs(self._X)
+            edge = float(row @ outputs[:, 0])
+            if edge < 0:
+                learner, outputs, edge = learner.reversed(), -outputs, -edge
+            if edge > abs(total):
+                return learner, outputs, edge
+        sign = 1 if total >= 0 else -1
+        outputs = np.full((self.n_samples, 1), sign, dtype=np.int8)
+        return self._form.constant(sign, self.n_features), outputs, abs(total)
+
+    def _fit(self, rows, label, size, seed) -> SklearnLearners:
+        estimator = clone(self._estimator)
+        if seed is not None:
+            estimator.set_params(random_state=seed)
+        X = self._fitted_on if len(rows) == self.n_samples else self._fitted_on[rows]
+        # Mean one, as scikit-learn's own defaults expect.
+        estimator.fit(X, label, sample_weight=size / size.max() / np.mean(size / size.max()))
+        return self._form.of(estimator, self.n_features)
+
+
+def _clipped(X):
+    """X with its values in the range of float32; X itself if they are."""
+    if X.dtype.kind != "f" or not (np.abs(X) > LARGEST).any():
+        return X
+    return np.clip(X, -LARGEST, LARGEST)

@@ -1,0 +1,254 @@
+"""Fitted classifiers of scikit-learn as weak learners: trees and linear models as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.families.array_learners import ArrayLearners
+from cwboost.families.composed.joined_trees import join_trees
+from cwboost.families.contract import WeakLearners
+from cwboost.families.flat_forms import DTYPES, ThresholdTrees, stump_trees
+from cwboost.kernels import Projector
+
+__all__ = [
+    "FLAT_CLASSIFIERS",
+    "LinearModels",
+    "OpaqueModels",
+    "SklearnLearners",
+    "TreeModels",
+    "learners_class",
+]
+
+FLAT_CLASSIFIERS = {
+    "DecisionTreeClassifier": "sklearn.tree",
+    "ExtraTreeClassifier": "sklearn.tree",
+    "LinearSVC": "sklearn.svm",
+    "LogisticRegression": "sklearn.linear_model",
+    "Perceptron": "sklearn.linear_model",
+    "RidgeClassifier": "sklearn.linear_model",
+    "SGDClassifier": "sklearn.linear_model",
+}
+"""Classifiers whose fitted form is known, by name, and the module that exports each."""
+
+
+def learners_class(estimator) -> type[SklearnLearners]:
+    """How fitted clones of an estimator are kept: exactly these classes have a flat form."""
+    kind = type(estimator)
+    module = FLAT_CLASSIFIERS.get(kind.__name__, "nowhere")
+    if not kind.__module__.startswith(f"{module}."):
+        return OpaqueModels
+    return TreeModels if module == "sklearn.tree" else LinearModels
+
+
+class SklearnLearners(WeakLearners):
+    """A batch of fitted binary classifiers; the subclasses say in which form.
+
+    Each form has ``of(estimator, n_features)``, one learner that predicts as a fitted estimator
+    with the classes -1 and +1 does, ``constant(sign, n_features)``, and ``reversed()``.
+    """
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> SklearnLearners:
+        form = LinearModels if "weights" in arrays else TreeModels
+        return form.from_arrays(arrays, n_features)
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[SklearnLearners]) -> SklearnLearners:
+        return type(batches[0]).concatenate(batches)
+
+
+class TreeModels(SklearnLearners):
+    """Decision trees.
+
+    Parameters
+    ----------
+    trees : ThresholdTrees
+    n_features : int
+    """
+
+    def __init__(self, trees: ThresholdTrees, n_features: int):
+        self.trees = trees
+        self.n_features = n_features
+
+    @classmethod
+    def of(cls, estimator, n_features: int) -> TreeModels:
+        tree, classes = estimator.tree_, estimator.classes_
+        levels = [np.zeros(1, dtype=np.intp)]
+        while len(levels[-1]):
+            inner = levels[-1][tree.children_left[levels[-1]] >= 0]
+            children = np.stack([tree.children_left[inner], tree.children_right[inner]], axis=1)
+            levels.append(children.ravel())
+        order = np.concatenate(levels)
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order))
+        left = tree.children_left[order]
+        leaf = left < 0
+        sign = classes[np.argmax(tree.value[order, 0], axis=1)]
+        to_left = tree.missing_go_to_left[order] > 0
+        trees = ThresholdTrees(
+            offsets=np.array([0, len(order)], dtype=np.int64),
+            feature=np.where(leaf, -1, tree.feature[order]).astype(np.int32),
+            threshold=np.where(leaf, 0.0, tree.threshold[order]),
+            left=np.where(leaf, -1, place[left]).astype(np.int32),
+            missing=np.where(leaf, 0, np.where(to_left, -1, 1)).astype(np.int8),
+            sign=np.where(leaf, sign, 0).astype(np.int8),
+        )
+        return cls(trees, n_features)
+
+    @classmethod
+    def constant(cls, sign: int, n_features: int) -> TreeModels:
+        one = np.array([sign], dtype=np.int8)
+        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one), n_features)
+
+    def reversed(self) -> TreeModels:
+        nodes = self.trees.nodes()
+        nodes["sign"] = -nodes["sign"]
+        return TreeModels(ThresholdTrees(**nodes), self.n_features)
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def outputs(self, X) -> np.ndarray:
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
+        return self.trees.outputs(X)
+
+    def flat_form(self) -> ThresholdTrees:
+        return self.trees
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self.trees.nodes()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
+        if set(arrays) != set(DTYPES):
+            raise ValueError(f"trees have the arrays {sorted(DTYPES)}, got {sorted(arrays)}")
+        trees = ThresholdTrees(**arrays)
+        trees.check(n_features)
+        return cls(trees, n_features)
+
+    def take(self, indices) -> TreeModels:
+        return TreeModels(join_trees([self.trees], indices), self.n_features)
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[TreeModels]) -> TreeModels:
+        return cls(join_trees([batch.trees for batch in batches]), batches[0].n_features)
+
+
+class LinearModels(ArrayLearners, SklearnLearners):
+    """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``."""
+
+    layout: ClassVar = {
+        "weights": ("float64", ("n_features",)),
+        "intercept": ("float64", ()),
+        "polarity": ("int8", ()),
+    }
+
+    @classmethod
+    def of(cls, estimator, n_features: int) -> LinearModels:
+        weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
+        # Without an intercept, scikit-learn has a plain 0 here.
+        intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64)).ravel()[:1]
+        if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
+            return cls.constant(1, n_features)
+        return cls(weights=weights, intercept=intercept, polarity=[1], n_features=n_features)
+
+    @classmethod
+    def constant(cls, sign: int, n_features: int) -> LinearModels:
+        weights = np.zeros((1, n_features))
+        return cls(weights=weights, intercept=[1.0], polarity=[sign], n_features=n_features)
+
+    def reversed(self) -> LinearModels:
+        arrays = {**self.arrays(), "polarity": -self.polarity}
+        return LinearModels(**arrays, n_features=self.n_features)
+
+    def outputs(self, X) -> np.ndarray:
+        return self._signs(self._projector()(X))
+
+    def _projector(self) -> Projector:
+        """The products with all weights; with one column of zeros if there are no learners."""
+        return Projector(self.weights.T if len(self) else np.zeros((self.weights.shape[1], 1)))
+
+    def _signs(self, values) -> np.ndarray:
+        above = values[: len(self)] > -self.intercept[:, None]
+        return np.where(above, self.polarity[:, None], -self.polarity[:, None]).T
+
+    def scorer(self, coef):
+        coef = sparse.csr_array(coef, dtype=np.float64)
+        if coef.shape[0] != len(self):
+            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        projector = self._projector()
+        step = max(1, 2**22 // max(1, len(self)))
+
+        def scorer(X, n_threads: int = 1) -> np.ndarray:
+            scores = np.zeros((X.shape[0], coef.shape[1]))
+            for start in range(0, X.shape[0], step):
+                rows = slice(start, min(start + step, X.shape[0]))
+                signs = self._signs(projector(X[rows], n_threads))
+                scores[rows] = signs.astype(np.float64) @ coef
+            return scores
+
+        return scorer
+
+    def flat_form(self) -> ThresholdTrees:
+        stumps = stump_trees(np.arange(len(self)), -self.intercept, self.polarity, -self.polarity)
+        return ThresholdTrees(**stumps.nodes(), directions=self.weights.T)
+
+    def check_values(self, n_features: int) -> None:
+        for name in ("weights", "intercept"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ValueError(f"array {name!r} must be finite")
+        if not np.isin(self.polarity, (-1, 1)).all():
+            raise ValueError("array 'polarity' must hold -1 and +1")
+
+
+class OpaqueModels(SklearnLearners):
+    """Fitted estimators of any kind, which no model file can hold.
+
+    Parameters
+    ----------
+    models : sequence of (estimator or None, int)
+        A fitted classifier of -1 and +1, or None for a constant; and a factor, -1 or +1.
+    """
+
+    def __init__(self, models: Sequence[tuple]):
+        self.models = tuple(models)
+
+    @classmethod
+    def of(cls, estimator, n_features: int) -> OpaqueModels:
+        return cls([(estimator, 1)])
+
+    @classmethod
+    def constant(cls, sign: int, n_features: int) -> OpaqueModels:
+        return cls([(None, sign)])
+
+    def reversed(self) -> OpaqueModels:
+        return OpaqueModels([(model, -sign) for model, sign in self.models])
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def outputs(self, X) -> np.ndarray:
+        outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
+        for j, (model, sign) in enumerate(self.models):
+            outputs[:, j] = sign if model is None else sign * model.predict(X)
+        return outputs
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        kinds = sorted({type(model).__name__ for model, _ in self.models if model is not None})
+        raise TypeError(
+            f"a fitted {' or '.join(kinds)} has no form in flat arrays, so that a model file, "
+            "which holds no pickle, cannot hold it; these can be saved: "
+            f"{', '.join(FLAT_CLASSIFIERS)}"
+        )
+
+    def take(self, indices) -> OpaqueModels:
+        return OpaqueModels([self.models[j] for j in np.asarray(indices, dtype=np.intp)])
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[OpaqueModels]) -> OpaqueModels:
+        return cls([model for batch in batches for model in batch.models])

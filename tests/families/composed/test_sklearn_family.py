@@ -1,0 +1,166 @@
+"""Classifiers of scikit-learn as weak learners: what is fitted, kept, stored and refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+import cwboost
+from cwboost import BindContext, CWBoostClassifier, load_model
+from cwboost.datasets import load_vowel
+from cwboost.families import MixedFamily, SklearnFamily
+
+FLAT = [
+    None,
+    DecisionTreeClassifier(max_depth=4),
+    ExtraTreeClassifier(max_depth=4),
+    LogisticRegression(C=0.1, tol=1e-2),
+    RidgeClassifier(),
+    SGDClassifier(max_iter=3, tol=None),
+    Perceptron(max_iter=3, tol=None),
+    LinearSVC(dual=False, fit_intercept=False),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_vowel(return_X_y=True)
+    return train_test_split(X, y, test_size=0.5, random_state=0)
+
+
+@pytest.fixture(scope="module", params=FLAT, ids=lambda e: type(e).__name__)
+def model(request, data):
+    family = SklearnFamily(request.param)
+    return CWBoostClassifier(family, n_estimators=3, random_state=0).fit(data[0], data[2])
+
+
+def bind(estimator, X):
+    context = BindContext(n_targets=3, random_state=np.random.default_rng(0))
+    return SklearnFamily(estimator).bind(X, context)
+
+
+@pytest.mark.parametrize("estimator", FLAT[1:], ids=lambda e: type(e).__name__)
+def test_the_flat_form_predicts_as_the_estimator(data, estimator):
+    X = data[0].astype(np.float32).astype(np.float64)
+    rng = np.random.default_rng(3)
+    # Labels that every classifier can learn: a constant must not be better.
+    weights = (np.where(X[:, 0] > np.median(X[:, 0]), 1, -1) * rng.exponential(size=len(X)))[None]
+    estimator = clone(estimator)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=7)
+    priced = bind(estimator, X).price(weights)
+    size = np.abs(weights[0]) / np.abs(weights[0]).max()
+    label = np.where(weights[0] > 0, 1, -1)
+    expected = clone(estimator).fit(X, label, sample_weight=size / size.mean()).predict(X)
+    outputs = priced.learners.outputs(X)[:, 0]
+    assert abs(outputs @ expected) == len(X)
+    assert priced.edges[0] == pytest.approx(weights[0] @ outputs)
+
+
+def test_saved_and_copied_models_predict_the_same(model, data, tmp_path):
+    X, X_test, y, _ = data
+    expected = model.decision_function(X_test)
+    model.save(tmp_path / "model.cwb")
+    assert b"sklearn." not in (tmp_path / "model.cwb").read_bytes()  # No import path.
+    loaded = load_model(tmp_path / "model.cwb")
+    for other in (loaded, pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)):
+        np.testing.assert_array_equal(other.decision_function(X_test), expected)
+    assert repr(loaded.family_) == repr(model.family_)
+
+
+def test_exported_models_predict_the_same(model, data):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    exported = cwboost.to_onnx(model).SerializeToString()
+    scores = onnxruntime.InferenceSession(exported).run(["scores"], {"X": data[1].astype("f8")})[0]
+    np.testing.assert_allclose(scores, model.decision_function(data[1]), atol=1e-12)
+
+
+def test_any_other_classifier_trains_predicts_and_is_not_saved(data, tmp_path):
+    X, X_test, y, y_test = data
+    clf = CWBoostClassifier(SklearnFamily(GaussianNB()), n_estimators=5).fit(X, y)
+    assert clf.score(X_test, y_test) > 0.5
+    copy = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(copy.decision_function(X_test), clf.decision_function(X_test))
+    with pytest.raises(TypeError, match=r"GaussianNB, which a model file cannot hold: .*pickle"):
+        clf.save(tmp_path / "model.cwb")
+    with pytest.raises(TypeError, match="a fitted GaussianNB has no form in flat arrays"):
+        clf.ensemble_.learners.arrays()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_of_the_same_name_is_not_taken_for_that_of_scikit_learn(data, tmp_path):
+    class DecisionTreeClassifier(GaussianNB):
+        pass
+
+    clf = CWBoostClassifier(SklearnFamily(DecisionTreeClassifier()), n_estimators=2)
+    with pytest.raises(TypeError, match="cannot hold"):
+        clf.fit(data[0], data[2]).save(tmp_path / "model.cwb")
+
+
+def test_missing_values_go_where_the_tree_sends_them(data):
+    X = data[0].copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    weights = np.random.default_rng(3).normal(size=(1, len(X)))
+    tree = DecisionTreeClassifier(max_depth=4, random_state=1)
+    size = np.abs(weights[0]) / np.abs(weights[0]).max()
+    fitted = tree.fit(X, np.where(weights[0] > 0, 1, -1), sample_weight=size / size.mean())
+    outputs = bind(tree, X).price(weights).learners.outputs(X)[:, 0]
+    # scikit-learn compares in float32.
+    assert (outputs == fitted.predict(X)).mean() > 0.99
+    assert SklearnFamily(tree).capabilities.missing_values
+    assert not SklearnFamily(RidgeClassifier()).capabilities.missing_values
+
+
+def test_values_beyond_float32_are_taken_by_trees():
+    X = np.array([[1e300], [-1e300], [np.inf], [2.0]])
+    weights = np.array([[1.0, -1.0, 1.0, -1.0]])
+    priced = bind(None, X).price(weights)
+    assert priced.edges[0] == 4.0
+
+
+@pytest.mark.parametrize(
+    "estimator, message",
+    [
+        (KNeighborsClassifier(), "whose fit takes sample_weight"),
+        (KMeans(), "estimator must be a classifier"),
+        (DecisionTreeClassifier, "must be an instance"),
+        ("tree", "must be an instance"),
+    ],
+)
+def test_estimators_are_checked(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        bind(estimator, np.eye(4))
+
+
+def test_nested_parameters_and_mixing(data, tmp_path):
+    family = MixedFamily(["stump", SklearnFamily(DecisionTreeClassifier())])
+    family.set_params(sklearn__estimator__max_depth=3)
+    clf = CWBoostClassifier(family, n_estimators=4, random_state=0).fit(data[0], data[2])
+    assert clf.get_params()["weak_learner__sklearn__estimator__max_depth"] == 3
+    clf.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    expected = clf.decision_function(data[1])
+    np.testing.assert_array_equal(loaded.decision_function(data[1]), expected)
+    assert "sklearn" in clf.ensemble_.learners.parts
+
+
+def test_a_hostile_file_names_no_other_class():
+    from cwboost.model_file.container import ModelFileError
+    from cwboost.model_file.values import Decoder
+
+    for node in (
+        {"$": "estimator", "name": "MLPClassifier", "params": {}},
+        {"$": "estimator", "name": 3, "params": {}},
+        {"$": "estimator", "name": "Perceptron", "params": {"no_such": 1}},
+        {"$": "estimator", "name": "Perceptron", "params": []},
+    ):
+        with pytest.raises(ModelFileError):
+            Decoder({}).decode(node, "here")
