@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import zlib
 from dataclasses import replace
 from numbers import Integral, Real
 from time import perf_counter
@@ -13,9 +12,11 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from cwboost.column_generation import ColumnGeneration
-from cwboost.estimator.base import BoostingClassifier, Problem, check_choice, check_number
+from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.calibration import LOSS_SCALE
 from cwboost.estimator.held_out import EarlyStopping, HeldOutScores
+from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
 from cwboost.master import RestrictedMaster
@@ -288,14 +289,9 @@ class CWBoostClassifier(BoostingClassifier):
             random_state=self.random_state,
         )
         kept.sort()
-        rest = Problem(
-            X=problem.X[kept],
-            y=problem.y[kept],
-            counts=np.bincount(problem.y[kept], minlength=len(self.classes_)),
-            weight=problem.weight[kept],
-            order=problem.order[kept],
+        return problem.take(kept), HeldOutScores(
+            problem.X[held], problem.y[held], len(self.classes_)
         )
-        return rest, HeldOutScores(problem.X[held], problem.y[held], len(self.classes_))
 
     # ---------------------------------------------------------------- training
 
@@ -315,11 +311,11 @@ class CWBoostClassifier(BoostingClassifier):
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
         if previous is None:
             # This takes a pass over all data, so do it only if a continuation may need it.
-            self._data = _fingerprint(problem) if self._keeps_state() else None
+            self._data = fingerprint(problem) if self._keeps_state() else None
             return training, None
         state = previous["state"]
         needed = state is not None or self._keeps_state()
-        self._data = _fingerprint(problem) if needed else None
+        self._data = fingerprint(problem) if needed else None
         resumed = state if state is not None and state["data"] == self._data else None
         resume(training, previous["ensemble"], problem.X, previous["history"], resumed)
         return training, resumed
@@ -371,13 +367,3 @@ class CWBoostClassifier(BoostingClassifier):
             "best_iteration_": best,
             "probability_scale_": LOSS_SCALE if held_out is None else held_out.scale(ensemble),
         }
-
-
-def _fingerprint(problem: Problem) -> int:
-    """Return a checksum of the training data."""
-    X = problem.X
-    parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
-    crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes())
-    for part in parts:
-        crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
-    return crc

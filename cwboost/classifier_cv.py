@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.base import check_number
+from cwboost.estimator.parameters import check_number
 
 __all__ = ["CWBoostClassifierCV"]
 

@@ -7,8 +7,8 @@ from scipy.special import log_expit, softmax
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
-from cwboost.estimator.base import check_choice
 from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.parameters import check_choice
 
 __all__ = ["AdaBoostMHClassifier"]
 

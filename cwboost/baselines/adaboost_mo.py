@@ -11,8 +11,8 @@ from scipy.special import softmax
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
-from cwboost.estimator.base import check_choice, check_number
 from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.parameters import check_choice, check_number
 
 __all__ = ["AdaBoostMOClassifier"]
 

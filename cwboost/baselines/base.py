@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import ClassVar
 
 from cwboost.callbacks import TimeLimit
-from cwboost.estimator.base import BoostingClassifier, check_number
+from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.parameters import check_number
 from cwboost.estimator.rounds import Fit
 
 __all__ = ["BaselineClassifier"]

@@ -57,7 +57,7 @@ class VoteTraining:
     Parameters
     ----------
     pricer : Pricer
-    problem : cwboost.estimator.base.Problem
+    problem : cwboost.estimator.problem.Problem
     n_scores : int
     held_out : cwboost.estimator.held_out.HeldOutScores or None
 

@@ -8,8 +8,6 @@ boosting.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,81 +15,26 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     column_or_1d,
     validate_data,
 )
 
+from cwboost.estimator.features import find_missing, refuse_categorical
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
+from cwboost.estimator.problem import Problem, read_only, sort_by_class
 from cwboost.estimator.rounds import Fit
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 from cwboost.families.sealing import SealedPricer, bind_family
 from cwboost.kernels import canonical, readable
 
-__all__ = ["BoostingClassifier", "Problem", "check_choice", "check_number"]
+__all__ = ["BoostingClassifier"]
 
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Checked training data: examples of positive weight, sorted by class.
-
-    Parameters
-    ----------
-    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), int64
-        Class index, not decreasing.
-    counts : ndarray of shape (n_classes,), int64
-    weight : ndarray of shape (n_samples,), float64
-        Positive, of mean between 1/2 and 1: scaled by a power of two.
-    order : ndarray of shape (n_samples,), int64
-        Row of each example in the matrix passed to `fit`.
-    """
-
-    X: object
-    y: np.ndarray
-    counts: np.ndarray
-    weight: np.ndarray
-    order: np.ndarray
-
-
-def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check kind (Integral or Real) and range of a scalar parameter and return it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the parameter, what was expected and what came.
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
-        wanted = "an integer" if kind is Integral else "a number"
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    if not (low < value if low_open else low <= value) or not value <= high:
-        bound = ">" if low_open else ">="
-        upper = "" if high == np.inf else f" and <= {high}"
-        raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
-    return value
-
-
-def check_choice(name, value, choices):
-    """Check a parameter that takes one of a few values and return it.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter, the choices and what came.
-    """
-    # Compare types as well: 1 == True, and an array has no truth value.
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
-    return value
 
 
 class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEstimator):
@@ -114,7 +57,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _check_X(self, X, *, reset, family):
         """Check a feature matrix for this estimator and what its family can take."""
-        _refuse_categorical(X)
+        refuse_categorical(X)
         if sparse.issparse(X) and X.ndim == 2:
             # First of all: conversions write where the indices point.
             X = canonical(X)
@@ -127,7 +70,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             ensure_all_finite=False,
         )
         X = X if sparse.issparse(X) else readable(X)
-        has_missing = _find_missing(X, family)
+        has_missing = find_missing(X, family)
         check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X
 
@@ -143,33 +86,9 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         check_consistent_length(X, y)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        return self._sorted_problem(X, y, sample_weight), family
-
-    def _sorted_problem(self, X, y, sample_weight) -> Problem:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None:
-            weight = weight * compute_sample_weight(class_weight, y)
-        used = np.flatnonzero(weight > 0)
-        if used.size == 0:
-            raise ValueError("sample_weight leaves no example: all weights are zero")
-        self.classes_, encoded = np.unique(y[used], return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "y must have at least two classes (of positive weight), got 1 class: "
-                f"{self.classes_[0]!r}"
-            )
-        order = np.argsort(encoded, kind="stable")
-        rows = used[order]
-        in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
-        weight = weight[rows]
-        return Problem(
-            X=X if in_place else X[rows],
-            y=encoded[order].astype(np.int64),
-            counts=np.bincount(encoded, minlength=len(self.classes_)),
-            weight=_scaled(weight),
-            order=rows,
-        )
+        problem, self.classes_ = sort_by_class(X, y, sample_weight, class_weight)
+        return problem, family
 
     def _check_validation(self, X_val, y_val, family):
         """Held-out examples given to `fit`, y encoded: None, or (X_val, y_val)."""
@@ -197,8 +116,8 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             n_targets=n_targets,
             random_state=rng,
             n_threads=self._n_threads(),
-            y=_read_only(problem.y),
-            class_counts=_read_only(problem.counts),
+            y=read_only(problem.y),
+            class_counts=read_only(problem.counts),
             feature_names=None if names is None else tuple(names),
         )
         return bind_family(family, problem.X, context)
@@ -347,52 +266,3 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         """Yield the predictions after each round, as `predict` returns them."""
         for scores in self._staged_scores(X):
             yield self._labels(scores)
-
-
-def _refuse_categorical(X) -> None:
-    """Name the categorical columns of a pandas or polars frame, and what to do with them."""
-    if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
-        return
-    kinds = ("category", "categorical", "enum")
-    names = [
-        str(name)
-        for name, dtype in zip(X.columns, X.dtypes)
-        if str(dtype).lower().startswith(kinds)
-    ]
-    if names:
-        raise ValueError(
-            f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
-            "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
-        )
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _scaled(weight) -> np.ndarray:
-    """Return the weights scaled to a mean near one by a power of two, which rounds none."""
-    return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
-
-
-def _find_missing(X, family) -> bool:
-    """Whether X has NaN; refuse it, and infinities too, where the family takes no missing values.
-
-    One sum looks at all values: it is finite unless one of them is not, or it overflows.
-    """
-    values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind != "f":
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return False
-    has_missing = bool(np.isnan(values).any())
-    if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
-        raise ValueError(
-            f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
-            f"{family.name!r} does not handle missing values."
-        )
-    return has_missing

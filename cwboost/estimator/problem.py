@@ -1,0 +1,112 @@
+"""The training data as boosting takes them: sorted by class, every weight positive."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
+
+__all__ = ["Problem", "fingerprint", "read_only", "sort_by_class"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Checked training data: examples of positive weight, sorted by class.
+
+    Parameters
+    ----------
+    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), int64
+        Class index, not decreasing.
+    counts : ndarray of shape (n_classes,), int64
+    weight : ndarray of shape (n_samples,), float64
+        Positive, of mean between 1/2 and 1: scaled by a power of two.
+    order : ndarray of shape (n_samples,), int64
+        Row of each example in the matrix passed to `fit`.
+    """
+
+    X: object
+    y: np.ndarray
+    counts: np.ndarray
+    weight: np.ndarray
+    order: np.ndarray
+
+    def take(self, rows) -> Problem:
+        """Return the problem of some of the examples, given in ascending order."""
+        return Problem(
+            X=self.X[rows],
+            y=self.y[rows],
+            counts=np.bincount(self.y[rows], minlength=len(self.counts)),
+            weight=self.weight[rows],
+            order=self.order[rows],
+        )
+
+
+def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
+    """Sort checked examples by class, without those of weight zero.
+
+    Parameters
+    ----------
+    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,) or None
+    class_weight : dict, "balanced" or None
+
+    Returns
+    -------
+    problem : Problem
+    classes : ndarray of shape (n_classes,)
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative, or fewer than two classes have positive weight.
+    """
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y)
+    used = np.flatnonzero(weight > 0)
+    if used.size == 0:
+        raise ValueError("sample_weight leaves no example: all weights are zero")
+    classes, encoded = np.unique(y[used], return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must have at least two classes (of positive weight), got 1 class: {classes[0]!r}"
+        )
+    order = np.argsort(encoded, kind="stable")
+    rows = used[order]
+    in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
+    weight = weight[rows]
+    problem = Problem(
+        X=X if in_place else X[rows],
+        y=encoded[order].astype(np.int64),
+        counts=np.bincount(encoded, minlength=len(classes)),
+        weight=_scaled(weight),
+        order=rows,
+    )
+    return problem, classes
+
+
+def fingerprint(problem: Problem) -> int:
+    """Return a checksum of the training data."""
+    X = problem.X
+    parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
+    crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes())
+    for part in parts:
+        crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
+    return crc
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _scaled(weight) -> np.ndarray:
+    """Return the weights scaled to a mean near one by a power of two, which rounds none."""
+    return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
