@@ -8,7 +8,8 @@ import numpy as np
 
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
-from cwboost.families.contract import Priced, Pricer
+from cwboost.families.contract import Priced, PricingRequest
+from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -29,7 +30,7 @@ class ColumnGeneration:
 
     Parameters
     ----------
-    pricer : Pricer
+    pricer : SealedPricer
         The family, bound to the training matrix.
     master : RestrictedMaster
     settings : Settings
@@ -53,7 +54,7 @@ class ColumnGeneration:
     """
 
     def __init__(self, pricer, master, settings, rng, held_out=None, extra_names=()):
-        self.pricer: Pricer = pricer
+        self.pricer: SealedPricer = pricer
         self.master: RestrictedMaster = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
@@ -84,38 +85,45 @@ class ColumnGeneration:
         self.between_rounds = False
         start = perf_counter()
         priced, edges = self.price()
-        self.observe_bound(edges)
+        self.observe_bound(priced, edges)
         priced_at = perf_counter()
-        layer, n_new = self.add_columns(priced, edges)
-        if not self.is_worth_solving(layer, n_new):
+        layers, n_new = self.add_columns(priced, edges)
+        if not self.is_worth_solving(layers, n_new):
             return self.end(priced)
-        report = self.solve(layer)
+        report = self.solve(layers)
         objective = self.record(report, priced_at - start, perf_counter() - priced_at)
         return self.schedule.goes_on(objective)
 
     def price(self) -> tuple[Priced, np.ndarray]:
-        """Return the best weak learner of each class and its edge in units of 1 (eq. colgen)."""
+        """Return the best weak learners per class and their edges in units of 1 (eq. colgen)."""
+        self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
-            priced = self.pricer.price(self._pricing_weights())
+            weights, rows = self._pricing_weights()
+            request = PricingRequest(rows, min_edge=PAYS * self.master.q)
+            priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q
-            if edges.max() > PAYS:
+            if (edges > PAYS).any():
                 break
         return priced, edges
 
-    def _pricing_weights(self) -> np.ndarray:
-        """Return R, with weight zero for the examples that this round leaves out."""
+    def _pricing_weights(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return R, zero for the examples that this round leaves out, and which it does not."""
         weights, share = self.master.weights, self.settings.subsample
         if share == 1.0:
-            return weights
+            return weights, None
         n_samples = weights.shape[1]
-        kept = np.zeros(n_samples, dtype=bool)
-        kept[self.rng.permutation(n_samples)[: max(1, round(share * n_samples))]] = True
-        return weights * (kept / share)
+        rows = np.sort(self.rng.permutation(n_samples)[: max(1, round(share * n_samples))])
+        kept = np.zeros_like(weights)
+        kept[:, rows] = weights[:, rows] * (1.0 / share)
+        return kept, rows
 
-    def observe_bound(self, edges) -> None:
+    def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.covers_family:
-            bound = self.master.dual_bound(float(edges.max()))
+            # Of a class without a learner the pricer says that no edge pays.
+            is_silent = not np.bincount(priced.target, minlength=self.master.n_classes).all()
+            best = edges.max(initial=PAYS if is_silent else 0.0)
+            bound = self.master.dual_bound(float(best))
             # Also where there is none yet: a comparison with NaN is false.
             self.best_bound = self.best_bound if self.best_bound >= bound else bound
 
@@ -124,39 +132,43 @@ class ColumnGeneration:
 
         Returns
         -------
-        layer : ndarray of shape (n_classes,), int
-            The row of each class's column in the master, -1 for none.
+        layers : ndarray of shape (n_layers, n_classes), int
+            The rows of each class's columns in the master, -1 for none.
         n_new : int
             Number of columns that were not there already.
         """
-        layer = np.full(self.master.n_classes, -1)
-        classes = np.flatnonzero(edges > PAYS)
-        outputs = priced.outputs if len(classes) == len(edges) else priced.outputs[classes]
-        layer[classes], is_new = self.master.add(classes, outputs)
-        new = classes[is_new]
+        paying = np.flatnonzero(edges > PAYS)
+        classes = priced.target[paying]
+        outputs = priced.outputs if len(paying) == len(edges) else priced.outputs[paying]
+        rows, is_new = self.master.add(classes, outputs)
+        new = paying[is_new]
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
             ids = self.model.add_learners(learners, edges[new])
-            self.columns.assign(new, layer[new], ids, self.master.coef_matrix.shape[1])
-        return layer, len(new)
+            width = self.master.coef_matrix.shape[1]
+            self.columns.assign(classes[is_new], rows[is_new], ids, width)
+        layer = np.arange(len(classes)) - np.searchsorted(classes, classes)  # classes ascend
+        layers = np.full((layer.max(initial=0) + 1, self.master.n_classes), -1)
+        layers[layer, classes] = rows
+        return layers, len(new)
 
-    def is_worth_solving(self, layer, n_new) -> bool:
+    def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
         if n_new:
             self.schedule.loosen()
             return True
-        if self.settings.stagewise and (layer >= 0).any():
+        if self.settings.stagewise and (layers >= 0).any():
             return True
         return self.n_rounds > 0 and self.schedule.tighten(self.master.objective)
 
-    def solve(self, layer) -> SolverReport:
-        """Solve the restricted master, beginning with the columns of `layer` (Algorithm 2)."""
+    def solve(self, layers) -> SolverReport:
+        """Solve the restricted master, beginning with the columns of `layers` (Algorithm 2)."""
         if self.settings.solver == "lbfgsb":
             report = lbfgsb(self.master)
         else:
             report = fcd(
                 self.master,
-                [layer],
+                layers,
                 epsilon=self.schedule.epsilon,
                 max_working_sets=self.schedule.max_working_sets,
                 rng=self.rng,
@@ -172,7 +184,7 @@ class ColumnGeneration:
         entry = {
             "objective": objective,
             "dual_bound": self.best_bound,
-            "gap": objective - self.best_bound,
+            "gap": self.gap(objective),
             "max_violation": report.max_violation,
             "n_nonzero": np.count_nonzero(coef),
             "pricing_seconds": pricing_seconds,
@@ -185,11 +197,17 @@ class ColumnGeneration:
         self.between_rounds = True
         return objective
 
+    def gap(self, objective) -> float:
+        """Return the objective less the best bound; raise FamilyFault if the bound cannot be."""
+        self.pricer.check_certificate(self.best_bound, objective)
+        gap = objective - self.best_bound
+        return 0.0 if gap < 0.0 else gap
+
     def end(self, priced) -> bool:
         """End training, since no column pays; return False."""
         if self.n_rounds:
             # This pricing saw the last round's weights: its bound belongs to that round.
-            gap = self.model.latest["objective"] - self.best_bound
+            gap = self.gap(self.model.latest["objective"])
             self.model.amend_latest(dual_bound=self.best_bound, gap=gap)
         else:
             self.model.add_learners(priced.learners.take([]), [])

@@ -74,6 +74,7 @@ class CodeTraining(VoteTraining):
     def round(self) -> bool:
         """Run one round of AdaBoost.ECC; return False once training ends (`stop_reason`)."""
         start = perf_counter()
+        self.pricer.round = self.n_rounds + 1
         for _ in range(CODES_A_ROUND):
             code = self._code()
             signs = code[self.problem.y].astype(np.float64)
@@ -83,7 +84,9 @@ class CodeTraining(VoteTraining):
             if not mass > 0.0:
                 continue
             across /= mass
-            priced = self.pricer.price((signs * across)[None, :])
+            priced = self.pricer.price((signs * across)[None, :]).strongest()
+            if len(priced.edges) == 0:
+                continue
             outputs = unpack_outputs(priced.outputs, self.pricer.n_samples)[:, 0]
             edge = float((signs * across * outputs).sum())
             if abs(edge) > NO_EDGE:

@@ -62,10 +62,15 @@ class LabelTraining(VoteTraining):
         """Run one round of AdaBoost.MH; return False once training ends (`stop_reason`)."""
         start = perf_counter()
         signed = self._signs * self._weights
-        priced = (self.pricer.price_shared if self.shared else self.pricer.price)(signed)
+        self.pricer.round = self.n_rounds + 1
+        price = self.pricer.price_shared if self.shared else self.pricer.price
+        priced = price(signed).strongest()
         priced_at = perf_counter()
         outputs = unpack_outputs(priced.outputs, self.pricer.n_samples).T
-        edges = (signed * outputs).sum(axis=1)
+        if len(outputs) == 0:
+            return self.stop("no column", priced.learners)
+        labels = np.arange(self.n_scores) if self.shared else priced.target
+        edges = (signed[labels] * outputs).sum(axis=1)
         edge = min(float(np.abs(edges).sum()), 1.0)
         if edge <= NO_EDGE:
             return self.stop("no column", priced.learners)
@@ -74,9 +79,9 @@ class LabelTraining(VoteTraining):
         wrong = ERROR_OF_PERFECT if perfect else 0.5 * (1.0 - edge)
         coefficient = float(half_log_odds(1.0 - wrong, wrong))
         values = coefficient * np.where(edges >= 0.0, 1.0, -1.0)
-        labels = np.arange(self.n_scores)
-        self.scores += values[:, None] * outputs
-        self.add(priced, np.zeros_like(labels) if self.shared else labels, labels, values)
+        self.scores[labels] += values[:, None] * outputs
+        learner = np.zeros_like(labels) if self.shared else np.arange(len(labels))
+        self.add(priced, learner, labels, values)
         self._weigh()
         self.record(
             priced_at - start, perf_counter() - priced_at, edge=edge, coefficient=coefficient

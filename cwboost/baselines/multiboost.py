@@ -51,31 +51,32 @@ class SharedColumnGeneration(ColumnGeneration):
 
     def add_columns(self, priced, edges):
         """Add the best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
-        best, n_classes = int(np.argmax(edges)), self.master.n_classes
-        if not edges[best] > PAYS:
-            return np.full(n_classes, -1), 0
+        n_classes = self.master.n_classes
+        if not (edges > PAYS).any():
+            return np.full((1, n_classes), -1), 0
+        best = int(np.argmax(edges))
         (row,), (is_new,) = self.master.add([best], priced.outputs[[best]])
         if is_new:
             (learner,) = self.model.add_learners(priced.learners.take([best]), edges[[best]])
             self.columns.assign([best], [row], learner, self.master.coef_matrix.shape[1])
             self.columns.share(row, learner)
-        return np.full(n_classes, row), int(is_new)
+        return np.full((1, n_classes), row), int(is_new)
 
-    def is_worth_solving(self, layer, n_new):
+    def is_worth_solving(self, layers, n_new):
         """Decide as for columns of each class; a new column does not loosen the gap again."""
         if n_new:
             self.schedule.reopen()
             return True
-        return super().is_worth_solving(layer, n_new)
+        return super().is_worth_solving(layers, n_new)
 
-    def solve(self, layer):
+    def solve(self, layers):
         """Solve the restricted master until its relative gap is small."""
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
         with self._blas.limit(limits=1, user_api="blas"):
             if self.settings.solver == "lbfgsb":
                 report = lbfgsb_to_gap(self.master, gap_tol, self.counts)
             else:
-                report = fcd_to_gap(self.master, [layer], gap_tol, self.counts)
+                report = fcd_to_gap(self.master, layers, gap_tol, self.counts)
         self.master.note_solve()
         return report
 

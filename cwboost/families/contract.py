@@ -145,6 +145,15 @@ class Priced:
     edges: np.ndarray
     target: np.ndarray | None = None
 
+    def strongest(self) -> Priced:
+        """Keep the learner of greatest edge of each target that has some; needs `target`."""
+        if (self.target[1:] > self.target[:-1]).all():
+            return self
+        order = np.lexsort((-self.edges, self.target))
+        kept = order[np.unique(self.target[order], return_index=True)[1]]
+        parts = self.outputs[kept], self.edges[kept], self.target[kept]
+        return Priced(self.learners.take(kept), *parts)
+
 
 class WeakLearners(ABC):
     """A batch of fitted weak learners, each a map from an example to -1 or +1."""

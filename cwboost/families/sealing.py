@@ -77,6 +77,11 @@ class SealedPricer(Pricer):
         The training matrix the pricer is bound to.
     n_targets : int
 
+    Attributes
+    ----------
+    round : int or None
+        Number of the round, which the caller sets for messages; None if it does not.
+
     Raises
     ------
     FamilyFault
@@ -86,6 +91,7 @@ class SealedPricer(Pricer):
     def __init__(self, pricer: Pricer, family: WeakLearnerFamily, X, n_targets: int):
         self.family = family
         self.n_calls = 0
+        self.round: int | None = None
         if not isinstance(pricer, Pricer):
             raise self._fault(f"bind must return a Pricer, got {type(pricer).__name__}")
         self.pricer = pricer
@@ -238,7 +244,8 @@ class SealedPricer(Pricer):
             raise
 
     def _where(self) -> str:
-        return f"{family_source(self.family)}, round {self.n_calls}"
+        when = f"call {self.n_calls} of pricing" if self.round is None else f"round {self.round}"
+        return f"{family_source(self.family)}, {when}"
 
     def _fault(self, what: str) -> FamilyFault:
         return FamilyFault(f"{self._where()}: {what}")

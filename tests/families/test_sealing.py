@@ -1,0 +1,314 @@
+"""Whatever a family does wrong while it trains ends in an error that names it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from altered_stumps import altered_stumps, only_what_pays, two_per_target
+from cwboost.plugins.stumps import StumpFamily
+
+import cwboost
+from cwboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    BindContext,
+    CWBoostClassifier,
+    FamilyFault,
+    MultiBoostClassifier,
+    PricingRequest,
+)
+from cwboost.datasets import load_vowel
+from cwboost.families.sealing import SealedPricer, bind_family
+
+X, y = load_vowel(return_X_y=True)
+
+
+def train(family, **params):
+    return CWBoostClassifier(family, **({"n_estimators": 40, "random_state": 0} | params)).fit(X, y)
+
+
+def from_round_6(alter):
+    """Alter results from the sixth call on."""
+
+    def late(pricer, priced, weights, request):
+        return alter(priced) if pricer.n_calls >= 6 else priced
+
+    return late
+
+
+def always(alter):
+    return lambda pricer, priced, weights, request: alter(priced)
+
+
+def one_nan(priced):
+    return replace(priced, edges=np.where(np.arange(len(priced.edges)) == 4, np.nan, priced.edges))
+
+
+def wide(priced):
+    return replace(priced, outputs=np.zeros((len(priced.outputs), 500), np.uint8)[:, ::2])
+
+
+FAULTS = {
+    "edges are NaN": (from_round_6(lambda p: replace(p, edges=p.edges * np.nan)), "be finite", 6),
+    "one edge is NaN": (from_round_6(one_nan), "edges must be finite", 6),
+    "edges scaled": (always(lambda p: replace(p, edges=p.edges * 1e-3)), "has the edge", 1),
+    "late edges scaled": (from_round_6(lambda p: replace(p, edges=p.edges * 2)), "has the edge", 8),
+    "no edge left": (from_round_6(lambda p: replace(p, edges=p.edges * 0)), "has the edge", 6),
+    "outputs of another learner": (
+        always(lambda p: replace(p, outputs=np.roll(p.outputs, 1, axis=0))),
+        "its method outputs says",
+        1,
+    ),
+    "flipped outputs": (always(lambda p: replace(p, outputs=~p.outputs)), "outputs says", 1),
+    "one learner for all": (
+        always(lambda p: replace(p, learners=p.learners.take([0]))),
+        "expected 11 learners, one per target, got 1",
+        1,
+    ),
+    "outputs too short": (
+        from_round_6(lambda p: replace(p, outputs=p.outputs[:, :-1])),
+        r"outputs must have dtype uint8 and shape \(11, 124\), got uint8 and \(11, 123\)",
+        6,
+    ),
+    "outputs of another dtype": (
+        always(lambda p: replace(p, outputs=p.outputs.astype(np.int8))),
+        "outputs must have dtype uint8",
+        1,
+    ),
+    "outputs not contiguous": (
+        always(lambda p: replace(p, outputs=np.asfortranarray(p.outputs))),
+        "outputs must be C-contiguous",
+        1,
+    ),
+    "outputs as a list": (
+        always(lambda p: replace(p, outputs=p.outputs.tolist())),
+        "outputs must be an ndarray, got list",
+        1,
+    ),
+    "edges in single precision": (
+        always(lambda p: replace(p, edges=p.edges.astype(np.float32))),
+        "edges must have dtype float64",
+        1,
+    ),
+    "no result": (always(lambda p: None), "pricing must return a Priced, got NoneType", 1),
+    "learners of another class": (
+        always(lambda p: replace(p, learners=list(p.edges))),
+        "learners must be StumpLearners, got list",
+        1,
+    ),
+    "target out of range": (
+        always(lambda p: replace(p, target=np.arange(1, 12))),
+        r"target must ascend within 0\.\.10",
+        1,
+    ),
+    "targets in another order": (
+        always(lambda p: replace(p, target=np.arange(11)[::-1])),
+        "target must ascend",
+        1,
+    ),
+    "targets as floats": (
+        always(lambda p: replace(p, target=np.arange(11.0))),
+        "target must have dtype int64",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_wrong_result_is_an_error_that_names_family_and_round(case):
+    alter, message, number = FAULTS[case]
+    classifier = CWBoostClassifier(altered_stumps(alter), n_estimators=40)
+    with pytest.raises(FamilyFault, match=message) as caught:
+        classifier.fit(X, y)
+    where = f"weak learner 'stump' (module altered_stumps, not installed), round {number}: "
+    assert str(caught.value).startswith(where)
+    assert hasattr(classifier, "ensemble_") == (number > 1)
+    if number > 1:  # the finished rounds are kept
+        assert classifier.n_iter_ == classifier.ensemble_.n_rounds == number - 1
+        assert classifier.stop_reason_ == "failed"
+        assert 0.1 < classifier.score(X, y) < 1
+
+
+def test_weights_are_read_only():
+    def halve(pricer, priced, weights, request):
+        weights *= 0.5
+        return priced
+
+    with pytest.raises(ValueError, match="read-only") as caught:
+        train(altered_stumps(halve))
+    assert "round 1" in caught.value.__notes__[0]
+
+
+def test_an_exception_of_a_family_keeps_the_rounds_and_says_where():
+    def fail(pricer, priced, weights, request):
+        return priced if pricer.n_calls < 5 else priced.edges[99]
+
+    classifier = CWBoostClassifier(altered_stumps(fail), n_estimators=40)
+    with pytest.raises(IndexError) as caught:
+        classifier.fit(X, y)
+    notes = getattr(caught.value, "__notes__", None) or [str(caught.value)]
+    assert "raised by weak learner 'stump' (" in notes[0] and "round 5" in notes[0]
+    assert classifier.n_iter_ == 4
+
+
+def test_a_shipped_family_is_named_with_its_distribution_and_version():
+    family = StumpFamily(max_features=0)
+    with pytest.raises(ValueError, match="max_features") as caught:
+        train(family)
+    assert f"bind of weak learner 'stump' (cwboost {cwboost.__version__})" in str(
+        getattr(caught.value, "__notes__", caught.value)
+    )
+
+
+def test_a_bound_above_the_objective_is_an_error():
+    """Edges that are too small, in a round that does not compute them again."""
+
+    def understate(pricer, priced, weights, request):
+        small = np.full(11, 1.01 * request.min_edge)
+        return replace(priced, edges=small) if pricer.n_calls == 3 else priced
+
+    message = r"round 3: the pricer claims to be exact, but the dual bound .* lies above the obj"
+    classifier = CWBoostClassifier(altered_stumps(understate), n_estimators=9)
+    with pytest.raises(FamilyFault, match=message):
+        classifier.fit(X, y)
+    assert classifier.n_iter_ == 2 and (classifier.history_["gap"] >= 0).all()
+    inexact = train(altered_stumps(understate, exact=False), n_estimators=7)
+    assert np.isnan(inexact.history_["gap"]).all()
+
+
+def test_gaps_are_never_negative():
+    history = train("stump", n_estimators=200, C=20.0).history_
+    assert (history["gap"] >= 0).all()
+
+
+# ------------------------------------------------------------------ what a family may return
+
+
+def same_models(first, second):
+    a, b = first.ensemble_.arrays(), second.ensemble_.arrays()
+    assert a.keys() == b.keys()
+    for name in a:
+        np.testing.assert_allclose(a[name], b[name], rtol=1e-12)
+
+
+@pytest.mark.parametrize("params", [{}, {"correction": "stagewise"}, {"subsample": 0.3}])
+def test_a_target_without_a_learner_changes_nothing(params):
+    plain = train("stump", C=200.0, n_estimators=120, **params)
+    spare = train(altered_stumps(only_what_pays), C=200.0, n_estimators=120, **params)
+    same_models(plain, spare)
+    assert plain.stop_reason_ == spare.stop_reason_
+    for name in ("objective", "dual_bound", "gap"):
+        np.testing.assert_allclose(plain.history_[name], spare.history_[name], rtol=1e-9)
+
+
+def test_several_learners_of_a_target_all_become_columns():
+    plain = train("stump", n_estimators=10)
+    double = train(altered_stumps(two_per_target), n_estimators=10)
+    assert double.history_["objective"][-1] < plain.history_["objective"][-1]
+    per_round = np.diff(double.ensemble_.path.learners_offsets)
+    assert per_round.max() == 22 and double.score(X, y) > 0.7
+    best = train(altered_stumps(two_per_target), C=100.0, n_estimators=400, tol=0)
+    assert best.stop_reason_ == "optimal"
+    reference = train("stump", C=100.0, n_estimators=400, tol=0)
+    np.testing.assert_allclose(
+        best.history_["objective"][-1], reference.history_["objective"][-1], rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("alter", [only_what_pays, two_per_target])
+@pytest.mark.parametrize(
+    "booster", [AdaBoostECCClassifier, AdaBoostMHClassifier, AdaBoostMOClassifier]
+)
+def test_rivals_take_the_best_learner_of_each_target(booster, alter):
+    same_models(
+        booster("stump", n_estimators=8, random_state=0).fit(X, y),
+        booster(altered_stumps(alter), n_estimators=8, random_state=0).fit(X, y),
+    )
+
+
+def test_multiboost_takes_the_best_learner_of_all():
+    same_models(
+        MultiBoostClassifier("stump", n_estimators=5).fit(X, y),
+        MultiBoostClassifier(altered_stumps(only_what_pays), n_estimators=5).fit(X, y),
+    )
+
+
+def test_a_family_without_any_learner_that_pays_ends_training():
+    def none(pricer, priced, weights, request):
+        empty = np.array([], dtype=np.int64)
+        return cwboost.Priced(priced.learners.take([]), priced.outputs[:0], np.zeros(0), empty)
+
+    with pytest.warns(UserWarning, match="no weak learner lowers the objective"):
+        classifier = train(altered_stumps(none))
+    assert classifier.stop_reason_ == "optimal" and classifier.n_iter_ == 0
+    for booster in (AdaBoostECCClassifier, AdaBoostMOClassifier):
+        assert booster(altered_stumps(none)).fit(X, y).stop_reason_ == "no column"
+
+
+# ------------------------------------------------------------------ binding
+
+
+def context(n_targets=11):
+    return BindContext(n_targets=n_targets, random_state=np.random.default_rng(0))
+
+
+def test_what_bind_is_told():
+    told = []
+
+    class Curious(StumpFamily):
+        def bind(self, X, context):
+            told.append(context)
+            return super().bind(X, context)
+
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    CWBoostClassifier(Curious(), n_estimators=1, n_jobs=2).fit(frame, y)
+    (found,) = told
+    assert found.n_targets == 11 and found.n_threads == 2 and found.categorical is None
+    assert found.feature_names == tuple(frame.columns)
+    np.testing.assert_array_equal(np.bincount(found.y), found.class_counts)
+    assert not found.y.flags.writeable and not found.class_counts.flags.writeable
+    CWBoostClassifier(Curious(), n_estimators=1).fit(X, y)
+    assert told[1].feature_names is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"exact": 1}, "exact must be a bool, got 1"),
+        ({"n_samples": 7}, "n_samples must be 990, got 7"),
+    ],
+)
+def test_what_the_pricer_says_of_itself_is_checked(attributes, message):
+    family = StumpFamily()
+    pricer = family.bind(X, context())
+    vars(pricer).update(attributes)
+    with pytest.raises(FamilyFault, match=message):
+        SealedPricer(pricer, family, X, 11)
+
+
+def test_bind_must_return_a_pricer():
+    class Empty(StumpFamily):
+        def bind(self, X, context):
+            return None
+
+    with pytest.raises(FamilyFault, match="bind must return a Pricer, got NoneType"):
+        bind_family(Empty(), X, context())
+
+
+def test_shared_pricing_is_sealed_too():
+    pricer = bind_family(StumpFamily(), X, context())
+    weights = np.random.default_rng(0).normal(size=(11, len(X)))
+    priced = pricer.price_shared(weights, PricingRequest())
+    np.testing.assert_array_equal(priced.target, [0])
+    original = pricer.pricer.price_shared
+    for change, message in (
+        (lambda p: replace(p, edges=p.edges + 1), "has the edge"),
+        (lambda p: replace(p, outputs=~p.outputs), "outputs says"),
+        (lambda p: replace(p, edges=p.edges[:0]), "edges must have dtype"),
+    ):
+        pricer.n_calls = 0
+        pricer.pricer.price_shared = lambda w, r, change=change: change(original(w, r))
+        with pytest.raises(FamilyFault, match=message):
+            pricer.price_shared(weights)
