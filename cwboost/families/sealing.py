@@ -27,7 +27,7 @@ __all__ = ["FamilyFault", "SealedPricer", "bind_family", "family_source"]
 N_CHECKED_ROWS = 128
 """Examples on which outputs are computed again."""
 
-CHECK_EVERY = 32
+CHECK_EVERY = 64
 """Results are computed again in the calls 1, 2, 4, ... of pricing, then every so many calls."""
 
 
