@@ -161,7 +161,7 @@ _TABLE = (
         "scenes",
         PerClass(100, original_test=False),
         features="codebook",
-        description="100 per class, histograms of 200 code words in 31 windows",
+        description="100 per class, histograms of 200 code words in 27 windows",
     ),
     Protocol(
         "SUN",
@@ -169,7 +169,7 @@ _TABLE = (
         "scenes",
         Share(0.8),
         features="hog",
-        description="25 categories x 200 images, HOG, 80/20",
+        description="25 categories x 200 images, HOG computed here, 80/20",
     ),
     Protocol(
         "GTSRB",

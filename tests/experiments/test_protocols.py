@@ -87,7 +87,7 @@ def test_protocols_equal_the_papers_table():
 
 @pytest.mark.parametrize(
     ("name", "features", "side", "size"),
-    [("SCENE15", "codebook", 32, 6200), ("CIFAR10-GIST", "gist", 32, 512)],
+    [("SCENE15", "codebook", 32, 5400), ("CIFAR10-GIST", "gist", 32, 512)],
 )
 def test_images_become_features(name, features, side, size):
     rng = np.random.default_rng(0)

@@ -13,14 +13,18 @@ PATCH, STEP = 16, 4
 
 
 def windows() -> list[tuple[float, float, float, float]]:
-    """Return the 31 windows (top, left, bottom, right), in fractions of the image's side.
+    """Return the 27 windows (top, left, bottom, right), in fractions of the image's side.
 
     They are the whole image, its four quadrants, the central window of the same size, and the
-    four quadrants and central window of each of these five.
+    four quadrants and central window of each of these five. Of these 31, four repeat others and
+    are left out: the quadrants of the central window are the central windows of the quadrants.
     """
     whole = (0.0, 0.0, 1.0, 1.0)
     five = _split(whole)
-    return [whole, *five, *(part for window in five for part in _split(window))]
+    # The sides are halves and quarters, exact in binary, so that equal windows compare equal.
+    return list(
+        dict.fromkeys([whole, *five, *(part for window in five for part in _split(window))])
+    )
 
 
 def _split(window):
@@ -137,11 +141,11 @@ class Codebook:
         return self
 
     def transform(self, images) -> np.ndarray:
-        """Return the histograms of words in the 31 windows, each of sum one.
+        """Return the histograms of words in the 27 windows, each of sum one.
 
         Returns
         -------
-        ndarray of shape (n_images, 31 * n_words), dtype float32
+        ndarray of shape (n_images, 27 * n_words), dtype float32
             Window by window; a patch belongs to the windows that contain its centre.
         """
         features = np.empty((len(images), len(WINDOWS) * self.n_words), dtype=np.float32)

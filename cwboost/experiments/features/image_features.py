@@ -48,6 +48,11 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
     pixels and by 9 in cells of 4 (1,568 + 2,916 numbers). Images of side 128 are described by 9
     orientations in cells of 16 pixels (1,764 numbers).
 
+    The paper's features differ. For GTSRB it has the three kinds of HOG files that come with the
+    data, 6,052 numbers per image; the 4,484 computed here lack the second kind, whose orientations
+    are signed. `cwboost.experiments.protocols.load_for` takes the files if the data set has them.
+    For SUN it has the HOG features described by Xiao et al. (2010), which are others than these.
+
     Returns
     -------
     ndarray of shape (n_images, n_features), dtype float32
@@ -112,9 +117,12 @@ def gist(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
 def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_words=200):
     """Compute histograms of code words; only the training images `X` shape the codebook.
 
+    The paper has 31 windows of 200 words, 6,200 numbers per image. Four of the 31 windows repeat
+    others (see `cwboost.experiments.features.codebook.windows`), so 27 remain: 5,400 numbers.
+
     Returns
     -------
-    features, features_others : ndarrays of shape (n_images, 31 * n_words), dtype float32
+    features, features_others : ndarrays of shape (n_images, 27 * n_words), dtype float32
     """
     inputs = {"X": X, "shape": image_shape, "seed": seed, "n_words": n_words}
     words = cache.get(
@@ -126,7 +134,7 @@ def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_wo
     book.words_ = words
     return tuple(
         cache.get(
-            "words-1",
+            "words-2",
             {"X": part, "shape": image_shape, "words": words},
             lambda part=part: book.transform(grey_images(part, image_shape)),
         )
