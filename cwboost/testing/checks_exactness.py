@@ -53,6 +53,32 @@ def check_exact_pricing(family, brute_force=None):
                 )
 
 
+def check_exact_at_scale(family):
+    """Check that exact pricing stays exact with thousands of rows and many columns.
+
+    A small problem is hidden in a large one: each of its rows occurs many times, with weights that
+    add up to the small one's, and its columns stand among others that carry no information. The
+    best edge of the large problem is at least that of the small one.
+    """
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        small = rng.integers(0, 6, size=(30, 3)).astype(np.float64)
+        row = rng.permutation(np.arange(2_400) % 30)
+        large = rng.integers(0, 6, size=(2_400, 40)).astype(np.float64)
+        large[:, 1 + np.sort(rng.choice(39, 3, replace=False))] = small[row]
+        labels = np.where(small > rng.integers(1, 5, size=3), 1.0, -1.0).T
+        weights = 2.0 * labels[:, row] + 2.0 * rng.integers(-30, 31, size=(3, 2_400))
+        summed = np.stack([np.bincount(row, w, minlength=30) for w in weights])
+        expected = bind(family, small).price(summed, WHOLE).edges
+        edges = bind(family, large).price(weights, WHOLE).edges
+        short = np.flatnonzero(edges < expected - tolerance(weights))
+        assert not len(short), (
+            f"{large.shape[0]} rows, {large.shape[1]} columns: pricing found an edge of "
+            f"{edges[short[0]]}, the same problem on 30 distinct rows and 3 columns has "
+            f"{expected[short[0]]}"
+        )
+
+
 def _matrices(family) -> Iterator[tuple[str, np.ndarray]]:
     """Yield named matrices small enough to enumerate: at most 24 rows and 3 columns."""
     constant = levels(20, 3, seed=13)

@@ -16,6 +16,7 @@ from cwboost.testing import (
     checks_exactness,
     checks_input,
     checks_learners,
+    checks_loading,
     checks_pricing,
 )
 from cwboost.testing.material import bind, pixels
@@ -35,6 +36,7 @@ MODULES = (
     checks_pricing,
     checks_exactness,
     checks_learners,
+    checks_loading,
     checks_input,
     checks_capabilities,
 )
@@ -42,6 +44,7 @@ MODULES = (
 # A check of a claim applies only to a family that makes the claim.
 CLAIM_OF_CHECK = {
     "check_determinism": "deterministic",
+    "check_exact_at_scale": "exact",
     "check_exact_pricing": "exact",
     "check_missing_values": "missing_values",
     "check_sparse_input": "sparse_input",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -250,3 +252,32 @@ def trees_send_missing_values_elsewhere():
             return replace(trees, missing=-trees.missing)
 
     return make_family(learners=Swapping)
+
+
+def _reading(read):
+    """Learners whose from_arrays reads an array as code first, whatever comes of it."""
+
+    class Reading(ReferenceLearners):
+        @classmethod
+        def from_arrays(cls, arrays, n_features):
+            for array in arrays.values():
+                with suppress(Exception):
+                    read(array.tobytes())
+            return super().from_arrays(arrays, n_features)
+
+    return make_family(learners=Reading)
+
+
+@breaks(check_loading_runs_no_code="audit events .*pickle.find_class")
+def from_arrays_unpickles():
+    return _reading(pickle.loads)
+
+
+@breaks(check_loading_runs_no_code="audit events .*compile")
+def from_arrays_evaluates():
+    return _reading(lambda text: eval(text.decode().rstrip()))
+
+
+@breaks(check_loading_runs_no_code="audit events .*import")
+def from_arrays_imports():
+    return _reading(lambda text: __import__("antigravity" * 2 + str(len(text))))

@@ -205,3 +205,38 @@ class Greedy(ReferencePricer):
 @breaks(check_exact_pricing="another learner of the family has")
 def exact_most_of_the_time():
     return make_family(Greedy, brute_force=None)
+
+
+class FirstThree(ReferencePricer):
+    def __init__(self, X):
+        super().__init__(X)
+        self.columns = self.columns[:3]
+
+
+@breaks(check_exact_at_scale="the same problem on 30 distinct rows and 3 columns has")
+def only_the_first_three_features_are_searched():
+    return make_family(FirstThree)
+
+
+class UpTo600(ReferencePricer):
+    """Beyond 600 rows every other cut is left out."""
+
+    def _sorted(self, feature):
+        order, cuts, thresholds, missing = super()._sorted(feature)
+        skip = slice(None, None, 2 if self.n_samples > 600 else 1)
+        return order, cuts[skip], thresholds[skip], missing
+
+
+@breaks(check_exact_at_scale="the same problem on 30 distinct rows and 3 columns has")
+def exact_up_to_600_rows():
+    return make_family(UpTo600)
+
+
+class FirstRows(ReferencePricer):
+    def best(self, rows):
+        return super().best(np.where(np.arange(rows.shape[1]) < 600, rows, 0.0))
+
+
+@breaks(check_exact_at_scale="the same problem on 30 distinct rows and 3 columns has")
+def only_the_first_600_rows_are_searched():
+    return make_family(FirstRows)
