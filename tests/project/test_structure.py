@@ -18,6 +18,7 @@ from import_graph import (
 )
 
 import cwboost
+import cwboost.families
 import cwboost.kernels
 import cwboost.testing
 
@@ -182,6 +183,7 @@ def test_no_import_cycles():
 
 PUBLIC = {
     "cwboost": set(cwboost.__all__),
+    "cwboost.families": set(cwboost.families.__all__),
     "cwboost.kernels": set(cwboost.kernels.__all__),
     "cwboost.testing": set(cwboost.testing.__all__),
 }

@@ -1,0 +1,124 @@
+"""Thresholds on derived features: what the base class gives to a family of a few lines."""
+
+import pickle
+
+import numpy as np
+import pytest
+from wave_family import Waves
+
+import cwboost
+from cwboost import BindContext, Capabilities, CWBoostClassifier, StumpFamily, load_model
+from cwboost.datasets import load_vowel
+from cwboost.families import DerivedFeatureFamily
+from cwboost.families.discovery import _registry
+from cwboost.testing import parametrize_with_family_checks
+
+
+class OnceWaves(Waves):
+    """The same features for all rounds."""
+
+    name = "once_wave"
+    redraw = False
+
+
+class Itself(DerivedFeatureFamily):
+    """The features as they are: stumps, by another road."""
+
+    name = "itself"
+    api_version = 1
+    layout = {"feature": ("int64", ())}  # noqa: RUF012
+    redraw = False
+    exhaustive = True
+    capabilities = Capabilities(missing_values=True)
+
+    def draw(self, X, random_state):
+        return {"feature": np.arange(X.shape[1])}
+
+    @staticmethod
+    def transform(X, feature):
+        return X[:, feature]
+
+    @classmethod
+    def check_stored(cls, n_features, feature):
+        if ((feature < 0) | (feature >= n_features)).any():
+            raise ValueError(f"array 'feature' must hold indices of {n_features} features")
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
+    for family in (Waves, OnceWaves, Itself):
+        cwboost.register_family(family)
+
+
+def every_stump(family, X):
+    from reference_family import ReferenceStump
+
+    return ReferenceStump().brute_force(X)
+
+
+@parametrize_with_family_checks(
+    [Waves(), Waves(n_derived=1), OnceWaves(), Itself()], brute_force=every_stump
+)
+def test_family_keeps_the_contract(family, check):
+    check(family)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_vowel(return_X_y=True)
+
+
+def test_features_as_they_are_give_stumps(data):
+    X, y = data
+    models = [
+        CWBoostClassifier(family, n_estimators=10, random_state=0).fit(X, y)
+        for family in (Itself(), StumpFamily())
+    ]
+    one, two = (model.decision_function(X) for model in models)
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)  # Sums in another order.
+    bounds = [model.history_["dual_bound"] for model in models]
+    np.testing.assert_array_equal(*bounds)
+    assert np.isfinite(bounds).all()
+
+
+@pytest.mark.parametrize("family", [Waves(), OnceWaves()])
+def test_models_are_saved_loaded_and_copied(family, data, tmp_path):
+    X, y = data
+    model = CWBoostClassifier(family, n_estimators=15, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.6
+    model.save(tmp_path / "model.cwb")
+    expected = model.decision_function(X)
+    for other in (load_model(tmp_path / "model.cwb"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.decision_function(X), expected)
+    learners, coef = model.ensemble_.learners, model.ensemble_.coef()
+    np.testing.assert_allclose(expected, learners.outputs(X) @ coef.toarray(), atol=1e-9)
+
+
+def test_a_feature_that_several_learners_use_is_computed_once(data, monkeypatch):
+    X, y = data
+    model = CWBoostClassifier(OnceWaves(), n_estimators=15, random_state=0).fit(X, y)
+    widths = []
+    transform = Waves.transform
+    monkeypatch.setattr(
+        OnceWaves,
+        "transform",
+        staticmethod(lambda X, **p: widths.append(len(p["length"])) or transform(X, **p)),
+    )
+    model.predict(X)
+    assert len(model.ensemble_.learners) > 100 and max(widths) <= 30
+
+
+def test_parameters_are_checked():
+    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="n_derived must be at least 1"):
+        Waves(n_derived=0).bind(np.ones((3, 1)), context)
+    with pytest.raises(TypeError, match=r"\['threshold'\] belong to the base class"):
+        type("Bad", (DerivedFeatureFamily,), {"layout": {"threshold": ("float64", ())}})
+
+
+def test_a_transform_of_another_shape_is_an_error():
+    wrong = type("Wrong", (Itself,), {"transform": staticmethod(lambda X, feature: X[:, :1])})
+    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"transform of Wrong must return shape \(5, 3\)"):
+        wrong().bind(np.ones((5, 3)), context)
