@@ -1,26 +1,27 @@
 """Columns of a matrix in sorted order, laid out for a search from both ends (column_sort.h)."""
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "stumps/column_sort.h" nogil:
     ctypedef struct cwb_keyed:
-        pass
-    int cwb_sort_u8_32(cwb_column *, const uint8_t *, const int32_t *, int64_t, int64_t,
-                       cwb_keyed *, cwb_keyed *, uint32_t *, int)
-    int cwb_sort_f32_32(cwb_column *, const float *, const int32_t *, int64_t, int64_t,
-                        cwb_keyed *, cwb_keyed *, uint32_t *, int)
-    int cwb_sort_f64_32(cwb_column *, const double *, const int32_t *, int64_t, int64_t,
-                        cwb_keyed *, cwb_keyed *, uint32_t *, int)
-    int cwb_sort_u8_64(cwb_column *, const uint8_t *, const int64_t *, int64_t, int64_t,
-                       cwb_keyed *, cwb_keyed *, uint32_t *, int)
-    int cwb_sort_f32_64(cwb_column *, const float *, const int64_t *, int64_t, int64_t,
-                        cwb_keyed *, cwb_keyed *, uint32_t *, int)
-    int cwb_sort_f64_64(cwb_column *, const double *, const int64_t *, int64_t, int64_t,
-                        cwb_keyed *, cwb_keyed *, uint32_t *, int)
+        uint64_t key
+        uint32_t row
+    ctypedef struct cwb_unsorted:
+        cwb_keyed *keyed
+        cwb_keyed *spare
+        uint32_t *missing
+        int64_t n_present
+        int64_t n_missing
+        int64_t n_zeros
+        int bytes
+    uint64_t cwb_key_u8(uint8_t x)
+    uint64_t cwb_key_f32(float x)
+    uint64_t cwb_key_f64(double x)
+    int cwb_sort_column(cwb_column *c, const cwb_unsorted *column, int wide)
 
 ctypedef fused index_t:
     int32_t
@@ -107,65 +108,77 @@ cdef class SortedColumns:
             raise MemoryError("no memory for the sorted columns")
 
 
-cdef int sort_one(cwb_column *column, const feature_t *x, const index_t *rows,
-                  int64_t n, int64_t n_zeros, cwb_keyed *a, cwb_keyed *b,
-                  uint32_t *missing, int wide) noexcept nogil:
+cdef uint64_t key_of(feature_t x) noexcept nogil:
     if feature_t is uint8_t:
-        if index_t is int32_t:
-            return cwb_sort_u8_32(column, x, rows, n, n_zeros, a, b, missing, wide)
-        else:
-            return cwb_sort_u8_64(column, x, rows, n, n_zeros, a, b, missing, wide)
+        return cwb_key_u8(x)
     elif feature_t is float:
-        if index_t is int32_t:
-            return cwb_sort_f32_32(column, x, rows, n, n_zeros, a, b, missing, wide)
-        else:
-            return cwb_sort_f32_64(column, x, rows, n, n_zeros, a, b, missing, wide)
+        return cwb_key_f32(x)
     else:
-        if index_t is int32_t:
-            return cwb_sort_f64_32(column, x, rows, n, n_zeros, a, b, missing, wide)
+        return cwb_key_f64(x)
+
+
+cdef bint allocate(cwb_unsorted *column, int64_t n) noexcept nogil:
+    """Scratch memory for a column of n stored values; False where memory ran out."""
+    column.keyed = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
+    column.spare = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
+    column.missing = <uint32_t *> malloc(n * sizeof(uint32_t))
+    return column.keyed != NULL and column.spare != NULL and column.missing != NULL
+
+
+cdef void release(cwb_unsorted *column) noexcept nogil:
+    free(column.keyed)
+    free(column.spare)
+    free(column.missing)
+
+
+cdef void read_values(cwb_unsorted *column, const feature_t *x, const index_t *rows,
+                      int64_t n) noexcept nogil:
+    """Keys of n stored values; rows NULL stands for rows 0 to n - 1."""
+    cdef int64_t i, n_present = 0, n_missing = 0
+    cdef uint32_t row
+    for i in range(n):
+        row = <uint32_t> rows[i] if rows != NULL else <uint32_t> i
+        if x[i] != x[i]:
+            column.missing[n_missing] = row
+            n_missing += 1
         else:
-            return cwb_sort_f64_64(column, x, rows, n, n_zeros, a, b, missing, wide)
+            column.keyed[n_present].key = key_of(x[i])
+            column.keyed[n_present].row = row
+            n_present += 1
+    column.n_present, column.n_missing = n_present, n_missing
+    column.bytes = sizeof(feature_t)
 
 
 cdef int sort_group(SortedColumns self, const feature_t *x, int64_t row_step, int64_t column_step,
                     int64_t first, int64_t count) noexcept nogil:
     # Neighbouring columns are copied together: they share the lines of memory they lie in.
     cdef int64_t n = self.n_samples, i, k
+    cdef cwb_unsorted column
     cdef feature_t *values = <feature_t *> malloc(n * count * sizeof(feature_t))
-    cdef cwb_keyed *a = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
-    cdef cwb_keyed *b = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
-    cdef uint32_t *missing = <uint32_t *> malloc(n * sizeof(uint32_t))
-    cdef int failed = values == NULL or a == NULL or b == NULL or missing == NULL
+    cdef bint failed = not allocate(&column, n) or values == NULL
     if not failed:
         for i in range(n):
             for k in range(count):
                 values[k * n + i] = x[i * row_step + (first + k) * column_step]
+        column.n_zeros = 0
         for k in range(count):
-            failed |= sort_one(&self.columns[first + k], values + k * n, <int32_t *> NULL,
-                               n, 0, a, b, missing, self.wide)
+            read_values(&column, values + k * n, <int32_t *> NULL, n)
+            failed |= cwb_sort_column(&self.columns[first + k], &column, self.wide) != 0
     free(values)
-    free(a)
-    free(b)
-    free(missing)
-    return failed != 0
+    release(&column)
+    return failed
 
 
-cdef int sort_stored(SortedColumns self, int64_t f, const feature_t *x,
-                     const index_t *row, int64_t start, int64_t count) noexcept nogil:
-    cdef cwb_keyed *a
-    cdef cwb_keyed *b
-    cdef uint32_t *missing
-    cdef int failed
+cdef int sort_stored(SortedColumns self, int64_t f, const feature_t *x, const index_t *rows,
+                     int64_t start, int64_t count) noexcept nogil:
+    cdef cwb_unsorted column
+    cdef bint failed
     if count == 0:
         return 0
-    a = <cwb_keyed *> malloc(count * sizeof(cwb_keyed))
-    b = <cwb_keyed *> malloc(count * sizeof(cwb_keyed))
-    missing = <uint32_t *> malloc(count * sizeof(uint32_t))
-    failed = a == NULL or b == NULL or missing == NULL
+    failed = not allocate(&column, count)
     if not failed:
-        failed = sort_one(&self.columns[f], x + start, row + start, count,
-                          self.n_samples - count, a, b, missing, self.wide)
-    free(a)
-    free(b)
-    free(missing)
-    return failed != 0
+        read_values(&column, x + start, rows + start, count)
+        column.n_zeros = self.n_samples - count
+        failed = cwb_sort_column(&self.columns[f], &column, self.wide) != 0
+    release(&column)
+    return failed
