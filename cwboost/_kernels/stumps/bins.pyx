@@ -1,7 +1,7 @@
 """The scan of a stump search over so many examples that their rows do not fit the caches.
 
 Bins of every column get their sums in the order of memory, and only those are walked in sorted
-order whose bound reaches what is sure already: see stump_bins.h.
+order whose bound reaches what is sure already: see bins.h.
 """
 
 from cython.parallel cimport prange
@@ -11,26 +11,23 @@ from libc.string cimport memset
 
 import numpy as np
 
+from cwboost._kernels.stumps.kernels cimport (
+    cwb_blocked, cwb_rows, cwb_scan_bound, cwb_stump_kernels, kernels)
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
 
 cdef extern from "stumps/bins.h" nogil:
-    enum: CWB_BLOCK
-    ctypedef void (*cwb_scan)(const int32_t *, const cwb_column *, const int32_t *, int32_t *,
-                              int32_t *)
-    ctypedef void (*cwb_bin_sums)(const int32_t *, const cwb_blocked *, int64_t, int32_t *)
-    ctypedef void (*cwb_walk)(const int32_t *, const cwb_column *, int64_t, int64_t,
-                              const int32_t *, int32_t *, int32_t *)
-    cwb_scan cwb_scan_pick(int, int, int, int)
-    double cwb_scan_bound(const cwb_column *)
-    int64_t cwb_bins(const cwb_column *)
-    int cwb_block_column(const cwb_column *, int64_t, cwb_blocked *)
-    void cwb_free_blocks(cwb_blocked *)
-    void cwb_bins_pick(int, int, int, cwb_bin_sums *, cwb_walk *)
-    void cwb_bin_bounds(const cwb_column *, int64_t, const int32_t *, int32_t *)
-    int cwb_bin_counts(const int32_t *, int64_t, int64_t, const double *, double)
-    int64_t cwb_walk_bin(cwb_walk, const int32_t *, const cwb_column *, int64_t, int64_t,
-                         const int32_t *, int32_t *, int32_t *)
-    void cwb_leave_bin(const cwb_column *, int64_t, int64_t, int32_t *)
+    enum:
+        CWB_BLOCK
+    int64_t cwb_bins(const cwb_column *c)
+    int cwb_block_column(const cwb_column *c, int64_t n_blocks, cwb_blocked *out)
+    void cwb_free_blocks(cwb_blocked *c)
+    void cwb_bin_bounds(const cwb_rows *rows, const cwb_column *c, int32_t *bins)
+    bint cwb_bin_counts(const int32_t *bins, int64_t k, int64_t lanes, const double *sure,
+                        double error)
+    int64_t cwb_walk_bin(const cwb_stump_kernels *kernels, const cwb_rows *rows,
+                         const cwb_column *c, int64_t k, const int32_t *bins, int32_t *best,
+                         int32_t *trace)
+    void cwb_leave_bin(const cwb_column *c, int64_t k, int64_t lanes, int32_t *trace)
 
 # Columns whose bins are summed together: the rows of a block serve all of them.
 cdef int64_t COLUMNS_OF_A_TASK = 8
@@ -74,13 +71,13 @@ cdef class BinnedColumns:
 
     cdef double scan(self, const Slice *part, const int64_t[::1] features, double[::1] sure,
                      int n_threads) except -1:
-        """What a cwb_scan of every column does, without the bins that hold no winner.
+        """Scan every column, without the bins that hold no winner.
 
         `sure` is, for every lane, an |E| / 2 that is certain to be reached (by a constant), and
         infinite where there is no target; it is raised. Returns the share of the positions that
         was walked.
         """
-        cdef int64_t n_columns = features.shape[0], lanes = part.lanes, f, g, column
+        cdef int64_t n_columns = features.shape[0], lanes = part.rows.lanes, f, g, column
         cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
         cdef int64_t n_bins = self.bin_starts[self.sorted.n_features]
         cdef int64_t n_walked = 0, n_visited = 0
@@ -115,10 +112,7 @@ cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
 cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,
                    int64_t first, int64_t beyond, int32_t *bins) noexcept nogil:
     """Sums and bounds of the bins of features[first:beyond]."""
-    cdef int64_t f, block, column, size = 2 * part.lanes
-    cdef cwb_bin_sums sums
-    cdef cwb_walk walk
-    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
+    cdef int64_t f, block, column, size = 2 * part.rows.lanes
     for f in range(first, beyond):
         column = features[f]
         memset(bins + size * self.bin_starts[column], 0,
@@ -126,11 +120,11 @@ cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] fea
     for block in range(self.n_blocks):
         for f in range(first, beyond):
             column = features[f]
-            sums(part.rows, &self.blocked[column], block, bins + size * self.bin_starts[column])
+            kernels.bin_sums(&part.rows, &self.blocked[column], block,
+                             bins + size * self.bin_starts[column])
     for f in range(first, beyond):
         column = features[f]
-        cwb_bin_bounds(&self.columns[column], part.lanes, part.half,
-                       bins + size * self.bin_starts[column])
+        cwb_bin_bounds(&part.rows, &self.columns[column], bins + size * self.bin_starts[column])
 
 
 cdef void mark_promising(const int64_t *starts, const int64_t[::1] features, int64_t lanes,
@@ -154,20 +148,16 @@ cdef int64_t walk_marked(BinnedColumns self, const Slice *part, int64_t column, 
     """Walk the marked bins of a column, or all of it if it has none; returns how many positions."""
     cdef int64_t k, first = self.bin_starts[column], n_walked = 0
     cdef const cwb_column *c = &self.columns[column]
-    cdef int32_t *best = part.best + place * part.lanes
-    cdef int32_t *trace = part.trace + 2 * part.lanes * part.chunk_starts[column]
-    cdef cwb_bin_sums sums
-    cdef cwb_walk walk
+    cdef int32_t *best = part.best + place * part.rows.lanes
+    cdef int32_t *trace = part.trace + 2 * part.rows.lanes * part.chunk_starts[column]
     if first == self.bin_starts[column + 1]:
-        cwb_scan_pick(True, part.vectors, part.pairs, part.portable)(part.rows, c, part.half,
-                                                                     best, trace)
+        kernels.scan(&part.rows, c, best, trace)
         return c.n_forward + c.n_backward
-    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
-    memset(best, 0, part.lanes * sizeof(int32_t))
+    memset(best, 0, part.rows.lanes * sizeof(int32_t))
     for k in range(first, self.bin_starts[column + 1]):
         if walked[k]:
-            n_walked += cwb_walk_bin(walk, part.rows, c, k - first, part.lanes,
-                                     bins + 2 * part.lanes * first, best, trace)
+            n_walked += cwb_walk_bin(kernels, &part.rows, c, k - first,
+                                     bins + 2 * part.rows.lanes * first, best, trace)
     return n_walked
 
 
@@ -184,18 +174,15 @@ cdef int64_t walk_rest(BinnedColumns self, const Slice *part, int64_t column, in
     """Of the other bins of a column, walk those that may hold a winner; how many positions."""
     cdef int64_t k, first = self.bin_starts[column], n_walked = 0
     cdef const cwb_column *c = &self.columns[column]
-    cdef int32_t *trace = part.trace + 2 * part.lanes * part.chunk_starts[column]
+    cdef int32_t *trace = part.trace + 2 * part.rows.lanes * part.chunk_starts[column]
     cdef double bound = cwb_scan_bound(c)
-    cdef cwb_bin_sums sums
-    cdef cwb_walk walk
-    cwb_bins_pick(part.vectors, part.pairs, part.portable, &sums, &walk)
-    bins += 2 * part.lanes * first
+    bins += 2 * part.rows.lanes * first
     for k in range(self.bin_starts[column + 1] - first):
         if walked[first + k]:
             continue
-        if cwb_bin_counts(bins, k, part.lanes, sure, bound):
-            n_walked += cwb_walk_bin(walk, part.rows, c, k, part.lanes, bins,
-                                     part.best + place * part.lanes, trace)
+        if cwb_bin_counts(bins, k, part.rows.lanes, sure, bound):
+            n_walked += cwb_walk_bin(kernels, &part.rows, c, k, bins,
+                                     part.best + place * part.rows.lanes, trace)
         else:
-            cwb_leave_bin(c, k, part.lanes, trace)
+            cwb_leave_bin(c, k, part.rows.lanes, trace)
     return n_walked

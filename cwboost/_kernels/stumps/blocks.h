@@ -1,19 +1,66 @@
-/* Columns once more, in bins of positions and blocks of examples: what stump_bins.h sums up.
+/* How a column is cut: chunks of its trace, bins of positions, blocks of examples.
  *
- * A bin is a run of consecutive positions of a column, a whole number of chunks of its trace. A
- * block is a run of examples whose rows of weights fit the second cache. The entries of a column
- * are listed block by block, and within a block bin by bin.
+ * A part of a column, forward or backward, is walked in chunks. The trace of a column keeps, for
+ * each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. A bin is a run of
+ * chunks. A block is a run of examples whose rows of weights fit the second cache. Where rows fit
+ * no cache, the entries of a column are also listed block by block, and within a block bin by bin.
+ *
+ * Cost of the lists: two passes over a column; two bytes per entry.
  */
 #ifndef CWBOOST_STUMP_BLOCKS_H
 #define CWBOOST_STUMP_BLOCKS_H
 
 #include <stdlib.h>
 
-#include "stumps/scan.h"
+#include "stumps/column_sort.h"
 
-#define CWB_BIN_CHUNKS 8     /* chunks of a trace a bin: 4,096 positions */
-#define CWB_BLOCK_BITS 13    /* 8,192 examples a block: rows of 64 bytes take half of the cache */
+#define CWB_BIN_CHUNKS 8  /* 4,096 positions */
+#define CWB_BLOCK_BITS 13 /* 8,192 examples: rows of 64 bytes take half of the cache */
 #define CWB_BLOCK (1 << CWB_BLOCK_BITS)
+
+/* Positions of a chunk: few where that is no matter of memory, since settling a column costs a
+ * chunk at least. */
+static inline int64_t cwb_chunk(const cwb_column *c) {
+    return c->n_forward + c->n_backward <= 16384 ? 128 : 512;
+}
+
+static inline int64_t cwb_part_chunks(const cwb_column *c, int64_t n) {
+    return (n + cwb_chunk(c) - 1) / cwb_chunk(c);
+}
+
+/* Chunks in the trace of a column; none where settling it costs little anyway. */
+static inline int64_t cwb_chunks(const cwb_column *c) {
+    if (c->n_missing || c->n_forward + c->n_backward <= 2 * cwb_chunk(c)) return 0;
+    return cwb_part_chunks(c, c->n_forward) + cwb_part_chunks(c, c->n_backward);
+}
+
+static inline int64_t cwb_part_bins(const cwb_column *c, int64_t n) {
+    const int64_t bin = CWB_BIN_CHUNKS * cwb_chunk(c);
+    return (n + bin - 1) / bin;
+}
+
+/* Bins of a column: those of its forward part, then those of its backward part. None where a
+ * column has no trace. */
+static inline int64_t cwb_bins(const cwb_column *c) {
+    return cwb_chunks(c) ? cwb_part_bins(c, c->n_forward) + cwb_part_bins(c, c->n_backward) : 0;
+}
+
+/* What bin k of a column covers: positions [from, to), and its first chunk in the trace. */
+typedef struct {
+    int64_t from, to, chunk;
+} cwb_bin;
+
+static inline cwb_bin cwb_bin_at(const cwb_column *c, int64_t k) {
+    const int64_t length = CWB_BIN_CHUNKS * cwb_chunk(c), forward = cwb_part_bins(c, c->n_forward);
+    const int64_t end = k < forward ? c->n_forward : c->n_forward + c->n_backward;
+    cwb_bin bin;
+    bin.from = k < forward ? k * length : c->n_forward + (k - forward) * length;
+    bin.to = end - bin.from < length ? end : bin.from + length;
+    bin.chunk = k < forward
+                    ? k * CWB_BIN_CHUNKS
+                    : cwb_part_chunks(c, c->n_forward) + (k - forward) * CWB_BIN_CHUNKS;
+    return bin;
+}
 
 /* A column cut both ways. Entries of block b in bin k: local[starts[b * n_bins + k]] and on, each
  * an example's place in its block. */
@@ -23,39 +70,8 @@ typedef struct {
     int64_t n_bins;
 } cwb_blocked;
 
-static inline int64_t cwb_part_bins(const cwb_column *c, int64_t n)
-{
-    const int64_t bin = CWB_BIN_CHUNKS * cwb_chunk(c);
-    return (n + bin - 1) / bin;
-}
-
-/* Bins of a column: those of its forward part, then those of its backward part. None where a
- * column has no trace. */
-static inline int64_t cwb_bins(const cwb_column *c)
-{
-    return cwb_chunks(c) ? cwb_part_bins(c, c->n_forward) + cwb_part_bins(c, c->n_backward) : 0;
-}
-
-/* What bin k of a column covers: positions [from, to), and its first chunk in the trace. */
-typedef struct {
-    int64_t from, to, chunk;
-} cwb_bin;
-
-static inline cwb_bin cwb_bin_at(const cwb_column *c, int64_t k)
-{
-    const int64_t length = CWB_BIN_CHUNKS * cwb_chunk(c), forward = cwb_part_bins(c, c->n_forward);
-    const int64_t end = k < forward ? c->n_forward : c->n_forward + c->n_backward;
-    cwb_bin bin;
-    bin.from = k < forward ? k * length : c->n_forward + (k - forward) * length;
-    bin.to = end - bin.from < length ? end : bin.from + length;
-    bin.chunk = k < forward ? k * CWB_BIN_CHUNKS
-                            : cwb_part_chunks(c, c->n_forward) + (k - forward) * CWB_BIN_CHUNKS;
-    return bin;
-}
-
 /* Sort the entries of a column (32-bit indices) into blocks. Returns 0, or -1 without memory. */
-static inline int cwb_block_column(const cwb_column *c, int64_t n_blocks, cwb_blocked *out)
-{
+static inline int cwb_block_column(const cwb_column *c, int64_t n_blocks, cwb_blocked *out) {
     const uint32_t *index = (const uint32_t *)c->index;
     const int64_t n_bins = cwb_bins(c), n_lists = n_blocks * n_bins;
     const int64_t visited = c->n_forward + c->n_backward;
@@ -82,8 +98,7 @@ static inline int cwb_block_column(const cwb_column *c, int64_t n_blocks, cwb_bl
     return 0;
 }
 
-static inline void cwb_free_blocks(cwb_blocked *c)
-{
+static inline void cwb_free_blocks(cwb_blocked *c) {
     free(c->local);
     free(c->starts);
 }

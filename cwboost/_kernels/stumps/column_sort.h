@@ -28,6 +28,7 @@ typedef struct {
     int64_t n_backward;
     int64_t n_missing;
     double skipped; /* value of the block that is not visited */
+    int wide;       /* 1 where the index is of 32 bits */
 } cwb_column;
 
 typedef struct {
@@ -132,9 +133,18 @@ static inline cwb_block cwb_block_of(const cwb_keyed *sorted, int64_t n, uint64_
     return block;
 }
 
-static inline void cwb_put(void *index, int wide, int64_t at, uint32_t row) {
-    if (wide) ((uint32_t *)index)[at] = row;
-    else ((uint16_t *)index)[at] = (uint16_t)row;
+static inline void cwb_put(cwb_column *c, int64_t at, uint32_t row) {
+    if (c->wide) {
+        ((uint32_t *)c->index)[at] = row;
+    } else {
+        ((uint16_t *)c->index)[at] = (uint16_t)row;
+    }
+}
+
+/* The example at position p. */
+static inline int64_t cwb_row(const cwb_column *c, int64_t p) {
+    return c->wide ? (int64_t)((const uint32_t *)c->index)[p]
+                   : (int64_t)((const uint16_t *)c->index)[p];
 }
 
 /* Lay out a column from its sorted values without the block. Returns 0, or -1 when memory ran
@@ -147,6 +157,7 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
     c->n_forward = begin;
     c->n_backward = n - end;
     c->n_missing = column->n_missing;
+    c->wide = wide;
     c->index = NULL;
     c->last = NULL;
     if (visited + c->n_missing == 0) return 0;
@@ -156,15 +167,15 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
     c->last = (uint8_t *)c->index + index_bytes;
     int64_t at = 0;
     for (int64_t i = 0; i < begin; i++, at++) {
-        cwb_put(c->index, wide, at, sorted[i].row);
+        cwb_put(c, at, sorted[i].row);
         c->last[at] = i + 1 == begin || sorted[i].key != sorted[i + 1].key ? 0xFF : 0;
     }
     for (int64_t i = n - 1; i >= end; i--, at++) {
-        cwb_put(c->index, wide, at, sorted[i].row);
+        cwb_put(c, at, sorted[i].row);
         c->last[at] = i == end || sorted[i].key != sorted[i - 1].key ? 0xFF : 0;
     }
     for (int64_t i = 0; i < c->n_missing; i++, at++)
-        cwb_put(c->index, wide, at, column->missing[i]);
+        cwb_put(c, at, column->missing[i]);
     return 0;
 }
 

@@ -2,15 +2,9 @@
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
-from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
 from cwboost._kernels.stumps.bins cimport BinnedColumns, Slice
-
-cdef extern from "stumps/settle.h" nogil:
-    ctypedef struct cwb_stump:
-        double edge
-        double above
-        double missing
-        int64_t position
+from cwboost._kernels.stumps.kernels cimport cwb_stump, cwb_weights
+from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
 
 
 # The winner of a search: column -1 is the constant.
@@ -30,22 +24,22 @@ cdef class StumpSearch:
     cdef int without_bins
     cdef BinnedColumns bins
 
-    cdef bint measure(self, const double *w, int64_t stride, int64_t n_targets, double *scales,
-                      double *totals, int n_threads) except -1
-    cdef int scan_and_settle(self, const double *w, int64_t stride, const double[::1] scales,
-                             const double[::1] totals, const int64_t[::1] features,
-                             Found[::1] found, int n_threads, bint portable) except -1
-    cdef int search_slice(self, const double *w, int64_t stride, const double[::1] scales,
-                          const double[::1] totals, const int64_t[::1] features,
-                          Found[::1] found, int64_t first, int64_t vectors, bint pairs,
-                          int n_threads, bint portable) except -1
+    cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
+                      int n_threads) except -1
+    cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,
+                             const int64_t[::1] features, Found[::1] found,
+                             int n_threads) except -1
+    cdef int search_slice(self, const cwb_weights *weights, const double[::1] totals,
+                          const int64_t[::1] features, Found *found, int64_t lanes,
+                          int n_threads) except -1
+    cdef int fill(self, const cwb_weights *weights, const double[::1] totals, int64_t n_columns,
+                  int64_t lanes, Slice *part, int n_threads) except -1
     cdef int scan(self, const Slice *part, const int64_t[::1] features,
                   const double[::1] totals, int n_threads) except -1
-    cdef void settle_target(self, const double *r, double scale, double total,
-                            const int64_t[::1] features, const int32_t *best,
-                            const int32_t *trace, int64_t lanes, int64_t lane,
+    cdef void settle_target(self, const cwb_weights *weights, double total,
+                            const int64_t[::1] features, const Slice *part, int64_t lane,
                             Found *found) noexcept nogil
-    cdef object write(self, const double *w, int64_t stride, const double[::1] totals,
+    cdef object write(self, const cwb_weights *weights, const double[::1] totals,
                       const Found[::1] found, object values, int n_threads)
     cdef object locate(self, const Found[::1] found, object values)
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,

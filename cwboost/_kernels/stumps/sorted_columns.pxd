@@ -10,6 +10,8 @@ cdef extern from "stumps/column_sort.h" nogil:
         int64_t n_backward
         int64_t n_missing
         double skipped
+        int wide
+    int64_t cwb_row(const cwb_column *c, int64_t p)
 
 
 cdef class SortedColumns:

@@ -1,0 +1,110 @@
+/* Kernels of the stump search, in fixed-point numbers.
+ *
+ * For target t with mass m = sum_i |r(i)|, let s = 2^e be the power of two that brings m into
+ * (2^50, 2^51] (1 - 2^-8). Then
+ *
+ *     q(i) = round(r(i) s)             a double that holds an integer: sums are exact
+ *     k(i) = round(r(i) s 2^-20)       an int32; |k(i) - 2^-20 q(i)| <= 1/2 + 2^-21
+ *
+ * so that no sum depends on its order, on the vector width or on the number of threads.
+ *
+ * A stump that is +1 above a threshold has the edge E = T - 2 P, with T the sum over all examples
+ * and P the sum over those at or below it; entering from above, E = 2 S - T with S the sum over
+ * those above. The scan (scan_body.h) walks a column with the int32 rows of all targets and keeps
+ * max |E| / 2. Its error is bounded whatever the weights; the columns within that bound of the
+ * best are settled in q (settle_body.h).
+ *
+ * Bodies are compiled once per instruction set, see common/targets.h; all give the same bits.
+ */
+#ifndef CWBOOST_STUMP_KERNELS_H
+#define CWBOOST_STUMP_KERNELS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stumps/blocks.h"
+#include "stumps/column_sort.h"
+
+#define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers */
+#define CWB_COARSE 0x1p-20
+#define CWB_VECTOR 8      /* targets come in groups of so many int32 numbers */
+#define CWB_SCAN_LANES 64 /* most lanes of a row, with any instruction set */
+
+/* The weights of some targets: r[t * stride + i]. */
+typedef struct {
+    const double *r;
+    int64_t stride;
+    const double *scales;
+    int64_t n_targets;
+} cwb_weights;
+
+/* The weights of one target. */
+typedef struct {
+    const double *r;
+    double scale, total;
+} cwb_target;
+
+/* k(i) of up to `lanes` targets, sample-major: rows[i * lanes + t], zeros behind the last target. */
+typedef struct {
+    const int32_t *rows;
+    const int32_t *half; /* -T/2 of each lane */
+    int lanes;           /* a multiple of CWB_VECTOR */
+} cwb_rows;
+
+typedef struct {
+    double edge;      /* |E|, in units of 1/scale; -1 where the column has no split */
+    double above;     /* E over the examples with a value: its sign is the output above */
+    double missing;   /* sum over the missing examples: its sign is their output */
+    int64_t position; /* of the last example that is walked before the threshold; n_forward +
+                         n_backward for present against missing */
+} cwb_stump;
+
+/* One lane of the trace of a scan; `least` is the |E| / 2, in units of 2^20 / scale, that a chunk
+ * must have seen to hold the winner. `alone`: no other stump is in question; `doubt` is the
+ * difference of edges that sums from a trace cannot tell. */
+typedef struct {
+    const int32_t *trace;
+    int64_t lanes, lane;
+    double least, doubt;
+    int alone;
+} cwb_traced;
+
+typedef struct {
+    int unit_lanes; /* rows may grow by so many lanes */
+    int most_lanes; /* of a row that one walk keeps in registers */
+    double (*mass)(const double *r, int64_t n);
+    double (*total)(const double *r, double scale, int64_t n);
+    double (*edge)(const double *r, const uint8_t *bits, int64_t n);
+    void (*fill_rows)(const cwb_weights *weights, int lanes, int64_t from, int64_t to,
+                      int32_t *rows);
+    void (*scan)(const cwb_rows *rows, const cwb_column *c, int32_t *best, int32_t *trace);
+    void (*walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
+                 const int32_t *start, int32_t *best, int32_t *trace);
+    void (*bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64_t block, int32_t *bins);
+    void (*shared_walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
+                        const int32_t *start, int32_t *sums);
+    cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);
+} cwb_stump_kernels;
+
+/* The power of two that brings a mass into (2^50, 2^51] (1 - 2^-8): 0 for a mass that is not
+ * finite, infinity for one so small that there is none. */
+static inline double cwb_scale_of(double mass) {
+    int exponent;
+    if (!isfinite(mass)) return 0.0;
+    if (mass == 0.0) return 1.0;
+    const double fraction = frexp(mass, &exponent);
+    return ldexp(1.0, 51 - exponent - (fraction > 1.0 - 0x1p-8));
+}
+
+static inline double cwb_fixed(double r, double scale) {
+    return (r * scale + CWB_ROUND) - CWB_ROUND;
+}
+
+/* How far |E| / 2 of a scan, in units of 2^20 / scale, may be from the true one:
+ * m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M. */
+static inline double cwb_scan_bound(const cwb_column *c) {
+    return 0.500001 * (double)(c->n_forward + c->n_backward + c->n_missing) + 2.0;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* All kernels of the stump search for one instruction set. */
+#include "common/lanes.h"
+#include "stumps/ints.h"
+
+/* Lanes by which rows grow: one group of targets, or one register if that is wider. */
+#if CWB_IS(AVX512)
+#define CWB_UNIT_LANES CWB_INTS
+#else
+#define CWB_UNIT_LANES CWB_VECTOR
+#endif
+#define CWB_PARTS_OF_UNIT (CWB_UNIT_LANES / CWB_INTS)
+#define CWB_MOST_PARTS (4 * CWB_PARTS_OF_UNIT)
+
+#include "stumps/bins_body.h"
+#include "stumps/scan_body.h"
+#include "stumps/settle_body.h"
+#include "stumps/shared_body.h"
+#include "stumps/weights_body.h"
+
+static const cwb_stump_kernels CWB_NAME(cwb_stump_kernels) = {
+    .unit_lanes = CWB_UNIT_LANES,
+    /* So many accumulators and maxima stay in registers. */
+    .most_lanes = CWB_IS(SSE2) ? 2 * CWB_UNIT_LANES : 4 * CWB_UNIT_LANES,
+    .mass = CWB_NAME(mass),
+    .total = CWB_NAME(total),
+    .edge = CWB_NAME(edge),
+    .fill_rows = CWB_NAME(fill_rows),
+    .scan = CWB_NAME(scan),
+    .walk = CWB_NAME(walk),
+    .bin_sums = CWB_NAME(bin_sums),
+    .shared_walk = CWB_NAME(shared_walk),
+    .settle = CWB_NAME(settle),
+};
+
+#undef CWB_INTS
+#undef CWB_UNIT_LANES
+#undef CWB_PARTS_OF_UNIT
+#undef CWB_MOST_PARTS

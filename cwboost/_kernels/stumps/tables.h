@@ -1,0 +1,12 @@
+/* The tables of kernels, one per instruction set. */
+#ifndef CWBOOST_STUMP_TABLES_H
+#define CWBOOST_STUMP_TABLES_H
+
+#include "stumps/kernels.h"
+
+#define CWB_BODY "stumps/kernels_body.h"
+#include "common/for_each_target.h"
+
+static const cwb_stump_kernels *const cwb_stump_tables[] = CWB_TABLES(cwb_stump_kernels);
+
+#endif
