@@ -7,32 +7,40 @@ rows are spread over such a block, so memory does not grow with the number of fe
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
 import numpy as np
 
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
     const int CWB_FIRST
-    ctypedef struct cwb_i64x8:
-        pass
     ctypedef struct cwb_inner:
         double threshold
         int32_t feature, left, right, missing_right
-    void cwb_block_sets(const cwb_inner *nodes, const int64_t *start, const uint8_t *constant,
-                        const uint8_t *walk, int64_t first_tree, int64_t last_tree,
-                        const double *x, int64_t n_rows, cwb_i64x8 *reach, cwb_i64x8 *out)
-    void cwb_add_set(const cwb_i64x8 *rows, double value, double *scores)
-    void cwb_write_outputs(const cwb_i64x8 *sets, int64_t n_trees, int64_t n_rows,
+    ctypedef struct cwb_trees:
+        const cwb_inner *nodes
+        const int64_t *start
+        const uint8_t *constant
+        const uint8_t *walk
+        int64_t n_trees
+    ctypedef struct cwb_evaluation_kernels:
+        void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
+                           int64_t n_rows, uint64_t *reach, uint64_t *out) noexcept nogil
+        void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
+    const cwb_evaluation_kernels *cwb_evaluation_tables[]
+    void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
                            int8_t *outputs, int64_t row_stride)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
+
+cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
 cdef int64_t TREES_AT_ONCE = 64
 # A tree with more inner nodes than this is walked: by then a row meets too few of them.
@@ -43,8 +51,8 @@ cdef struct Work:
     # Scratch of one thread.
     double *x            # (n_used, 64): values of a block's rows
     double *scores       # (n_scores, 64)
-    cwb_i64x8 *reach
-    cwb_i64x8 *sets
+    uint64_t *reach
+    uint64_t *sets
 
 
 cdef class TreeEvaluator:
@@ -155,8 +163,8 @@ cdef class _Scratch:
     def __cinit__(self, int n_threads, int64_t n_used, int64_t n_scores, int64_t most_inner):
         cdef size_t x = max(1, n_used) * CWB_BLOCK * sizeof(double)
         cdef size_t scores = n_scores * CWB_BLOCK * sizeof(double)
-        cdef size_t reach = (most_inner + CWB_FIRST + 1) * 64
-        cdef size_t sets = TREES_AT_ONCE * 64
+        cdef size_t reach = ((most_inner + CWB_FIRST) * sizeof(uint64_t) + 63) // 64 * 64
+        cdef size_t sets = TREES_AT_ONCE * sizeof(uint64_t)
         cdef size_t each = x + scores + reach + sets
         cdef size_t head = (n_threads * sizeof(Work) + 63) // 64 * 64
         cdef uint8_t *memory
@@ -172,19 +180,11 @@ cdef class _Scratch:
             memory = <uint8_t *> self.memory + head + t * each
             self.works[t].x = <double *> memory
             self.works[t].scores = <double *> (memory + x)
-            self.works[t].reach = <cwb_i64x8 *> (memory + x + scores)
-            self.works[t].sets = <cwb_i64x8 *> (memory + x + scores + reach)
+            self.works[t].reach = <uint64_t *> (memory + x + scores)
+            self.works[t].sets = <uint64_t *> (memory + x + scores + reach)
 
     def __dealloc__(self):
         free(self.memory)
-
-
-cdef struct Trees:
-    const cwb_inner *nodes
-    const int64_t *start
-    const uint8_t *constant
-    const uint8_t *walk
-    int64_t n_trees
 
 
 cdef struct Votes:
@@ -197,8 +197,8 @@ cdef struct Votes:
     int8_t *outputs
 
 
-cdef Trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
-    cdef Trees trees
+cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
+    cdef cwb_trees trees
     trees.nodes = <const cwb_inner *> &nodes[0] if nodes.shape[0] else NULL
     trees.start = &self.start[0]
     trees.constant = &self.constant[0] if self.n_trees else NULL
@@ -222,19 +222,18 @@ cdef Votes votes_of(
 
 
 cdef void evaluate_block(
-    const Trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
+    const cwb_trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
     """Results of the rows whose values are in work.x."""
     cdef int64_t t, first = 0, last, i, s, row
     memset(work.scores, 0, votes.n_scores * CWB_BLOCK * sizeof(double))
     while first < trees.n_trees:
         last = min(first + TREES_AT_ONCE, trees.n_trees)
-        cwb_block_sets(trees.nodes, trees.start, trees.constant, trees.walk, first, last,
-                       work.x, n_rows, work.reach, work.sets)
+        kernels.block_sets(trees, first, last, work.x, n_rows, work.reach, work.sets)
         for t in range(first, last):
             for i in range(votes.indptr[t], votes.indptr[t + 1]):
-                cwb_add_set(work.sets + (t - first), votes.data[i],
-                            work.scores + votes.indices[i] * CWB_BLOCK)
+                kernels.add_set(work.sets[t - first], votes.data[i],
+                                work.scores + votes.indices[i] * CWB_BLOCK)
         if votes.outputs != NULL:
             cwb_write_outputs(work.sets, last - first, n_rows,
                               votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
@@ -270,7 +269,7 @@ cdef void fill_sparse(
 
 
 cdef void dense_block(
-    const Trees *trees, const Votes *votes, Work *work, const feature_t[:, :] X,
+    const cwb_trees *trees, const Votes *votes, Work *work, const feature_t[:, :] X,
     const int32_t[::1] used, int64_t b
 ) noexcept nogil:
     cdef int64_t n_rows = min(CWB_BLOCK, X.shape[0] - b * CWB_BLOCK)
@@ -279,7 +278,7 @@ cdef void dense_block(
 
 
 cdef void sparse_block(
-    const Trees *trees, const Votes *votes, Work *work, const double[::1] values,
+    const cwb_trees *trees, const Votes *votes, Work *work, const double[::1] values,
     const int32_t[::1] columns, const int64_t[::1] starts, const int32_t[::1] column_of, int64_t b
 ) noexcept nogil:
     cdef int64_t n_rows = min(CWB_BLOCK, starts.shape[0] - 1 - b * CWB_BLOCK)
@@ -292,7 +291,7 @@ cdef run_dense(
     TreeEvaluator self, const feature_t[:, :] X, _Scratch scratch, indptr, indices, data, scores,
     outputs
 ):
-    cdef Trees trees = trees_of(self, self.nodes)
+    cdef cwb_trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
     cdef int64_t n_blocks = (X.shape[0] + CWB_BLOCK - 1) // CWB_BLOCK, b
     cdef const int32_t[::1] used = self.used
@@ -306,7 +305,7 @@ cdef run_sparse(
     TreeEvaluator self, const double[::1] values, const int32_t[::1] columns,
     const int64_t[::1] starts, _Scratch scratch, indptr, indices, data, scores, outputs
 ):
-    cdef Trees trees = trees_of(self, self.nodes)
+    cdef cwb_trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
     cdef int64_t n_blocks = (starts.shape[0] - 1 + CWB_BLOCK - 1) // CWB_BLOCK, b
     cdef const int32_t[::1] column_of = self.column_of

@@ -7,26 +7,36 @@ from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "projections/projection.h" nogil:
-    enum: CWB_PROJ_LANES
-    enum: CWB_PROJ_ROWS
-    void cwb_project_rows(const double *, int64_t, const double *, int64_t, int64_t, double *)
-    void cwb_project_stored(const double *, const int32_t *, int64_t, const double *, int64_t,
-                            double *)
-    void cwb_gaussian(uint64_t, int64_t, const double *, int64_t, double *)
-    void cwb_sparse_signs(uint64_t, double, int64_t, const double *, int64_t, double *)
+    enum:
+        CWB_PROJ_LANES
+        CWB_PROJ_ROWS
+    ctypedef struct cwb_projection_kernels:
+        void (*rows)(const double *x, int64_t d, const double *w, int64_t width, int64_t first,
+                     double *sums) noexcept nogil
+        void (*stored)(const double *value, const int32_t *feature, int64_t count,
+                       const double *w, int64_t width, double *sums) noexcept nogil
+    const cwb_projection_kernels *cwb_projection_tables[]
+
+cdef extern from "projections/directions.h" nogil:
+    void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, int64_t step, double *out)
+    void cwb_sparse_signs(uint64_t seed, double density, int64_t d, const double *scale,
+                          int64_t step, double *out)
+
+cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_set()]
 
 LANES = CWB_PROJ_LANES
 
 cdef int64_t ROWS_OF_A_TASK = 64
-# A row with fewer non-zeros than this share is worked through by its non-zeros.
+# A row with a smaller fraction of non-zeros is worked through by its non-zeros.
 cdef double FEW = 0.4
 
 
 cdef class Directions:
-    """Directions in the columns of a matrix W, and an offset each.
+    """Directions in the columns of a matrix W, with one offset per direction.
 
     Parameters
     ----------
@@ -46,7 +56,7 @@ cdef class Directions:
         if W.shape[1] % CWB_PROJ_LANES or not 0 < n_columns <= W.shape[1]:
             raise ValueError("the width of W must be a multiple of 8 that holds n_columns")
         if offset.shape[0] != W.shape[1] or W.shape[0] == 0:
-            raise ValueError("offset must have an entry a column of W")
+            raise ValueError("offset must have one entry per column of W")
         self.W, self.offset = W, offset
         self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
 
@@ -89,7 +99,7 @@ cdef class Directions:
                     feature[count] = <int32_t> k
                     count += tile[waiting * d + k] != 0
                 if count < FEW * d:
-                    cwb_project_stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
+                    kernels.stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
                     self.store(all_sums, i, n, 0, self.n_columns, out)
                 else:
                     rows[waiting] = i
@@ -98,7 +108,7 @@ cdef class Directions:
                     at = 0
                     while at < self.n_columns:
                         # Rows that are not waiting hold an earlier tile; their sums are not read.
-                        cwb_project_rows(tile, d, &self.W[0, 0], self.width, at, sums)
+                        kernels.rows(tile, d, &self.W[0, 0], self.width, at, sums)
                         for r in range(waiting):
                             self.store(sums + r * CWB_PROJ_LANES - at, rows[r], n, at,
                                        min(self.n_columns, at + CWB_PROJ_LANES), out)
@@ -138,8 +148,7 @@ cdef class Directions:
             return 1
         for p in range(count):
             value[p] = <double> data[start + p]
-        cwb_project_stored(value, features + start, count, &self.W[0, 0], self.width,
-                           value + count)
+        kernels.stored(value, features + start, count, &self.W[0, 0], self.width, value + count)
         self.store(value + count, i, n, 0, self.n_columns, out)
         free(value)
         return 0
@@ -155,7 +164,7 @@ def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
     if scale.shape[0] != d or density.shape[0] != seeds.shape[0]:
         raise ValueError("seeds, density, scale and W do not fit together")
     if columns.shape[0] != seeds.shape[0]:
-        raise ValueError("columns must have an entry a seed")
+        raise ValueError("columns must have one entry per seed")
     for j in range(seeds.shape[0]):
         if not 0 <= columns[j] < width:
             raise ValueError("columns must be in range")

@@ -6,7 +6,7 @@ Given a signed weight r_i an example, pricing asks for the tree h with the large
 
 so a leaf's sign is that of its weight sum, and the edge of a grown tree is the sum over its
 leaves of |sum of r_i|. Finding the best tree is intractable; here it is grown greedily, each node
-split where the chosen criterion (see tree_criteria.h) gains most. Label sign(r_i) and mass |r_i|
+split where the chosen criterion (see criteria.h) gains most. Label sign(r_i) and mass |r_i|
 make it a weighted two-class problem, on which "gini" and "entropy" work as well: they see
 progress where the edge is flat, because they prefer purer children of the same sign.
 
@@ -21,26 +21,20 @@ from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
 from cwboost._kernels.trees.histogram cimport ROUNDING
+from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
 from cwboost._kernels.trees.search cimport column_codes, find_splits, split_point
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work
+from cwboost._kernels.trees.types cimport (
+    CWB_FIRST, Matrix, Node, Settings, Tree, TreeNode, Work)
 
 cdef extern from "trees/outputs.h" nogil:
-    const int CWB_FIRST
-    ctypedef struct cwb_coded:
-        int32_t feature, left, right
-        uint8_t first, width
-    void cwb_largest_and_sum(const double *weights, int64_t n, double *largest, double *sum)
     int64_t cwb_take_rows(const double *weights, int64_t n, double least, double scale,
                           int32_t *rows, double *taken)
     int64_t cwb_leave_rows(const double *weights, int64_t n, double least, int32_t *rows)
-    void cwb_node_sums(const double *weights, int64_t n, double *sum, double *mass)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
                           double *weights, int64_t n, int32_t *scratch_rows,
                           double *scratch_weights)
     int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
                                int32_t *rows, int64_t n, int32_t *scratch_rows)
-    void cwb_outputs_by_codes(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
-                              int64_t n_rows, void *reach, uint8_t *positive)
     double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
                               uint8_t *packed)
 
@@ -161,8 +155,8 @@ cdef void partition_rows(
         children[k].end = node.end if k else middle
         children[k].idle_start = idle_middle if k else node.idle_start
         children[k].idle_end = node.idle_end if k else idle_middle
-        cwb_node_sums(work.weights + children[k].start, children[k].end - children[k].start,
-                      &children[k].sum, &children[k].mass)
+        kernels.node_sums(work.weights + children[k].start, children[k].end - children[k].start,
+                          &children[k].sum, &children[k].mass)
 
 
 cdef bint split_node(
@@ -210,7 +204,7 @@ cdef double load_weights(
     cdef double largest, total, least = SMALLEST
     cdef int exponent = 0
     cdef int64_t i, n
-    cwb_largest_and_sum(weights, X.n_rows, &largest, &total)
+    kernels.largest_and_sum(weights, X.n_rows, &largest, &total)
     if settings.trim > 0 and largest > 0:
         least = max(least, cwb_trim_bound(weights, X.n_rows, 1, largest, settings.trim))
     frexp(largest, &exponent)
@@ -227,7 +221,7 @@ cdef double load_weights(
     if not by_codes:
         root.idle_end = cwb_leave_rows(weights, X.n_rows, least, work.idle_rows)
     root.index = 0
-    cwb_node_sums(work.weights, n, &root.sum, &root.mass)
+    kernels.node_sums(work.weights, n, &root.sum, &root.mass)
     return total
 
 
@@ -289,7 +283,7 @@ cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexce
             inner[place[i] - CWB_FIRST].right = place[node.left + 1]
             inner[place[i] - CWB_FIRST].first = node.first
             inner[place[i] - CWB_FIRST].width = node.width
-    cwb_outputs_by_codes(inner, n_inner, X.codes, X.n_rows, work.reach, work.positive)
+    kernels.outputs_by_codes(inner, n_inner, X.codes, X.n_rows, work.reach, work.positive)
 
 
 cdef bint may_use_codes(const Matrix *X, const Settings *settings) noexcept nogil:

@@ -14,12 +14,11 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/simd.h"
 #include "trees/types.h"
 
-CWBOOST_INLINE double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
+static inline double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
 
-CWBOOST_INLINE double cwb_side(int criterion, double sum, double mass) {
+static inline double cwb_side(int criterion, double sum, double mass) {
     const double limit = fmax(mass, DBL_MIN), square = fmin(sum * sum, limit * limit);
     if (criterion == CWB_EDGE) return fabs(sum);
     if (criterion == CWB_GINI) return square / limit;

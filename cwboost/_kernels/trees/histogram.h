@@ -1,5 +1,8 @@
 /* Histograms of a tree node: of each bin the pair (sum of r, sum of |r|) over the node's examples
  * in it, where r is an example's signed weight; and their running sums over the bins that occur.
+ *
+ * A histogram costs one addition of a pair per example and feature, wherever the bins are in the
+ * first cache; running sums one per bin. A pair is 16 bytes, a register of every instruction set.
  */
 #ifndef CWBOOST_TREE_HISTOGRAM_H
 #define CWBOOST_TREE_HISTOGRAM_H
@@ -9,21 +12,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/simd.h"
 #include "trees/types.h"
 
-CWBOOST_INLINE cwb_pair cwb_as_pair(double weight) {
+static inline cwb_pair cwb_as_pair(double weight) {
     cwb_pair pair = {weight, fabs(weight)};
     return pair;
 }
 
-static void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts) {
+static inline void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts) {
     for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
 }
 
 /* Eight features at once: their chains of additions do not wait for each other, which one chain
  * does whenever neighbours fall into the same bin, and rows and weights are read once. */
-static void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
+static inline void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
                             const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
     const uint8_t *e = codes[4], *f = codes[5], *g = codes[6], *h = codes[7];
@@ -42,7 +44,7 @@ static void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
 }
 
 /* Four features, each in two histograms, of even and of odd places: eight chains again. */
-static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
+static inline void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
                             const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
     cwb_pair *odd = hist + 4 * CWB_BINS;
@@ -65,7 +67,7 @@ static void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
 }
 
 /* Add the odd histogram of a feature to the even one and clear it. */
-static void cwb_join4(cwb_pair *hist, int32_t n_bins) {
+static inline void cwb_join4(cwb_pair *hist, int32_t n_bins) {
     const cwb_pair zero = {0.0, 0.0};
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
     cwb_pair *odd = hist + 4 * CWB_BINS;
@@ -76,7 +78,7 @@ static void cwb_join4(cwb_pair *hist, int32_t n_bins) {
 }
 
 /* One feature: in four histograms, of every fourth place, which are then added up. */
-static void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
+static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
                             int64_t n, int32_t n_bins, cwb_pair *hist) {
     const cwb_pair zero = {0.0, 0.0};
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
@@ -97,7 +99,7 @@ static void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const dou
 
 /* Histograms of up to two nodes from the entries of a feature whose code is not the usual one:
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
-static void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
+static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                                 const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
                                 int64_t *counts, int64_t *n_seen) {
     int64_t in_second = 0, outside = 0;
@@ -116,12 +118,12 @@ static void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64
             counts[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]]++;
 }
 
-static void cwb_clear(cwb_pair *hist, int64_t n) {
+static inline void cwb_clear(cwb_pair *hist, int64_t n) {
     memset(hist, 0, (size_t)n * sizeof *hist);
 }
 
 /* The usual bin of a node is what the listed entries leave of the node's sums. */
-static void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
+static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
                             double sum, double mass, cwb_pair *hist, int64_t *counts) {
     if (n_seen == n_node) return;
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
@@ -134,7 +136,7 @@ static void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */
-static void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan) {
+static inline void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     cwb_pair total = zero;
     int64_t count = 0;
@@ -168,7 +170,7 @@ static void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_sca
 
 /* Histogram and running sums of a node with fewer examples than bins: only bins that occur are
  * visited, found in order from a bitmap. */
-static void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
+static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
                               int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     uint64_t seen[4] = {0, 0, 0, 0};

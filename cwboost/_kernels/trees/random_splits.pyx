@@ -1,21 +1,16 @@
-"""One random threshold a feature and node, in place of the search for the best: tree_random.h."""
+"""One random threshold per feature and node, not the search for the best: random_splits.h."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from cwboost._kernels.trees.histogram cimport ROUNDING, list_histograms, mark, scan_histogram
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Work, cwb_scan, cwb_split
+from cwboost._kernels.trees.kernels cimport cwb_part, kernels
+from cwboost._kernels.trees.types cimport (
+    Matrix, Node, Settings, Work, cwb_feature, cwb_node_rows, cwb_rules, cwb_scan, cwb_split,
+    rules_of)
 
 cdef extern from "trees/random_splits.h" nogil:
-    ctypedef struct cwb_part:
-        double sum, mass
-        int64_t count
-    bint cwb_random_by_codes(const uint8_t *codes, const int32_t *rows, const double *weights,
-                             const cwb_part *node, const double *lowest, const double *highest,
-                             int32_t n_bins, int criterion, int64_t min_samples_leaf,
-                             double tolerance, double u, uint8_t *gathered, cwb_split *split)
-    bint cwb_random_by_scan(const cwb_scan *scan, const cwb_part *node, const double *lowest,
-                            const double *highest, int32_t n_bins, int criterion,
-                            int64_t min_samples_leaf, double tolerance, double u,
+    bint cwb_random_by_scan(const cwb_scan *scan, const cwb_part *node,
+                            const cwb_feature *feature, const cwb_rules *rules, double u,
                             cwb_split *split)
 
 
@@ -45,26 +40,28 @@ cdef bint random_split(
     bint scanned, double u, cwb_split *split
 ) noexcept nogil:
     """One random split of a feature, from work.scan or from its codes; False if it is constant."""
-    cdef const double *lowest = X.lowest + X.bin_start[feature]
-    cdef const double *highest = X.highest + X.bin_start[feature]
-    cdef int32_t n_bins = X.n_bins[feature]
+    cdef cwb_rules rules = rules_of(settings, ROUNDING * node.mass)
+    cdef cwb_feature bins
     cdef cwb_part part
+    cdef cwb_node_rows rows
     split.feature = feature
-    part.sum, part.mass, part.count = node.sum, node.mass, node.end - node.start
+    bins.lowest = X.lowest + X.bin_start[feature]
+    bins.highest = X.highest + X.bin_start[feature]
+    bins.n_bins = X.n_bins[feature]
     if scanned:
-        return cwb_random_by_scan(&work.scan, &part, lowest, highest, n_bins, settings.criterion,
-                                  settings.min_samples_leaf, ROUNDING * node.mass, u, split)
-    return cwb_random_by_codes(
-        X.codes + feature * X.n_rows, work.rows + node.start, work.weights + node.start, &part,
-        lowest, highest, n_bins, settings.criterion, settings.min_samples_leaf,
-        ROUNDING * node.mass, u, work.gathered, split)
+        part.sum, part.mass, part.count = node.sum, node.mass, node.end - node.start
+        return cwb_random_by_scan(&work.scan, &part, &bins, &rules, u, split)
+    rows.rows, rows.weights = work.rows + node.start, work.weights + node.start
+    rows.n, rows.sum, rows.mass = node.end - node.start, node.sum, node.mass
+    rows.gathered = work.gathered
+    return kernels.random_by_codes(X.codes + feature * X.n_rows, &rows, &bins, &rules, u, split)
 
 
 cdef int64_t draw_splits(
     const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
     int64_t drawn, int64_t n_batch
 ) noexcept nogil:
-    """As search_features, with one random threshold a feature and node."""
+    """As search_features, with one random threshold per feature and node."""
     cdef uint64_t seed = next_random(work)
     cdef int64_t i, k, n_varying = 0
     cdef const int32_t *features = work.features + drawn

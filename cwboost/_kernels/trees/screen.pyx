@@ -1,9 +1,10 @@
-"""Upper bounds of the gain of every feature in a node, so that few are searched: tree_screen.h."""
+"""Upper bounds of the gain of every feature in a node, so that few are searched: screen.h."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from cwboost._kernels.trees.histogram cimport ROUNDING
+from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.types cimport CWB_ENTROPY, Matrix, Node, Settings, Work
 
 cdef extern from "trees/screen.h" nogil:
@@ -12,8 +13,6 @@ cdef extern from "trees/screen.h" nogil:
                             double scale, int32_t *kept, uint64_t *packed, uint64_t *total)
     void cwb_screen_histograms(const uint8_t *codes, int64_t stride, const int32_t *rows,
                                const uint64_t *packed, int64_t n, uint64_t *hist)
-    void cwb_screen_gains(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
-                          double *gains)
 
 cdef extern from "trees/criteria.h" nogil:
     double cwb_side(int criterion, double sum, double mass)
@@ -33,7 +32,7 @@ cdef enum:
     SAMPLED = 4
     MANY = 4
 
-# Mass of the examples that are left out, as a share of the most that a split can gain: with less
+# Mass of the examples that are left out, as a fraction of the most that a split can gain: with less
 # there are more examples to add, with more there are more features to search. The second is for
 # nodes of which else more than 1 / MANY would be kept.
 cdef double LEFT_OUT = 0.004
@@ -120,8 +119,8 @@ cdef bint screen_features(
         cwb_screen_histograms(codes, X.n_together, work.scratch_rows,
                               <const uint64_t *> work.scratch_weights, n_kept,
                               <uint64_t *> work.hist)
-        cwb_screen_gains(settings.criterion, <uint64_t *> work.hist, n_bins, total,
-                         work.bounds + i)
+        kernels.screen_gains(settings.criterion, <uint64_t *> work.hist, n_bins, total,
+                             work.bounds + i)
     for i in range(X.n_usable):
         work.bounds[i] = unit * work.bounds[i] + rest
     return True

@@ -3,7 +3,7 @@
 A feature's histogram in a node is made from its codes, eight features at a time; or, where most
 rows share one code (the zeros of an image or of a sparse matrix), from the list of the other
 entries, and the common bin is what these leave of the node. One pass over a list serves both
-children of a node. See tree_criteria.h for the criteria and for what counts as a tie.
+children of a node. See criteria.h for the criteria and for what counts as a tie.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -12,17 +12,15 @@ from libc.string cimport memset
 
 from cwboost._kernels.trees.histogram cimport (
     ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
+from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.random_splits cimport draw_splits, random_below
 from cwboost._kernels.trees.screen cimport most_promising, screen_features
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_scan, cwb_split)
+    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_rules, cwb_scan, cwb_split, rules_of)
 
 cdef extern from "trees/split.h" nogil:
-    int32_t cwb_all_gains(cwb_scan *scan, int criterion, int64_t min_samples_leaf)
     void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
                       cwb_split *split)
-    void cwb_best_split(cwb_scan *scan, int criterion, int64_t min_samples_leaf,
-                        double tolerance, int32_t n_bins, cwb_split *split)
     double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
                           const int32_t *rows, const double *weights, int64_t n,
                           int left_positive)
@@ -31,7 +29,7 @@ cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
 cdef enum:
-    # So many features, those of the largest bounds, are searched one by one, others in groups.
+    # Features of the largest bounds that are searched one by one; others are in groups.
     SEARCHED_ALONE = 4
     GROUP = 8
 
@@ -48,9 +46,9 @@ cdef bint best_of_scan(
     cwb_split *split
 ) noexcept nogil:
     """Best split from work.scan; False where the feature is constant in the node."""
+    cdef cwb_rules rules = rules_of(settings, tolerance)
     split.feature = feature
-    cwb_best_split(&work.scan, settings.criterion, settings.min_samples_leaf, tolerance,
-                   X.n_bins[feature], split)
+    kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1
 
 
@@ -182,6 +180,7 @@ cdef void settle_ties(
     order; of equal ones the first feature, then the lowest threshold.
     """
     cdef double tolerance = ROUNDING * node.mass, edge, largest = -INFINITY
+    cdef cwb_rules rules = rules_of(settings, tolerance)
     cdef int64_t d, n_tied = 0
     cdef int32_t i, n, side, feature
     cdef uint8_t first
@@ -206,7 +205,7 @@ cdef void settle_ties(
         else:
             scan_codes(X, settings, work, node, feature)
         codes = column_codes(X, work, feature)
-        n = cwb_all_gains(&work.scan, settings.criterion, settings.min_samples_leaf)
+        n = kernels.all_gains(&work.scan, &rules)
         for i in range(n):
             for side in range(0 if work.scan.missing_mass > 0 else 1, 2):
                 if not work.scan.gain[side][i] >= best - tolerance:

@@ -1,4 +1,4 @@
-/* The smallest weights of a node, up to a share of its mass. */
+/* The smallest weights of a node, up to a fraction of its mass: one pass over every `step`-th. */
 #ifndef CWBOOST_TREE_TRIM_H
 #define CWBOOST_TREE_TRIM_H
 
@@ -6,12 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/simd.h"
-
 /* Largest bound b such that the |weights| below b sum to at most `fraction` of all: found to an
  * eighth of a power of two, from the masses by size relative to the largest weight. Of every
  * `step`-th weight; with a step above 1 a good guess for all. */
-CWBOOST_INLINE double cwb_trim_bound(const double *weights, int64_t n, int64_t step,
+static inline double cwb_trim_bound(const double *weights, int64_t n, int64_t step,
                                      double largest, double fraction) {
     enum { SIZES = 512, STEPS = 8 };
     /* Of even and of odd places: neighbours, two zeros say, do not wait for each other's sum. */

@@ -5,11 +5,40 @@
 #include <stdint.h>
 
 #define CWB_BINS 256
-#define CWB_SCREENED 8 /* features that are screened at a time, see tree_screen.h */
+#define CWB_SCREENED 8 /* features that are screened at a time, see screen.h */
+
+enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the root of a tree */
 
 typedef double cwb_pair __attribute__((vector_size(16)));
 
 enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
+
+/* Of the rows on one side of a split, or of a node. */
+typedef struct {
+    double sum, mass;
+} cwb_sums;
+
+/* What a split is chosen by, and has to satisfy. */
+typedef struct {
+    int criterion;
+    int64_t min_samples_leaf;
+    double tolerance; /* gains that differ by less are tied */
+} cwb_rules;
+
+/* The bins of a feature: smallest and largest value of each. */
+typedef struct {
+    const double *lowest, *highest;
+    int32_t n_bins;
+} cwb_feature;
+
+/* The rows of a node, with their weights; `gathered` is scratch for a code per row. */
+typedef struct {
+    const int32_t *rows;
+    const double *weights;
+    int64_t n;
+    double sum, mass;
+    uint8_t *gathered;
+} cwb_node_rows;
 
 /* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
  * upper == n_bins stands for "all values against the missing". */

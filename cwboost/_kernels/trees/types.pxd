@@ -7,8 +7,23 @@ cdef extern from "trees/types.h" nogil:
     const int CWB_EDGE
     const int CWB_GINI
     const int CWB_ENTROPY
+    const int CWB_FIRST
     ctypedef struct cwb_pair:
         pass
+    ctypedef struct cwb_rules:
+        int criterion
+        int64_t min_samples_leaf
+        double tolerance
+    ctypedef struct cwb_feature:
+        const double *lowest
+        const double *highest
+        int32_t n_bins
+    ctypedef struct cwb_node_rows:
+        const int32_t *rows
+        const double *weights
+        int64_t n
+        double sum, mass
+        uint8_t *gathered
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
         int32_t feature, lower, upper, missing_right, n_tied
@@ -46,6 +61,13 @@ cdef struct Settings:
     int criterion
     bint random_splits
 
+cdef inline cwb_rules rules_of(const Settings *settings, double tolerance) noexcept nogil:
+    cdef cwb_rules rules
+    rules.criterion = settings.criterion
+    rules.min_samples_leaf = settings.min_samples_leaf
+    rules.tolerance = tolerance
+    return rules
+
 cdef struct Node:
     # Its rows are work.rows[start:end], with work.weights; rows that only follow the tree are
     # work.idle_rows[idle_start:idle_end].
@@ -71,7 +93,7 @@ cdef struct Work:
     int32_t *features    # permutation of the usable features; the drawn ones come first
     int32_t *pending     # features of a batch that are searched by their codes
     cwb_split *splits    # best split of each drawn feature, for two nodes
-    double *bounds       # of gains, in the order of X.by_row_places, see tree_screen.h
+    double *bounds       # of gains, in the order of X.by_row_places, see screen.h
     void *reach          # sets of rows while a tree is evaluated
     cwb_scan scan
     Node *frontier       # nodes that may be split: a stack, or a heap by gain

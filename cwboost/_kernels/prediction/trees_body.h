@@ -1,0 +1,104 @@
+/* Sets of rows and scores of a block, see trees.h. */
+#include "common/lanes.h"
+
+/* A bit per lane of a register: where x > y, or where x <= y. NaN is in neither. */
+#if CWB_IS(AVX512)
+CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
+    return _cvtmask8_u32(_mm512_cmp_pd_mask(x, y, _CMP_GT_OQ));
+}
+CWB_INLINE unsigned CWB_NAME(at_most)(cwb_register x, cwb_register y) {
+    return _cvtmask8_u32(_mm512_cmp_pd_mask(x, y, _CMP_LE_OQ));
+}
+#else
+CWB_INLINE unsigned CWB_NAME(bits_of)(cwb_register_mask m) {
+#if CWB_IS(AVX2)
+    return (unsigned)_mm256_movemask_pd((__m256d)m);
+#elif CWB_IS(SSE2)
+    return (unsigned)_mm_movemask_pd((__m128d)m);
+#elif CWB_IS(PLAIN)
+    return (unsigned)m;
+#else
+    return (unsigned)((m[0] & 1) | (m[1] & 2));
+#endif
+}
+CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
+    return CWB_NAME(bits_of)(x > y);
+}
+CWB_INLINE unsigned CWB_NAME(at_most)(cwb_register x, cwb_register y) {
+    return CWB_NAME(bits_of)(x <= y);
+}
+#endif
+
+/* The set of the 64 values at `x` that go right. */
+CWB_INLINE uint64_t CWB_NAME(goes_right)(const double *x, double threshold, int missing_right) {
+    const cwb_register t = cwb_r_splat(threshold);
+    uint64_t set = 0;
+    if (missing_right) {
+        for (int i = 0; i < CWB_BLOCK; i += CWB_LANES)
+            set |= (uint64_t)CWB_NAME(at_most)(cwb_r_load(x + i), t) << i;
+        return ~set;
+    }
+    for (int i = 0; i < CWB_BLOCK; i += CWB_LANES)
+        set |= (uint64_t)CWB_NAME(above)(cwb_r_load(x + i), t) << i;
+    return set;
+}
+
+/* Rows on which a tree is +1. */
+CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_inner *nodes, int64_t n_inner, const double *x,
+                                       uint64_t *reach) {
+    memset(reach, 0, (size_t)(n_inner + CWB_FIRST) * sizeof *reach);
+    reach[CWB_FIRST] = ~UINT64_C(0);
+    for (int64_t i = 0; i < n_inner; i++) {
+        const cwb_inner node = nodes[i];
+        const uint64_t here = reach[CWB_FIRST + i];
+        const uint64_t right = CWB_NAME(goes_right)(x + (int64_t)node.feature * CWB_BLOCK,
+                                                    node.threshold, node.missing_right);
+        reach[node.left] |= here & ~right;
+        reach[node.right] |= here & right;
+    }
+    return reach[CWB_POSITIVE];
+}
+
+/* Output of a tree on one row, as 0 or 1. */
+CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_inner *nodes, const double *x) {
+    int32_t place = CWB_FIRST;
+    do {
+        const cwb_inner node = nodes[place - CWB_FIRST];
+        const double value = x[(int64_t)node.feature * CWB_BLOCK];
+        const int right = (value > node.threshold) | ((value != value) & node.missing_right);
+        place = right ? node.right : node.left;
+    } while (place >= CWB_FIRST);
+    return (uint64_t)place;
+}
+
+static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t last,
+                                 const double *x, int64_t n_rows, uint64_t *reach,
+                                 uint64_t *out) {
+    for (int64_t t = first; t < last; t++) {
+        const cwb_inner *tree = trees->nodes + trees->start[t];
+        const int64_t n_inner = trees->start[t + 1] - trees->start[t];
+        uint64_t set = 0;
+        if (n_inner == 0) {
+            if (trees->constant[t]) set = ~set;
+        } else if (trees->walk[t] || n_rows < 8) {
+            for (int64_t row = 0; row < n_rows; row++)
+                set |= CWB_NAME(walk)(tree, x + row) << row;
+        } else {
+            set = CWB_NAME(tree_set)(tree, n_inner, x, reach);
+        }
+        out[t - first] = set;
+    }
+}
+
+static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
+    const cwb_doubles plus = cwb_splat(value), minus = cwb_splat(-value);
+    for (int j = 0; j < 8; j++) {
+        const cwb_mask m = cwb_mask_of((unsigned)(set >> (8 * j)) & 0xFF);
+        cwb_store(scores + 8 * j, cwb_add(cwb_load(scores + 8 * j), cwb_pick(m, plus, minus)));
+    }
+}
+
+static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
+    .block_sets = CWB_NAME(block_sets),
+    .add_set = CWB_NAME(add_set),
+};

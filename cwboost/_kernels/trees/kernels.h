@@ -1,0 +1,35 @@
+/* Kernels of tree growth. Bodies are compiled once per instruction set, see common/targets.h; all
+ * give the same bits. */
+#ifndef CWBOOST_TREE_KERNELS_H
+#define CWBOOST_TREE_KERNELS_H
+
+#include "trees/types.h"
+
+/* What one side of a split holds. */
+typedef struct {
+    double sum, mass;
+    int64_t count;
+} cwb_part;
+
+/* Inner node over codes: [first, first + width) goes right. left and right are CWB_NEGATIVE,
+ * CWB_POSITIVE, or CWB_FIRST + index of an inner node further on. */
+typedef struct {
+    int32_t feature, left, right;
+    uint8_t first, width;
+} cwb_coded;
+
+typedef struct {
+    void (*node_sums)(const double *weights, int64_t n, double *sum, double *mass);
+    void (*largest_and_sum)(const double *weights, int64_t n, double *largest, double *sum);
+    void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
+                             int64_t n_rows, void *reach, uint8_t *positive);
+    int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules);
+    void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
+    int (*random_by_codes)(const uint8_t *codes, const cwb_node_rows *node,
+                           const cwb_feature *feature, const cwb_rules *rules, double u,
+                           cwb_split *split);
+    void (*screen_gains)(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
+                         double *gains);
+} cwb_tree_kernels;
+
+#endif

@@ -1,0 +1,34 @@
+# The kernels of tree growth for the chosen instruction set; the *_body.h say what each does.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from cwboost._kernels.trees.types cimport (
+    cwb_feature, cwb_node_rows, cwb_rules, cwb_scan, cwb_split)
+
+cdef extern from "trees/kernels.h" nogil:
+    ctypedef struct cwb_part:
+        double sum, mass
+        int64_t count
+    ctypedef struct cwb_coded:
+        int32_t feature, left, right
+        uint8_t first, width
+    ctypedef struct cwb_tree_kernels:
+        void (*node_sums)(
+            const double *weights, int64_t n, double *sum, double *mass) noexcept nogil
+        void (*largest_and_sum)(
+            const double *weights, int64_t n, double *largest, double *sum) noexcept nogil
+        void (*outputs_by_codes)(
+            const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t n_rows,
+            void *reach, uint8_t *positive) noexcept nogil
+        int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules) noexcept nogil
+        void (*best_split)(
+            cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
+            cwb_split *split) noexcept nogil
+        bint (*random_by_codes)(
+            const uint8_t *codes, const cwb_node_rows *node, const cwb_feature *feature,
+            const cwb_rules *rules, double u, cwb_split *split) noexcept nogil
+        void (*screen_gains)(
+            int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
+            double *gains) noexcept nogil
+
+cdef const cwb_tree_kernels *kernels

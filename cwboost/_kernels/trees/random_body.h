@@ -1,0 +1,81 @@
+/* A random split of one feature from the codes of a node's rows (random_splits.h): gather the codes,
+ * find their range, sum the weights below a drawn bin. Nine bytes per row and pass. */
+static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, int32_t *high) {
+    uint8_t smallest = 255, largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        smallest = codes[i] < smallest ? codes[i] : smallest;
+        largest = codes[i] > largest ? codes[i] : largest;
+    }
+    *low = smallest;
+    *high = largest;
+}
+
+/* Eight bytes, 0xFF where the code is at most `last`, else 0. */
+CWB_INLINE uint64_t CWB_NAME(up_to)(const uint8_t *codes, uint8_t last) {
+#if CWB_IS(SSE2) || CWB_IS(AVX2) || CWB_IS(AVX512)
+    const __m128i code = _mm_loadl_epi64((const __m128i *)codes);
+    const __m128i bound = _mm_set1_epi8((char)last);
+    return (uint64_t)_mm_cvtsi128_si64(_mm_cmpeq_epi8(_mm_max_epu8(code, bound), bound));
+#elif CWB_IS(NEON)
+    const uint8x8_t which = vcle_u8(vld1_u8(codes), vdup_n_u8(last));
+    return vget_lane_u64(vreinterpret_u64_u8(which), 0);
+#else
+    uint64_t which = 0;
+    for (int k = 0; k < 8; k++) which |= (uint64_t)(codes[k] <= last ? 0xFF : 0) << (8 * k);
+    return which;
+#endif
+}
+
+/* Sums and count of the rows whose code is below `bound`, in eight lanes. */
+static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, int64_t n,
+                                 int32_t bound, cwb_part *part) {
+    cwb_doubles sums = cwb_zero(), masses = cwb_zero();
+    double sum = 0.0, mass = 0.0, lane[8];
+    int64_t i = 0, count = 0;
+    for (; i + 8 <= n; i += 8) {
+        const uint64_t which = CWB_NAME(up_to)(codes + i, (uint8_t)(bound - 1));
+        /* One bit of every byte, brought together and added up by a multiplication each. */
+        const unsigned byte =
+            (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >> 56);
+        count += (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >> 56);
+        const cwb_doubles w = cwb_keep(cwb_mask_of(byte), cwb_load(weights + i));
+        sums = cwb_add(sums, w);
+        masses = cwb_add(masses, cwb_abs(w));
+    }
+    for (; i < n; i++) {
+        const double w = codes[i] < bound ? weights[i] : 0.0;
+        sum += w;
+        mass += fabs(w);
+        count += codes[i] < bound;
+    }
+    cwb_store(lane, sums);
+    for (int k = 0; k < 8; k++) sum += lane[k];
+    cwb_store(lane, masses);
+    for (int k = 0; k < 8; k++) mass += lane[k];
+    part->sum = sum;
+    part->mass = mass;
+    part->count = count;
+}
+
+/* Returns whether the feature varies among the rows. */
+static int CWB_NAME(random_by_codes)(const uint8_t *codes, const cwb_node_rows *node,
+                                     const cwb_feature *feature, const cwb_rules *rules, double u,
+                                     cwb_split *split) {
+    const int64_t n = node->n;
+    const cwb_part all = {node->sum, node->mass, n};
+    uint8_t *gathered = node->gathered;
+    cwb_drawn d = {all, all, {0.0, 0.0, 0}, 0, 0, 0};
+    cwb_gather_codes(codes, node->rows, n, gathered);
+    CWB_NAME(code_range)(gathered, n, &d.low, &d.high);
+    const int missing = d.high == feature->n_bins;
+    if (missing) {
+        cwb_code_range_of_values(gathered, n, feature->n_bins, &d.low, &d.high);
+        CWB_NAME(sums_below)(gathered, node->weights, n, feature->n_bins, &d.values);
+    }
+    if (d.low < d.high) {
+        d.lower = cwb_draw_bin(feature, d.low, d.high, u);
+        CWB_NAME(sums_below)(gathered, node->weights, n, d.lower + 1, &d.below);
+    }
+    cwb_consider_all(rules, &d, feature->n_bins, split);
+    return d.low < d.high || (missing && d.low <= d.high);
+}

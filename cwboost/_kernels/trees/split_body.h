@@ -1,0 +1,96 @@
+/* The search for the best split of one feature from the running sums of its histogram. For the
+ * criteria, gains and ties see criteria.h. One pass over the non-empty bins computes the gains (two
+ * with missing values), another takes their maximum. */
+
+/* Gains of the first n splits when (shift_sum, shift_mass) joins the left side; `node` is the sum
+ * and the mass of both sides. Loops over arrays, which compilers turn into vectors. */
+CWB_INLINE void CWB_NAME(gains_gini)(const cwb_scan *scan, int32_t n, double shift_sum,
+                                     double shift_mass, cwb_sums node, double *gains) {
+    const double parent = cwb_side(CWB_GINI, node.sum, node.mass);
+    for (int32_t i = 0; i < n; i++) {
+        const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
+        const double rs = node.sum - ls, rm = node.mass - lm;
+        const double ll = lm > DBL_MIN ? lm : DBL_MIN, rl = rm > DBL_MIN ? rm : DBL_MIN;
+        const double l2 = ls * ls < ll * ll ? ls * ls : ll * ll;
+        const double r2 = rs * rs < rl * rl ? rs * rs : rl * rl;
+        gains[i] = l2 / ll + r2 / rl - parent;
+    }
+}
+
+CWB_INLINE void CWB_NAME(gains_edge)(const cwb_scan *scan, int32_t n, double shift_sum,
+                                     cwb_sums node, double *gains) {
+    for (int32_t i = 0; i < n; i++) {
+        const double left = scan->sum[i] + shift_sum;
+        gains[i] = fabs(left) + fabs(node.sum - left) - fabs(node.sum);
+    }
+}
+
+CWB_INLINE void CWB_NAME(gains_entropy)(const cwb_scan *scan, int32_t n, double shift_sum,
+                                        double shift_mass, cwb_sums node, double *gains) {
+    const double parent = cwb_side(CWB_ENTROPY, node.sum, node.mass);
+    for (int32_t i = 0; i < n; i++) {
+        const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
+        gains[i] = cwb_side(CWB_ENTROPY, ls, lm) +
+                   cwb_side(CWB_ENTROPY, node.sum - ls, node.mass - lm) - parent;
+    }
+}
+
+static void CWB_NAME(gains)(int criterion, const cwb_scan *scan, int32_t n, double shift_sum,
+                            double shift_mass, cwb_sums node, double *gains) {
+    if (criterion == CWB_GINI) {
+        CWB_NAME(gains_gini)(scan, n, shift_sum, shift_mass, node, gains);
+    } else if (criterion == CWB_EDGE) {
+        CWB_NAME(gains_edge)(scan, n, shift_sum, node, gains);
+    } else {
+        CWB_NAME(gains_entropy)(scan, n, shift_sum, shift_mass, node, gains);
+    }
+}
+
+/* Fill scan->gain; returns the number of thresholds, of which the last is "values against
+ * missing" where there are missing values. Side 0 of `gain` is only filled when there are. */
+static int32_t CWB_NAME(all_gains)(cwb_scan *scan, const cwb_rules *rules) {
+    const int missing = scan->missing_mass > 0.0;
+    if (scan->n == 0) return 0;
+    const int32_t n = scan->n - 1 + missing;
+    const cwb_sums node = {scan->sum[scan->n - 1] + scan->missing_sum,
+                           scan->mass[scan->n - 1] + scan->missing_mass};
+    CWB_NAME(gains)(rules->criterion, scan, n, 0.0, 0.0, node, scan->gain[1]);
+    if (missing) {
+        CWB_NAME(gains)(rules->criterion, scan, n, scan->missing_sum, scan->missing_mass, node,
+                        scan->gain[0]);
+        scan->gain[0][n - 1] = -INFINITY; /* everything on the left: no split */
+    }
+    if (rules->min_samples_leaf > 1) cwb_forbid_small_leaves(scan, n, rules->min_samples_leaf);
+    return n;
+}
+
+CWB_INLINE double CWB_NAME(largest)(const double *values, int32_t n) {
+    cwb_doubles best = cwb_splat(-INFINITY);
+    double lane[8], largest = -INFINITY;
+    int32_t i = 0;
+    for (; i + 8 <= n; i += 8) best = cwb_max(cwb_load(values + i), best);
+    for (; i < n; i++) largest = values[i] > largest ? values[i] : largest;
+    cwb_store(lane, best);
+    for (int k = 0; k < 8; k++) largest = lane[k] > largest ? lane[k] : largest;
+    return largest;
+}
+
+/* Best split from running sums: the first threshold whose gain is within the tolerance of the
+ * largest, missing values on the left before the right. gain = -inf where there is none. */
+static void CWB_NAME(best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
+                                 cwb_split *split) {
+    const int32_t n = CWB_NAME(all_gains)(scan, rules);
+    const int first_side = scan->missing_mass > 0.0 ? 0 : 1;
+    double best = CWB_NAME(largest)(scan->gain[1], n);
+    if (first_side == 0) best = fmax(best, CWB_NAME(largest)(scan->gain[0], n));
+    split->gain = -INFINITY;
+    split->n_tied = 0;
+    if (!(best > rules->tolerance)) return;
+    for (int32_t i = 0; i < n; i++)
+        for (int side = first_side; side < 2; side++) {
+            if (scan->gain[side][i] < best - rules->tolerance) continue;
+            if (split->n_tied++ == 0) cwb_describe(scan, side, i, n_bins, split);
+            if (rules->criterion != CWB_EDGE) i = n; /* only "edge" settles ties */
+        }
+    split->gain = best;
+}

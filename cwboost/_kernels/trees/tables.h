@@ -1,0 +1,14 @@
+/* The tables of kernels, one per instruction set. */
+#ifndef CWBOOST_TREE_TABLES_H
+#define CWBOOST_TREE_TABLES_H
+
+#include "trees/kernels.h"
+#include "trees/random_splits.h"
+#include "trees/split.h"
+
+#define CWB_BODY "trees/kernels_body.h"
+#include "common/for_each_target.h"
+
+static const cwb_tree_kernels *const cwb_tree_tables[] = CWB_TABLES(cwb_tree_kernels);
+
+#endif
