@@ -72,8 +72,7 @@ CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_inner *nodes, const double *x) {
 }
 
 static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t last,
-                                 const double *x, int64_t n_rows, uint64_t *reach,
-                                 uint64_t *out) {
+                                 const double *x, int64_t n_rows, uint64_t *reach, uint64_t *out) {
     for (int64_t t = first; t < last; t++) {
         const cwb_inner *tree = trees->nodes + trees->start[t];
         const int64_t n_inner = trees->start[t + 1] - trees->start[t];
@@ -81,8 +80,7 @@ static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t 
         if (n_inner == 0) {
             if (trees->constant[t]) set = ~set;
         } else if (trees->walk[t] || n_rows < 8) {
-            for (int64_t row = 0; row < n_rows; row++)
-                set |= CWB_NAME(walk)(tree, x + row) << row;
+            for (int64_t row = 0; row < n_rows; row++) set |= CWB_NAME(walk)(tree, x + row) << row;
         } else {
             set = CWB_NAME(tree_set)(tree, n_inner, x, reach);
         }

@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 /* Word number i of a seed's sequence: splitmix64 (Steele, Lea and Flood, 2014). */
-static inline uint64_t cwb_random_word(uint64_t seed, uint64_t i)
-{
+static inline uint64_t cwb_random_word(uint64_t seed, uint64_t i) {
     uint64_t z = seed + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -16,8 +15,7 @@ static inline uint64_t cwb_random_word(uint64_t seed, uint64_t i)
 
 static inline double cwb_random_unit(uint64_t word) { return (double)(word >> 11) * 0x1p-53; }
 
-static inline int cwb_ones(uint64_t x)
-{
+static inline int cwb_ones(uint64_t x) {
     x -= (x >> 1) & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
@@ -27,8 +25,7 @@ static inline int cwb_ones(uint64_t x)
 /* Gaussian by the central limit: 64 coin flips and a uniform number, over four, are a standard
  * normal number as far as a projection can tell. */
 static inline void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, int64_t step,
-                                double *out)
-{
+                                double *out) {
     for (int64_t k = 0; k < d; k++) {
         const int flips = cwb_ones(cwb_random_word(seed, 2 * (uint64_t)k)) - 32;
         const double fill = cwb_random_unit(cwb_random_word(seed, 2 * (uint64_t)k + 1)) - 0.5;
@@ -39,12 +36,10 @@ static inline void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, i
 /* -1 or +1 with probability density / 2 each, else 0 (Achlioptas, 2003; Li, Hastie and Church,
  * 2006). */
 static inline void cwb_sparse_signs(uint64_t seed, double density, int64_t d, const double *scale,
-                                    int64_t step, double *out)
-{
+                                    int64_t step, double *out) {
     for (int64_t k = 0; k < d; k++) {
         const uint64_t word = cwb_random_word(seed, (uint64_t)k);
-        out[k * step] =
-            cwb_random_unit(word) < density ? (word & 1 ? scale[k] : -scale[k]) : 0.0;
+        out[k * step] = cwb_random_unit(word) < density ? (word & 1 ? scale[k] : -scale[k]) : 0.0;
     }
 }
 

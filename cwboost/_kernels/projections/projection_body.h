@@ -13,7 +13,7 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
         cwb_register s[CWB_PROJ_ROWS][CWB_AT_ONCE];
         CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++)
             CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
-        for (int64_t k = 0; k < d; k++)
+        for (int64_t k = 0; k < d; k++) {
             CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++) {
                 const cwb_register value = cwb_r_splat(x[row * d + k]);
                 CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++) {
@@ -21,6 +21,7 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
                     s[row][v] = s[row][v] + value * entry;
                 }
             }
+        }
         CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++)
             CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++)
                 cwb_r_store(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v), s[row][v]);
@@ -29,8 +30,7 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
 
 /* `n` registers of columns, from `first` on, of one row that is given by its non-zeros. */
 CWB_INLINE void CWB_NAME(project_group)(const double *value, const int32_t *feature, int64_t count,
-                                        const double *w, int64_t width, double *sums,
-                                        const int n) {
+                                        const double *w, int64_t width, double *sums, const int n) {
     cwb_register s[4];
     CWB_UNROLL for (int v = 0; v < n; v++) s[v] = cwb_r_splat(0.0);
     for (int64_t p = 0; p < count; p++) {

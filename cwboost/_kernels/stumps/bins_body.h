@@ -37,9 +37,17 @@ static void CWB_NAME(bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64
     }
 #endif
     switch (rows->lanes / CWB_UNIT_LANES) {
-    case 1: CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, P); break;
-    case 2: CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 2 * P); break;
-    case 3: CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 3 * P); break;
-    default: CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 4 * P); break;
+        case 1:
+            CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, P);
+            break;
+        case 2:
+            CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 2 * P);
+            break;
+        case 3:
+            CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 3 * P);
+            break;
+        default:
+            CWB_NAME(bin_sums_parts)(rows->rows, c, block, bins, 4 * P);
+            break;
     }
 }

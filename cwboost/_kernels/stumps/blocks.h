@@ -56,9 +56,8 @@ static inline cwb_bin cwb_bin_at(const cwb_column *c, int64_t k) {
     cwb_bin bin;
     bin.from = k < forward ? k * length : c->n_forward + (k - forward) * length;
     bin.to = end - bin.from < length ? end : bin.from + length;
-    bin.chunk = k < forward
-                    ? k * CWB_BIN_CHUNKS
-                    : cwb_part_chunks(c, c->n_forward) + (k - forward) * CWB_BIN_CHUNKS;
+    bin.chunk = k < forward ? k * CWB_BIN_CHUNKS
+                            : cwb_part_chunks(c, c->n_forward) + (k - forward) * CWB_BIN_CHUNKS;
     return bin;
 }
 

@@ -174,8 +174,7 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
         cwb_put(c, at, sorted[i].row);
         c->last[at] = i == end || sorted[i].key != sorted[i - 1].key ? 0xFF : 0;
     }
-    for (int64_t i = 0; i < c->n_missing; i++, at++)
-        cwb_put(c, at, column->missing[i]);
+    for (int64_t i = 0; i < c->n_missing; i++, at++) cwb_put(c, at, column->missing[i]);
     return 0;
 }
 

@@ -26,7 +26,8 @@
 #include "stumps/blocks.h"
 #include "stumps/column_sort.h"
 
-#define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers */
+#define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers \
+                                      */
 #define CWB_COARSE 0x1p-20
 #define CWB_VECTOR 8      /* targets come in groups of so many int32 numbers */
 #define CWB_SCAN_LANES 64 /* most lanes of a row, with any instruction set */
@@ -45,7 +46,8 @@ typedef struct {
     double scale, total;
 } cwb_target;
 
-/* k(i) of up to `lanes` targets, sample-major: rows[i * lanes + t], zeros behind the last target. */
+/* k(i) of up to `lanes` targets, sample-major: rows[i * lanes + t], zeros behind the last target.
+ */
 typedef struct {
     const int32_t *rows;
     const int32_t *half; /* -T/2 of each lane */

@@ -35,11 +35,18 @@ cdef extern from "stumps/kernels.h" nogil:
         double (*mass)(const double *r, int64_t n) noexcept nogil
         double (*total)(const double *r, double scale, int64_t n) noexcept nogil
         double (*edge)(const double *r, const uint8_t *bits, int64_t n) noexcept nogil
-        void (*fill_rows)(const cwb_weights *weights, int lanes, int64_t start, int64_t end,
-                       int32_t *rows) noexcept nogil
-        void (*scan)(const cwb_rows *rows, const cwb_column *c, int32_t *best, int32_t *trace) noexcept nogil
-        void (*bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64_t block, int32_t *bins) noexcept nogil
-        cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced) noexcept nogil
+        void (*fill_rows)(
+            const cwb_weights *weights, int lanes, int64_t start, int64_t end,
+            int32_t *rows) noexcept nogil
+        void (*scan)(
+            const cwb_rows *rows, const cwb_column *c, int32_t *best,
+            int32_t *trace) noexcept nogil
+        void (*bin_sums)(
+            const cwb_rows *rows, const cwb_blocked *c, int64_t block,
+            int32_t *bins) noexcept nogil
+        cwb_stump (*settle)(
+            const cwb_target *target, const cwb_column *c,
+            const cwb_traced *traced) noexcept nogil
     double cwb_scale_of(double mass)
     double cwb_scan_bound(const cwb_column *c)
     int64_t cwb_chunks(const cwb_column *c)

@@ -56,14 +56,30 @@ static void CWB_NAME(walk)(const cwb_rows *rows, const cwb_column *c, int64_t fr
     }
 #endif
     switch (2 * (rows->lanes / CWB_UNIT_LANES) + c->wide) {
-    case 2: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 0); break;
-    case 3: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 1); break;
-    case 4: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 0); break;
-    case 5: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 1); break;
-    case 6: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 0); break;
-    case 7: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 1); break;
-    case 8: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 0); break;
-    default: CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 1); break;
+        case 2:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 0);
+            break;
+        case 3:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 1);
+            break;
+        case 4:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 0);
+            break;
+        case 5:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 1);
+            break;
+        case 6:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 0);
+            break;
+        case 7:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 1);
+            break;
+        case 8:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 0);
+            break;
+        default:
+            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 1);
+            break;
     }
 }
 

@@ -32,7 +32,7 @@ cdef extern from "stumps/outputs.h" nogil:
                            int64_t n_samples, uint8_t *bits)
 
 cdef extern from "common/threshold.h" nogil:
-    double cwb_threshold(double, double)
+    double cwb_float32_threshold_between(double a, double b)
 
 cdef int64_t ROWS_OF_A_TASK = 1024
 cdef int64_t CACHED_BYTES = 3 << 18
@@ -317,9 +317,9 @@ cdef class StumpSearch:
             if p == end:
                 threshold_[t] = INFINITY
             elif p < column.n_forward:
-                threshold_[t] = cwb_threshold(here, there)
+                threshold_[t] = cwb_float32_threshold_between(here, there)
             else:
-                threshold_[t] = cwb_threshold(there, here)
+                threshold_[t] = cwb_float32_threshold_between(there, here)
         return feature, threshold
 
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,

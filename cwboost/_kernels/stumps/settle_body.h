@@ -62,8 +62,8 @@ static cwb_stump CWB_NAME(settle_column)(const cwb_target *t, const cwb_column *
 }
 
 /* Sum of q over positions [from, to), exact, in eight sums at a time. */
-CWB_INLINE double CWB_NAME(skip)(const cwb_target *t, const cwb_column *c, int64_t from,
-                                 int64_t to, const int wide) {
+CWB_INLINE double CWB_NAME(skip)(const cwb_target *t, const cwb_column *c, int64_t from, int64_t to,
+                                 const int wide) {
     const cwb_doubles scale = cwb_splat(t->scale), round = cwb_splat(CWB_ROUND);
     cwb_doubles sums = cwb_zero();
     int64_t p = from;
@@ -86,7 +86,7 @@ typedef struct {
 /* Walk positions [from, to). Downwards, of equal edges the last has the lowest threshold. */
 CWB_INLINE void CWB_NAME(walk_chunk)(const cwb_target *t, const cwb_column *c, int64_t from,
                                      int64_t to, const int downwards, const int wide,
-                                     CWB_NAME(walked) *seen) {
+                                     CWB_NAME(walked) * seen) {
     CWB_NAME(walked) s = *seen;
     const double sign = downwards ? 2.0 : -2.0;
     for (int64_t p = from; p < to; p++) {
@@ -110,7 +110,7 @@ CWB_INLINE int CWB_NAME(chunk_counts)(const cwb_traced *t, int64_t chunk) {
 /* Search one part of a column, whose first chunk is `chunk`; returns whether any chunk counts. */
 CWB_INLINE int CWB_NAME(settle_part)(const cwb_target *t, const cwb_column *c,
                                      const cwb_traced *traced, int64_t chunk, const int downwards,
-                                     const int wide, CWB_NAME(walked) *seen) {
+                                     const int wide, CWB_NAME(walked) * seen) {
     const int64_t length = cwb_chunk(c), start = downwards ? c->n_forward : 0;
     const int64_t end = downwards ? start + c->n_backward : c->n_forward;
     int64_t first = chunk, beyond = chunk + cwb_part_chunks(c, end - start);
@@ -150,8 +150,7 @@ CWB_INLINE cwb_stump CWB_NAME(settle_chunks)(const cwb_target *t, const cwb_colu
     seen.best = none;
     parts += CWB_NAME(settle_part)(t, c, traced, cwb_part_chunks(c, c->n_forward), 1, wide, &seen);
     if (seen.best.edge > s.edge) s = seen.best;
-    if (traced->alone && (parts > 1 || fabs(seen.up - seen.down) <= traced->doubt))
-        s.position = -2;
+    if (traced->alone && (parts > 1 || fabs(seen.up - seen.down) <= traced->doubt)) s.position = -2;
     return s;
 }
 

@@ -78,8 +78,7 @@ typedef struct {
 } cwb_together;
 
 /* Start at the lower end, or with the missing values passed already. */
-static inline void cwb_shared_start(const cwb_together *t, const cwb_column *c,
-                                    int with_missing) {
+static inline void cwb_shared_start(const cwb_together *t, const cwb_column *c, int with_missing) {
     const int64_t end = c->n_forward + c->n_backward;
     for (int64_t k = 0; k < t->n_targets; k++) {
         t->sums[k] = -t->totals[k];

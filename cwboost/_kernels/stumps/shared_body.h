@@ -7,9 +7,9 @@ static void CWB_NAME(shared_walk)(const cwb_rows *rows, const cwb_column *c, int
     shared_walk_avx2(rows, c, from, to, start, sums);
 }
 #else
-CWB_INLINE void CWB_NAME(shared_walk_parts)(const cwb_rows *rows, const cwb_column *c,
-                                            int64_t from, int64_t to, const int32_t *start,
-                                            int32_t *sums, const int parts, const int wide) {
+CWB_INLINE void CWB_NAME(shared_walk_parts)(const cwb_rows *rows, const cwb_column *c, int64_t from,
+                                            int64_t to, const int32_t *start, int32_t *sums,
+                                            const int parts, const int wide) {
     const int64_t lanes = parts * CWB_INTS;
     cwb_ints sum[CWB_MOST_PARTS];
     CWB_UNROLL for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
@@ -34,14 +34,30 @@ static void CWB_NAME(shared_walk)(const cwb_rows *rows, const cwb_column *c, int
                                   int64_t to, const int32_t *start, int32_t *sums) {
     enum { P = CWB_PARTS_OF_UNIT };
     switch (2 * (rows->lanes / CWB_UNIT_LANES) + c->wide) {
-    case 2: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, P, 0); break;
-    case 3: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, P, 1); break;
-    case 4: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 2 * P, 0); break;
-    case 5: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 2 * P, 1); break;
-    case 6: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 3 * P, 0); break;
-    case 7: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 3 * P, 1); break;
-    case 8: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 4 * P, 0); break;
-    default: CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 4 * P, 1); break;
+        case 2:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, P, 0);
+            break;
+        case 3:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, P, 1);
+            break;
+        case 4:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 2 * P, 0);
+            break;
+        case 5:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 2 * P, 1);
+            break;
+        case 6:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 3 * P, 0);
+            break;
+        case 7:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 3 * P, 1);
+            break;
+        case 8:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 4 * P, 0);
+            break;
+        default:
+            CWB_NAME(shared_walk_parts)(rows, c, from, to, start, sums, 4 * P, 1);
+            break;
     }
 }
 #endif

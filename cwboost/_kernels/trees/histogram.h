@@ -19,14 +19,15 @@ static inline cwb_pair cwb_as_pair(double weight) {
     return pair;
 }
 
-static inline void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts) {
+static inline void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n,
+                             int64_t *counts) {
     for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
 }
 
 /* Eight features at once: their chains of additions do not wait for each other, which one chain
  * does whenever neighbours fall into the same bin, and rows and weights are read once. */
 static inline void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
-                            const double *weights, int64_t n, cwb_pair *hist) {
+                                   const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
     const uint8_t *e = codes[4], *f = codes[5], *g = codes[6], *h = codes[7];
     for (int64_t i = 0; i < n; i++) {
@@ -45,7 +46,7 @@ static inline void cwb_accumulate8(const uint8_t *const *codes, const int32_t *r
 
 /* Four features, each in two histograms, of even and of odd places: eight chains again. */
 static inline void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
-                            const double *weights, int64_t n, cwb_pair *hist) {
+                                   const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
     cwb_pair *odd = hist + 4 * CWB_BINS;
     for (int64_t i = 0; i + 2 <= n; i += 2) {
@@ -79,7 +80,7 @@ static inline void cwb_join4(cwb_pair *hist, int32_t n_bins) {
 
 /* One feature: in four histograms, of every fourth place, which are then added up. */
 static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
-                            int64_t n, int32_t n_bins, cwb_pair *hist) {
+                                   int64_t n, int32_t n_bins, cwb_pair *hist) {
     const cwb_pair zero = {0.0, 0.0};
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
     cwb_pair *second = hist + CWB_BINS, *third = second + CWB_BINS, *fourth = third + CWB_BINS;
@@ -100,8 +101,8 @@ static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, co
 /* Histograms of up to two nodes from the entries of a feature whose code is not the usual one:
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
 static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
-                                const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
-                                int64_t *counts, int64_t *n_seen) {
+                                       const uint8_t *slot_of, const double *weight_of,
+                                       cwb_pair *hist, int64_t *counts, int64_t *n_seen) {
     int64_t in_second = 0, outside = 0;
     for (int64_t i = 0; i < n_entries; i++) {
         const int32_t row = rows[i];
@@ -123,8 +124,9 @@ static inline void cwb_clear(cwb_pair *hist, int64_t n) {
 }
 
 /* The usual bin of a node is what the listed entries leave of the node's sums. */
-static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
-                            double sum, double mass, cwb_pair *hist, int64_t *counts) {
+static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen,
+                                   int64_t n_node, double sum, double mass, cwb_pair *hist,
+                                   int64_t *counts) {
     if (n_seen == n_node) return;
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
     cwb_pair seen = {0.0, 0.0};
@@ -170,8 +172,9 @@ static inline void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, 
 
 /* Histogram and running sums of a node with fewer examples than bins: only bins that occur are
  * visited, found in order from a bitmap. */
-static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
-                              int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan) {
+static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows,
+                                     const double *weights, int64_t n_rows, int32_t n_bins,
+                                     cwb_pair *hist, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     uint64_t seen[4] = {0, 0, 0, 0};
     for (int64_t i = 0; i < n_rows; i++) {

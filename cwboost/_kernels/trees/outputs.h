@@ -1,5 +1,5 @@
-/* Rows of a tree while it grows: those that take part, their partition, packed outputs. Each function
- * passes once over the rows of a node. */
+/* Rows of a tree while it grows: those that take part, their partition, packed outputs. Each
+ * function passes once over the rows of a node. */
 #ifndef CWBOOST_TREE_OUTPUTS_H
 #define CWBOOST_TREE_OUTPUTS_H
 
@@ -10,7 +10,7 @@
 /* Rows of at least the |weight| `least`, and their weights times `scale`. Every row is written and
  * some are kept: no branch to mispredict. Returns how many. */
 static inline int64_t cwb_take_rows(const double *weights, int64_t n, double least, double scale,
-                             int32_t *rows, double *taken) {
+                                    int32_t *rows, double *taken) {
     int64_t n_taken = 0;
     for (int64_t i = 0; i < n; i++) {
         rows[n_taken] = (int32_t)i;
@@ -21,7 +21,8 @@ static inline int64_t cwb_take_rows(const double *weights, int64_t n, double lea
 }
 
 /* The other rows. */
-static inline int64_t cwb_leave_rows(const double *weights, int64_t n, double least, int32_t *rows) {
+static inline int64_t cwb_leave_rows(const double *weights, int64_t n, double least,
+                                     int32_t *rows) {
     int64_t n_left = 0;
     for (int64_t i = 0; i < n; i++) {
         rows[n_left] = (int32_t)i;
@@ -32,9 +33,9 @@ static inline int64_t cwb_leave_rows(const double *weights, int64_t n, double le
 
 /* Stable partition of a segment: rows whose code is in [first, first + width) go right. Left ones
  * stay in place, right ones pass through the scratch arrays. Returns the number on the left. */
-static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
-                             double *weights, int64_t n, int32_t *scratch_rows,
-                             double *scratch_weights) {
+static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width,
+                                    int32_t *rows, double *weights, int64_t n,
+                                    int32_t *scratch_rows, double *scratch_weights) {
     int64_t left = 0, right = 0;
     for (int64_t i = 0; i < n; i++) {
         const int32_t row = rows[i];
@@ -54,7 +55,7 @@ static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_
 
 /* The same for rows without a weight (examples of zero weight, which follow the tree). */
 static inline int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
-                                  int32_t *rows, int64_t n, int32_t *scratch_rows) {
+                                         int32_t *rows, int64_t n, int32_t *scratch_rows) {
     int64_t left = 0, right = 0;
     for (int64_t i = 0; i < n; i++) {
         const int32_t row = rows[i];
@@ -70,7 +71,7 @@ static inline int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, ui
 
 /* Edge of outputs given as bytes 0 or 1, in example order, and their bits. */
 static inline double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
-                                 uint8_t *packed) {
+                                        uint8_t *packed) {
     const double sign[2] = {-1.0, 1.0};
     double edge = 0.0;
     for (int64_t i = 0; i < n; i++) edge += sign[positive[i]] * weights[i];

@@ -55,7 +55,7 @@ static void CWB_NAME(largest_and_sum)(const double *weights, int64_t n, double *
 #define CWB_BYTES 1
 typedef uint8_t CWB_NAME(bytes);
 CWB_INLINE uint8_t CWB_NAME(in_range)(uint8_t code, uint8_t first, uint8_t width) {
-    return (uint8_t) - ((uint8_t)(code - first) < width);
+    return (uint8_t)-((uint8_t)(code - first) < width);
 }
 #else
 #if CWB_IS(AVX512)
@@ -64,8 +64,7 @@ CWB_INLINE uint8_t CWB_NAME(in_range)(uint8_t code, uint8_t first, uint8_t width
 #define CWB_BYTES CWB_REGISTER_BYTES
 #endif
 typedef uint8_t CWB_NAME(bytes) __attribute__((vector_size(CWB_BYTES)));
-CWB_INLINE CWB_NAME(bytes) CWB_NAME(in_range)(CWB_NAME(bytes) code, uint8_t first,
-                                              uint8_t width) {
+CWB_INLINE CWB_NAME(bytes) CWB_NAME(in_range)(CWB_NAME(bytes) code, uint8_t first, uint8_t width) {
     return (CWB_NAME(bytes))((CWB_NAME(bytes))(code - first) < width);
 }
 #endif
@@ -73,8 +72,8 @@ CWB_INLINE CWB_NAME(bytes) CWB_NAME(in_range)(CWB_NAME(bytes) code, uint8_t firs
 
 /* Of CWB_BYTES * turns rows those that go right at a node: row CWB_BYTES * j + lane is bit j of
  * byte `lane`. */
-CWB_INLINE CWB_NAME(bytes) CWB_NAME(set_on_right)(const uint8_t *codes, int turns, uint8_t first,
-                                                  uint8_t width) {
+CWB_INLINE CWB_NAME(bytes)
+    CWB_NAME(set_on_right)(const uint8_t *codes, int turns, uint8_t first, uint8_t width) {
     CWB_NAME(bytes) right = {0}, code;
     for (int j = 0; j < turns; j++) {
         memcpy(&code, codes + CWB_BYTES * j, sizeof code);
@@ -86,15 +85,15 @@ CWB_INLINE CWB_NAME(bytes) CWB_NAME(set_on_right)(const uint8_t *codes, int turn
 /* Outputs of a tree on CWB_BYTES * turns rows. */
 CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
                                         const uint8_t *codes, int64_t n_rows, int turns,
-                                        CWB_NAME(bytes) *sets, uint8_t *positive) {
+                                        CWB_NAME(bytes) * sets, uint8_t *positive) {
     const CWB_NAME(bytes) none = {0};
     for (int64_t i = 0; i < n_inner + CWB_FIRST; i++) sets[i] = none;
     sets[CWB_FIRST] = ~none;
     for (int64_t i = 0; i < n_inner; i++) {
         const cwb_coded node = nodes[i];
         const CWB_NAME(bytes) here = sets[CWB_FIRST + i];
-        const CWB_NAME(bytes) right = CWB_NAME(set_on_right)(codes + node.feature * n_rows, turns,
-                                                             node.first, node.width);
+        const CWB_NAME(bytes) right =
+            CWB_NAME(set_on_right)(codes + node.feature * n_rows, turns, node.first, node.width);
         sets[node.left] |= here & ~right;
         sets[node.right] |= here & right;
     }

@@ -1,5 +1,5 @@
-/* A random split of one feature from the codes of a node's rows (random_splits.h): gather the codes,
- * find their range, sum the weights below a drawn bin. Nine bytes per row and pass. */
+/* A random split of one feature from the codes of a node's rows (random_splits.h): gather the
+ * codes, find their range, sum the weights below a drawn bin. Nine bytes per row and pass. */
 static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, int32_t *high) {
     uint8_t smallest = 255, largest = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -36,8 +36,11 @@ static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, in
         const uint64_t which = CWB_NAME(up_to)(codes + i, (uint8_t)(bound - 1));
         /* One bit of every byte, brought together and added up by a multiplication each. */
         const unsigned byte =
-            (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >> 56);
-        count += (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >> 56);
+            (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
+                       56);
+        count +=
+            (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >>
+                      56);
         const cwb_doubles w = cwb_keep(cwb_mask_of(byte), cwb_load(weights + i));
         sums = cwb_add(sums, w);
         masses = cwb_add(masses, cwb_abs(w));

@@ -1,8 +1,8 @@
-/* One random threshold per feature and node, after Geurts, Ernst and Wehenkel, "Extremely randomized
- * trees" (Machine Learning, 2006): drawn uniformly between the smallest and the largest value that
- * the node has seen, and taken to the nearest border of bins below. The best of the drawn features
- * is then split there, see criteria.h. No histogram is made: two passes over the node's rows find
- * the range of codes and the sums on the left (random_body.h).
+/* One random threshold per feature and node, after Geurts, Ernst and Wehenkel, "Extremely
+ * randomized trees" (Machine Learning, 2006): drawn uniformly between the smallest and the largest
+ * value that the node has seen, and taken to the nearest border of bins below. The best of the
+ * drawn features is then split there, see criteria.h. No histogram is made: two passes over the
+ * node's rows find the range of codes and the sums on the left (random_body.h).
  */
 #ifndef CWBOOST_TREE_RANDOM_H
 #define CWBOOST_TREE_RANDOM_H
@@ -13,7 +13,8 @@
 #include "trees/kernels.h"
 
 /* A node's codes of one feature, side by side: reached through its rows only once. */
-static inline void cwb_gather_codes(const uint8_t *codes, const int32_t *rows, int64_t n, uint8_t *out) {
+static inline void cwb_gather_codes(const uint8_t *codes, const int32_t *rows, int64_t n,
+                                    uint8_t *out) {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) { /* one store of eight: byte stores would bound the loop */
         uint64_t word = 0;
@@ -23,7 +24,8 @@ static inline void cwb_gather_codes(const uint8_t *codes, const int32_t *rows, i
     for (; i < n; i++) out[i] = codes[rows[i]];
 }
 
-/* The range of codes where some values are missing, whose code is n_bins; low > high where all are. */
+/* The range of codes where some values are missing, whose code is n_bins; low > high where all are.
+ */
 static inline void cwb_code_range_of_values(const uint8_t *codes, int64_t n, int32_t n_bins,
                                             int32_t *low, int32_t *high) {
     *low = n_bins;
@@ -58,10 +60,9 @@ static inline void cwb_consider(const cwb_rules *rules, const cwb_part *left, co
     if (left->count < rules->min_samples_leaf ||
         node->count - left->count < rules->min_samples_leaf)
         return;
-    const double gain =
-        cwb_side(rules->criterion, left->sum, left->mass) +
-        cwb_side(rules->criterion, node->sum - left->sum, node->mass - left->mass) -
-        cwb_side(rules->criterion, node->sum, node->mass);
+    const double gain = cwb_side(rules->criterion, left->sum, left->mass) +
+                        cwb_side(rules->criterion, node->sum - left->sum, node->mass - left->mass) -
+                        cwb_side(rules->criterion, node->sum, node->mass);
     if (!(gain > rules->tolerance && gain > split->gain)) return;
     split->gain = gain;
     split->left_sum = left->sum;
@@ -96,8 +97,7 @@ static inline void cwb_consider_all(const cwb_rules *rules, const cwb_drawn *d, 
                                d->below.count + missing.count};
         cwb_consider(rules, &left, &d->node, d->lower, d->lower + 1, 0, split);
     }
-    if (d->low <= d->high)
-        cwb_consider(rules, &d->values, &d->node, d->high, n_bins, 1, split);
+    if (d->low <= d->high) cwb_consider(rules, &d->values, &d->node, d->high, n_bins, 1, split);
 }
 
 /* A random split of one feature from the running sums and counts of a histogram, which is what

@@ -30,8 +30,8 @@
 /* The node's rows with |weight| >= bound and their integers, (q << 32) + (r > 0 ? q : 0). Returns
  * how many there are; the sum of the integers into `total`. */
 static inline int64_t cwb_screen_rows(const int32_t *rows, const double *weights, int64_t n,
-                                      double bound, double scale, int32_t *kept,
-                                      uint64_t *packed, uint64_t *total) {
+                                      double bound, double scale, int32_t *kept, uint64_t *packed,
+                                      uint64_t *total) {
     int64_t n_kept = 0;
     uint64_t sum = 0;
     for (int64_t i = 0; i < n; i++) { /* no branch to mispredict */
@@ -51,9 +51,8 @@ static inline int64_t cwb_screen_rows(const int32_t *rows, const double *weights
 
 /* Histograms of eight features, hist[8 * code + feature], whose codes of a row lie side by side,
  * `stride` bytes before those of the next row. Reads CWB_AHEAD rows behind the last. */
-static inline void cwb_screen_histograms(const uint8_t *codes, int64_t stride,
-                                         const int32_t *rows, const uint64_t *packed, int64_t n,
-                                         uint64_t *hist) {
+static inline void cwb_screen_histograms(const uint8_t *codes, int64_t stride, const int32_t *rows,
+                                         const uint64_t *packed, int64_t n, uint64_t *hist) {
     for (int64_t i = 0; i < n; i++) {
         const uint64_t pair = packed[i];
         const uint8_t *code = codes + rows[i] * stride;

@@ -23,7 +23,7 @@ typedef struct {
 } CWB_NAME(fractions);
 
 /* Take the gains num / den where they are larger. */
-CWB_INLINE void CWB_NAME(raise)(cwb_register num, cwb_register den, CWB_NAME(fractions) *best) {
+CWB_INLINE void CWB_NAME(raise)(cwb_register num, cwb_register den, CWB_NAME(fractions) * best) {
     const cwb_register_mask larger = cwb_r_below(best->num * den, num * best->den);
     best->num = cwb_r_pick(larger, num, best->num);
     best->den = cwb_r_pick(larger, den, best->den);
@@ -35,13 +35,13 @@ CWB_INLINE void CWB_NAME(raise)(cwb_register num, cwb_register den, CWB_NAME(fra
  * part p of a, l = 2 p - a. Even and odd bins have a largest each, which do not wait for each
  * other. Clears the bins where `clear` is set. */
 CWB_INLINE void CWB_NAME(screen_gini)(uint64_t *hist, int32_t n, CWB_NAME(words) total,
-                                      cwb_sums node, int clear, CWB_NAME(fractions) *best) {
+                                      cwb_sums node, int clear, CWB_NAME(fractions) * best) {
     const CWB_NAME(words) none = {0};
     const cwb_register mass = cwb_r_splat(node.mass), twice = cwb_r_splat(2.0 * node.mass);
     const cwb_register both = cwb_r_splat(node.mass + node.sum);
     CWB_NAME(fractions) even_odd[2] = {*best, *best};
     CWB_NAME(words) here;
-    for (int32_t bin = 0; bin < n; bin += 2)
+    for (int32_t bin = 0; bin < n; bin += 2) {
         CWB_UNROLL for (int odd = 0; odd < 2; odd++) {
             memcpy(&here, hist + 8 * (bin + odd), sizeof here);
             if (clear) memcpy(hist + 8 * (bin + odd), &none, sizeof none);
@@ -51,13 +51,14 @@ CWB_INLINE void CWB_NAME(screen_gini)(uint64_t *hist, int32_t n, CWB_NAME(words)
             const cwb_register x = positive * twice - left_mass * both;
             CWB_NAME(raise)(x * x, left_mass * (mass - left_mass), even_odd + odd);
         }
+    }
     CWB_NAME(raise)(even_odd[1].num, even_odd[1].den, even_odd);
     *best = even_odd[0];
 }
 
 /* The same of the criterion edge, |l| + |S - l| - |S|. */
 CWB_INLINE void CWB_NAME(screen_edge)(uint64_t *hist, int32_t n, CWB_NAME(words) total,
-                                      cwb_sums node, int clear, CWB_NAME(fractions) *best) {
+                                      cwb_sums node, int clear, CWB_NAME(fractions) * best) {
     const CWB_NAME(words) none = {0};
     const cwb_register sum = cwb_r_splat(node.sum), size = cwb_r_splat(fabs(node.sum));
     CWB_NAME(words) here;
@@ -74,7 +75,7 @@ CWB_INLINE void CWB_NAME(screen_edge)(uint64_t *hist, int32_t n, CWB_NAME(words)
 
 CWB_INLINE void CWB_NAME(screen_pass)(int criterion, uint64_t *hist, int32_t n,
                                       const uint64_t *start, cwb_sums node, int clear,
-                                      CWB_NAME(fractions) *best) {
+                                      CWB_NAME(fractions) * best) {
     CWB_NAME(words) total;
     memcpy(&total, start, sizeof total);
     if (criterion == CWB_GINI) {
@@ -106,7 +107,8 @@ static void CWB_NAME(screen_gains)(int criterion, uint64_t *hist, const int32_t 
         best[k].num = cwb_r_splat(0.0);
         best[k].den = cwb_r_splat(1.0);
         if (any)
-            CWB_NAME(screen_pass)(criterion, hist + CWB_LANES * k, n_codes, none, node, 0, best + k);
+            CWB_NAME(screen_pass)(criterion, hist + CWB_LANES * k, n_codes, none, node, 0,
+                                  best + k);
     }
     for (int k = 0; any && k < CWB_SCREENED; k++)
         if (n_bins[k] < CWB_BINS) hist[8 * n_bins[k] + k] = 0;

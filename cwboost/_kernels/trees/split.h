@@ -19,7 +19,7 @@ static inline void cwb_forbid_small_leaves(cwb_scan *scan, int32_t n, int64_t le
 /* The split at candidate (side, i). Where the node has no missing values they are sent to the
  * heavier side. */
 static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
-                         cwb_split *split) {
+                                cwb_split *split) {
     const int missing = scan->missing_mass > 0.0;
     const double mass = scan->mass[scan->n - 1] + scan->missing_mass;
     split->gain = scan->gain[side][i];
@@ -32,8 +32,8 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
 
 /* Edge of a split whose left side has the sign +1 (left_positive) or -1, in row order. */
 static inline double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
-                             const int32_t *rows, const double *weights, int64_t n,
-                             int left_positive) {
+                                    const int32_t *rows, const double *weights, int64_t n,
+                                    int left_positive) {
     double edge = 0.0;
     for (int64_t i = 0; i < n; i++) {
         const int is_right = (uint8_t)(codes[rows[i]] - first) < width;

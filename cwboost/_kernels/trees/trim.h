@@ -9,8 +9,8 @@
 /* Largest bound b such that the |weights| below b sum to at most `fraction` of all: found to an
  * eighth of a power of two, from the masses by size relative to the largest weight. Of every
  * `step`-th weight; with a step above 1 a good guess for all. */
-static inline double cwb_trim_bound(const double *weights, int64_t n, int64_t step,
-                                     double largest, double fraction) {
+static inline double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
+                                    double fraction) {
     enum { SIZES = 512, STEPS = 8 };
     /* Of even and of odd places: neighbours, two zeros say, do not wait for each other's sum. */
     double parts[2][SIZES] = {{0}}, mass[SIZES], total = 0.0, below = 0.0;

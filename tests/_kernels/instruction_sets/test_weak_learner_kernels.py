@@ -1,0 +1,37 @@
+"""The kernels of stumps, trees and projections give the same bits under every instruction set."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cwboost._kernels.common import cpu
+
+PROGRAM = Path(__file__).resolve().parents[2] / "support" / "kernel_bits.py"
+
+
+def hashes(name):
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM)],
+        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["instruction_set"] == name
+    return found["hashes"]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return hashes("plain")
+
+
+@pytest.mark.parametrize("name", sorted(set(cpu.available()) - {"plain"}))
+def test_bits_equal_those_of_plain_c(plain, name):
+    found = hashes(name)
+    assert {kernel for kernel in plain if found[kernel] != plain[kernel]} == set()

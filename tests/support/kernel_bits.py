@@ -1,0 +1,100 @@
+"""Hashes of what the kernels of stumps, trees and projections return, as JSON on standard output.
+
+A program: `test_weak_learner_kernels.py` runs it under every instruction set of the machine.
+"""
+
+import hashlib
+import json
+
+import numpy as np
+import scipy.sparse as sp
+from cwboost._kernels.projections.projection import Directions
+
+from cwboost._kernels.common import cpu
+from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, SortedFeatures, TreeEvaluator, TreeGrower
+
+
+def hash_of(*arrays):
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def data(rng, n_samples, n_features, missing):
+    X = rng.normal(size=(n_samples, n_features)).round(1)
+    X[rng.random(X.shape) < 0.3] = 0
+    if missing:
+        X[rng.random(X.shape) < 0.05] = np.nan
+    return X
+
+
+def weights_of(rng, n_targets, n_samples):
+    own = rng.integers(0, n_targets, n_samples) == np.arange(n_targets)[:, None]
+    return rng.exponential(size=(n_targets, n_samples)) ** 3 * np.where(own, n_targets - 1, -1)
+
+
+def stumps(rng):
+    for n_targets in (1, 2, 9, 17, 26, 40, 75):  # rows of every length that is walked
+        for missing in (False, True):
+            features = SortedFeatures(data(rng, 1003, 7, missing))
+            weights = weights_of(rng, n_targets, 1003)
+            for search in (features.search, features.search_shared):
+                name = f"{search.__name__}, {n_targets} targets, missing: {missing}"
+                yield name, hash_of(*vars(search(weights)).values())
+
+
+def binned_stumps(rng):
+    for n_targets in (3, 12, 30):  # wide indices, and bins
+        features = SortedFeatures(data(rng, 66000, 2, False))
+        features._search.use_bins = 1
+        found = features.search(weights_of(rng, n_targets, 66000))
+        yield f"bins, {n_targets} targets", hash_of(*vars(found).values())
+
+
+def trees(rng):
+    for missing in (False, True):
+        X = data(rng, 777, 19, missing)
+        weights, seeds = weights_of(rng, 5, 777), np.arange(5, dtype=np.uint64)
+        for criterion in sorted(TREE_CRITERIA):
+            for random_splits in (False, True):
+                grower = TreeGrower(
+                    BinnedMatrix(X),
+                    criterion=TREE_CRITERIA[criterion],
+                    random_splits=random_splits,
+                    trim=0.01,
+                    max_depth=5,
+                    max_leaves=0,
+                    min_samples_leaf=2,
+                    max_features=19,
+                    n_threads=1,
+                )
+                nodes, packed, edges = grower.grow(weights, seeds)
+                name = f"{criterion}, random: {random_splits}, missing: {missing}"
+                yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
+                evaluator = TreeEvaluator(**nodes, n_features=19)
+                scores = evaluator.scores(X, sp.csr_array(rng.random((5, 3))))
+                yield f"evaluation, {name}", hash_of(scores, evaluator.outputs(X))
+
+
+def projections(rng):
+    for n_features, width in ((3, 8), (50, 72)):
+        X = data(rng, 131, n_features, False)
+        directions = Directions(rng.normal(size=(n_features, width)), rng.random(width), width - 3)
+        out = np.empty((width - 3, 131), dtype=np.float32)
+        directions.dense(X, out, 1)
+        yield f"projections on {width}", hash_of(out)
+        rows = sp.csr_array(X)
+        directions.sparse(rows.data, rows.indices, rows.indptr.astype(np.int64), out, 1)
+        yield f"projections of sparse rows on {width}", hash_of(out)
+
+
+def main():
+    hashes = {}
+    for subject in (stumps, binned_stumps, trees, projections):
+        hashes.update(subject(np.random.default_rng(0)))
+    print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))
+
+
+if __name__ == "__main__":
+    main()
