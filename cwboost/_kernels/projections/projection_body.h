@@ -11,20 +11,24 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
     for (int part = 0; part < CWB_PARTS; part += CWB_AT_ONCE) {
         const double *column = w + first + CWB_LANES * part;
         cwb_register s[CWB_PROJ_ROWS][CWB_AT_ONCE];
-        CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++)
-            CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
+        CWB_UNROLL
+        for (int row = 0; row < CWB_PROJ_ROWS; row++) CWB_UNROLL
+        for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
         for (int64_t k = 0; k < d; k++) {
-            CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++) {
+            CWB_UNROLL
+            for (int row = 0; row < CWB_PROJ_ROWS; row++) {
                 const cwb_register value = cwb_r_splat(x[row * d + k]);
-                CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++) {
+                CWB_UNROLL
+                for (int v = 0; v < CWB_AT_ONCE; v++) {
                     const cwb_register entry = cwb_r_load(column + k * width + CWB_LANES * v);
                     s[row][v] = s[row][v] + value * entry;
                 }
             }
         }
-        CWB_UNROLL for (int row = 0; row < CWB_PROJ_ROWS; row++)
-            CWB_UNROLL for (int v = 0; v < CWB_AT_ONCE; v++)
-                cwb_r_store(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v), s[row][v]);
+        CWB_UNROLL
+        for (int row = 0; row < CWB_PROJ_ROWS; row++) CWB_UNROLL
+        for (int v = 0; v < CWB_AT_ONCE; v++)
+            cwb_r_store(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v), s[row][v]);
     }
 }
 
@@ -32,13 +36,16 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
 CWB_INLINE void CWB_NAME(project_group)(const double *value, const int32_t *feature, int64_t count,
                                         const double *w, int64_t width, double *sums, const int n) {
     cwb_register s[4];
-    CWB_UNROLL for (int v = 0; v < n; v++) s[v] = cwb_r_splat(0.0);
+    CWB_UNROLL
+    for (int v = 0; v < n; v++) s[v] = cwb_r_splat(0.0);
     for (int64_t p = 0; p < count; p++) {
         const double *row = w + feature[p] * width;
         const cwb_register x = cwb_r_splat(value[p]);
-        CWB_UNROLL for (int v = 0; v < n; v++) s[v] = s[v] + x * cwb_r_load(row + CWB_LANES * v);
+        CWB_UNROLL
+        for (int v = 0; v < n; v++) s[v] = s[v] + x * cwb_r_load(row + CWB_LANES * v);
     }
-    CWB_UNROLL for (int v = 0; v < n; v++) cwb_r_store(sums + CWB_LANES * v, s[v]);
+    CWB_UNROLL
+    for (int v = 0; v < n; v++) cwb_r_store(sums + CWB_LANES * v, s[v]);
 }
 
 /* All columns of one row that is given by its non-zeros. */

@@ -7,19 +7,22 @@ CWB_INLINE void CWB_NAME(bin_sums_parts)(const int32_t *rows, const cwb_blocked 
     cwb_ints sum[CWB_MOST_PARTS], mass[CWB_MOST_PARTS];
     rows += (block << CWB_BLOCK_BITS) * lanes;
     for (int64_t k = 0; k < c->n_bins; k++, bins += 2 * lanes) {
-        CWB_UNROLL for (int v = 0; v < parts; v++) {
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
             sum[v] = cwb_ints_load(bins + v * CWB_INTS);
             mass[v] = cwb_ints_load(bins + lanes + v * CWB_INTS);
         }
         for (uint32_t e = starts[k]; e < starts[k + 1]; e++) {
             const int32_t *row = rows + (int64_t)c->local[e] * lanes;
-            CWB_UNROLL for (int v = 0; v < parts; v++) {
+            CWB_UNROLL
+            for (int v = 0; v < parts; v++) {
                 const cwb_ints x = cwb_ints_load(row + v * CWB_INTS);
                 sum[v] = cwb_ints_add(sum[v], x);
                 mass[v] = cwb_ints_add(mass[v], cwb_ints_abs(x));
             }
         }
-        CWB_UNROLL for (int v = 0; v < parts; v++) {
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
             cwb_ints_store(bins + v * CWB_INTS, sum[v]);
             cwb_ints_store(bins + lanes + v * CWB_INTS, mass[v]);
         }

@@ -26,8 +26,9 @@
 #include "stumps/blocks.h"
 #include "stumps/column_sort.h"
 
-#define CWB_ROUND 6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers \
-                                      */
+#define CWB_ROUND                                                                  \
+    6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers \
+                        */
 #define CWB_COARSE 0x1p-20
 #define CWB_VECTOR 8      /* targets come in groups of so many int32 numbers */
 #define CWB_SCAN_LANES 64 /* most lanes of a row, with any instruction set */

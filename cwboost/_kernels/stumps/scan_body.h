@@ -16,10 +16,12 @@ CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, 
     const uint16_t *narrow_index = (const uint16_t *)c->index;
     const uint32_t *wide_index = (const uint32_t *)c->index;
     cwb_ints sum[CWB_MOST_PARTS], top[CWB_MOST_PARTS];
-    CWB_UNROLL for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
+    CWB_UNROLL
+    for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
     while (from < to) {
         const int64_t chunk_end = to - from < chunk ? to : from + chunk;
-        CWB_UNROLL for (int v = 0; v < parts; v++) {
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
             if (trace) cwb_ints_store(trace + v * CWB_INTS, sum[v]);
             top[v] = cwb_ints_spread(0);
         }
@@ -30,12 +32,14 @@ CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, 
             const int32_t *row = rows->rows + i * lanes;
             const cwb_ints end = cwb_ints_spread(c->last[p]);
             CWB_PREFETCH(rows->rows + ahead * lanes);
-            CWB_UNROLL for (int v = 0; v < parts; v++) {
+            CWB_UNROLL
+            for (int v = 0; v < parts; v++) {
                 sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
                 top[v] = cwb_ints_max(cwb_ints_and(cwb_ints_abs(sum[v]), end), top[v]);
             }
         }
-        CWB_UNROLL for (int v = 0; v < parts; v++) {
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
             const cwb_ints all = cwb_ints_load(best + v * CWB_INTS);
             if (trace) cwb_ints_store(trace + lanes + v * CWB_INTS, top[v]);
             cwb_ints_store(best + v * CWB_INTS, cwb_ints_max(all, top[v]));

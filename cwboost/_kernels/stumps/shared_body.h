@@ -12,14 +12,16 @@ CWB_INLINE void CWB_NAME(shared_walk_parts)(const cwb_rows *rows, const cwb_colu
                                             const int parts, const int wide) {
     const int64_t lanes = parts * CWB_INTS;
     cwb_ints sum[CWB_MOST_PARTS];
-    CWB_UNROLL for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
+    CWB_UNROLL
+    for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
     for (int64_t p = from; p < to; p++) {
         const int64_t i = wide ? (int64_t)((const uint32_t *)c->index)[p]
                                : (int64_t)((const uint16_t *)c->index)[p];
         const int32_t *row = rows->rows + i * lanes;
         int32_t lane[CWB_INTS], total = 0;
         cwb_ints all = cwb_ints_spread(0);
-        CWB_UNROLL for (int v = 0; v < parts; v++) {
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
             sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
             all = cwb_ints_add(all, cwb_ints_abs(sum[v]));
         }

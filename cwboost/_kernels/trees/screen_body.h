@@ -42,7 +42,8 @@ CWB_INLINE void CWB_NAME(screen_gini)(uint64_t *hist, int32_t n, CWB_NAME(words)
     CWB_NAME(fractions) even_odd[2] = {*best, *best};
     CWB_NAME(words) here;
     for (int32_t bin = 0; bin < n; bin += 2) {
-        CWB_UNROLL for (int odd = 0; odd < 2; odd++) {
+        CWB_UNROLL
+        for (int odd = 0; odd < 2; odd++) {
             memcpy(&here, hist + 8 * (bin + odd), sizeof here);
             if (clear) memcpy(hist + 8 * (bin + odd), &none, sizeof none);
             total += here;
