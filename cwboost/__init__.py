@@ -55,6 +55,7 @@ _LAZY = {
     "list_plugins": "cwboost.families.discovery",
     "load_model": "cwboost.model_file.saving",
     "register_family": "cwboost.families.discovery",
+    "show_config": "cwboost.environment",
     "solve_master": "cwboost.solvers.solve_master",
     "to_onnx": "cwboost.onnx_export",
 }

@@ -6,13 +6,15 @@ The widest that the processor runs, or the one that the environment variable
 
 import os
 
+from cwboost._kernels.common.openmp cimport CWBOOST_HAS_OPENMP, omp_get_max_threads
+
 cdef extern from "common/cpu.h" nogil:
     enum:
         CWB_N_SETS
     const char* const cwb_set_names[]
     int cwb_runs(int) noexcept
 
-__all__ = ["available", "chosen"]
+__all__ = ["available", "chosen", "has_openmp", "max_threads"]
 
 
 def available():
@@ -23,6 +25,16 @@ def available():
 def chosen():
     """Return the name of the instruction set in use."""
     return cwb_set_names[number].decode()
+
+
+def has_openmp():
+    """Return True if the kernels were built with OpenMP."""
+    return CWBOOST_HAS_OPENMP == 1
+
+
+def max_threads():
+    """Return the number of threads that OpenMP offers, 1 without it."""
+    return omp_get_max_threads()
 
 
 cdef int instruction_set() noexcept nogil:

@@ -105,7 +105,7 @@ CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) {
 }
 #elif CWB_IS(PLAIN)
 CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
-#define PART(k) ((byte >> (k)) & 1)
+#define PART(k) (0 - (uint64_t)((byte >> (k)) & 1))
     return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }

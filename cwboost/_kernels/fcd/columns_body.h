@@ -8,6 +8,29 @@
 #define CWB_BYTES_AT_ONCE 2
 #endif
 
+#define cwb_add_bytes CWB_NAME(cwb_add_bytes)
+
+/* Adds x to the sums of the bytes at h where bits are set. */
+CWB_INLINE void cwb_add_bytes(cwb_doubles *sums, const uint8_t *h, cwb_doubles x) {
+#if CWB_IS(AVX512)
+    /* Eight bytes at once in every lane, and a test of the lane's bit in each of them in turn. */
+    int64_t bytes;
+    memcpy(&bytes, h, 8);
+    const __m512i all = _mm512_set1_epi64(bytes),
+                  bit = _mm512_set_epi64(128, 64, 32, 16, 8, 4, 2, 1);
+    CWB_UNROLL
+    for (int k = 0; k < CWB_BYTES_AT_ONCE; k++) {
+        const cwb_mask m = {{_mm512_test_epi64_mask(all, _mm512_slli_epi64(bit, 8 * k))}};
+        sums[k] = cwb_add_where(sums[k], m, x);
+    }
+#else
+    CWB_UNROLL
+    for (int k = 0; k < CWB_BYTES_AT_ONCE; k++) {
+        sums[k] = cwb_add_where(sums[k], cwb_mask_at(h + k), x);
+    }
+#endif
+}
+
 /* F(i) += sum_j moves[j] h_j(i): 2 moves[j] where a bit is set, less the sum of the moves. Costs n
  * per column. */
 static void CWB_NAME(add_columns)(double *scores, int64_t n_bytes, const uint8_t *const *columns,
@@ -23,10 +46,7 @@ static void CWB_NAME(add_columns)(double *scores, int64_t n_bytes, const uint8_t
             sums[k] = cwb_sub(cwb_load(scores + 8 * (b + k)), all);
         for (int64_t j = 0; j < n_columns; j++) {
             const cwb_doubles twice = cwb_splat(2.0 * moves[j]);
-            const uint8_t *h = columns[j] + b;
-            CWB_UNROLL
-            for (int k = 0; k < CWB_BYTES_AT_ONCE; k++)
-                sums[k] = cwb_add_where(sums[k], cwb_mask_at(h + k), twice);
+            cwb_add_bytes(sums, columns[j] + b, twice);
         }
         CWB_UNROLL
         for (int k = 0; k < CWB_BYTES_AT_ONCE; k++) cwb_store(scores + 8 * (b + k), sums[k]);

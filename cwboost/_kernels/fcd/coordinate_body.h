@@ -16,23 +16,28 @@
 /* Renews the sums over the pairs of class c's examples. Costs n_classes numbers for each of them.
  */
 static void CWB_NAME(run_enter)(const cwb_master *m, int64_t c, const cwb_run *run) {
-    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
+    const int64_t start = run->start, end = run->end, stride = m->stride, n_classes = m->n_classes;
+    const double *R = m->R;
+    double *r = run->r, *factor = run->factor;
+    for (int64_t b = start >> 3; 8 * b < end; b++) {
         cwb_doubles sum = cwb_zero();
-        for (int64_t k = 0; k < m->n_classes; k++)
-            if (k != c) sum = cwb_sub(sum, cwb_load(m->R + k * m->stride + 8 * b));
-        const cwb_mask own = cwb_mask_of(cwb_valid(b, run->start, run->end));
-        cwb_store(run->r + 8 * b, cwb_pick(own, sum, cwb_load(run->r + 8 * b)));
-        cwb_store(run->factor + 8 * b, cwb_splat(1.0));
+        for (int64_t k = 0; k < n_classes; k++)
+            if (k != c) sum = cwb_sub(sum, cwb_load(R + k * stride + 8 * b));
+        const cwb_mask own = cwb_mask_of(cwb_valid(b, start, end));
+        cwb_store(r + 8 * b, cwb_pick(own, sum, cwb_load(r + 8 * b)));
+        cwb_store(factor + 8 * b, cwb_splat(1.0));
     }
 }
 
 /* Multiplies the pairs of class c's examples. Costs twice that. */
 static void CWB_NAME(run_leave)(const cwb_master *m, int64_t c, const cwb_run *run) {
-    for (int64_t b = run->start >> 3; 8 * b < run->end; b++) {
-        const cwb_mask own = cwb_mask_of(cwb_valid(b, run->start, run->end));
+    const int64_t start = run->start, end = run->end, stride = m->stride, n_classes = m->n_classes;
+    double *R = m->R;
+    for (int64_t b = start >> 3; 8 * b < end; b++) {
+        const cwb_mask own = cwb_mask_of(cwb_valid(b, start, end));
         const cwb_doubles factor = cwb_pick(own, cwb_load(run->factor + 8 * b), cwb_splat(1.0));
-        for (int64_t k = 0; k < m->n_classes; k++) {
-            double *x = m->R + k * m->stride + 8 * b;
+        for (int64_t k = 0; k < n_classes; k++) {
+            double *x = R + k * stride + 8 * b;
             if (k != c) cwb_store(x, cwb_mul(cwb_load(x), factor));
         }
     }
@@ -92,7 +97,7 @@ CWB_INLINE void cwb_run_end(double *r, unsigned own, unsigned bits, unsigned nex
  * log(up) = -log(down). Costs n. */
 static void CWB_NAME(run_move)(const cwb_run *run, const uint8_t *bits, double up, double down,
                                const uint8_t *next, double *v_plus, double *v_minus) {
-    double *r = run->r;
+    double *r = run->r, *factors = run->factor;
     cwb_run_sums s = {{cwb_zero(), cwb_zero()}, {cwb_zero(), cwb_zero()}};
     const cwb_factors own = {cwb_splat(down), cwb_splat(up)};
     const cwb_factors other = {cwb_splat(up), cwb_splat(down)};
@@ -108,7 +113,7 @@ static void CWB_NAME(run_move)(const cwb_run *run, const uint8_t *bits, double u
     cwb_run_span(r + 8 * beyond, bits + beyond, next + beyond, run->n_bytes - beyond, &other, 0,
                  &s);
     for (int64_t b = first; b < beyond; b++) {
-        double *factor = run->factor + 8 * b;
+        double *factor = factors + 8 * b;
         const cwb_doubles moved = cwb_pick(cwb_mask_at(bits + b), own.set, own.clear);
         cwb_store(factor, cwb_mul(cwb_load(factor), moved));
     }

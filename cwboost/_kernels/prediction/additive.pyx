@@ -3,6 +3,7 @@
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
 
 cdef extern from "prediction/additive.h" nogil:
@@ -22,21 +23,25 @@ cdef extern from "prediction/additive.h" nogil:
         const uint8_t *lut
         const int32_t *entry_of
         int64_t n_mapped
-    void cwb_add_dense_u8(const cwb_additive *, const uint8_t *, int64_t, int64_t, int, double *)
-    void cwb_add_dense_f32(const cwb_additive *, const float *, int64_t, int64_t, int, double *)
-    void cwb_add_dense_f64(const cwb_additive *, const double *, int64_t, int64_t, int, double *)
-    void cwb_add_sparse_u8_32(const cwb_additive *, const uint8_t *, const int32_t *, int64_t,
-                              double *)
-    void cwb_add_sparse_f32_32(const cwb_additive *, const float *, const int32_t *, int64_t,
-                               double *)
-    void cwb_add_sparse_f64_32(const cwb_additive *, const double *, const int32_t *, int64_t,
-                               double *)
-    void cwb_add_sparse_u8_64(const cwb_additive *, const uint8_t *, const int64_t *, int64_t,
-                              double *)
-    void cwb_add_sparse_f32_64(const cwb_additive *, const float *, const int64_t *, int64_t,
-                               double *)
-    void cwb_add_sparse_f64_64(const cwb_additive *, const double *, const int64_t *, int64_t,
-                               double *)
+    enum:
+        CWB_U8
+        CWB_F32
+        CWB_F64
+    ctypedef struct cwb_rows:
+        const void *data
+        int64_t row_step, column_step
+        int n_rows, type
+    ctypedef struct cwb_stored:
+        const void *data
+        const void *columns
+        int64_t count
+        int type, wide
+    ctypedef struct cwb_additive_kernels:
+        void (*dense)(const cwb_additive *, const cwb_rows *, double *) noexcept nogil
+        void (*sparse)(const cwb_additive *, const cwb_stored *, double *) noexcept nogil
+    const cwb_additive_kernels *const cwb_additive_tables[]
+
+cdef const cwb_additive_kernels *kernels = cwb_additive_tables[instruction_set()]
 
 ctypedef fused index_t:
     int32_t
@@ -112,15 +117,12 @@ cdef class AdditiveModel:
     cdef void dense_block(self, const feature_t *x, int64_t row_step, int64_t column_step,
                           int64_t block, int64_t n_samples, double *out) noexcept nogil:
         cdef int64_t first = block * CWB_ADD_ROWS
-        cdef int n_rows = <int> min(CWB_ADD_ROWS, n_samples - first)
-        x = x + first * row_step
-        out = out + first * self.model.n_scores
-        if feature_t is uint8_t:
-            cwb_add_dense_u8(&self.model, x, row_step, column_step, n_rows, out)
-        elif feature_t is float:
-            cwb_add_dense_f32(&self.model, x, row_step, column_step, n_rows, out)
-        else:
-            cwb_add_dense_f64(&self.model, x, row_step, column_step, n_rows, out)
+        cdef cwb_rows rows
+        rows.data = x + first * row_step
+        rows.row_step, rows.column_step = row_step, column_step
+        rows.n_rows = <int> min(CWB_ADD_ROWS, n_samples - first)
+        rows.type = CWB_U8 if feature_t is uint8_t else CWB_F32 if feature_t is float else CWB_F64
+        kernels.dense(&self.model, &rows, out + first * self.model.n_scores)
 
     def sparse(self, const feature_t[::1] data, const index_t[::1] columns,
                const index_t[::1] indptr, double[:, ::1] out, int n_threads):
@@ -145,20 +147,8 @@ cdef class AdditiveModel:
 
     cdef void sparse_row(self, const feature_t *data, const index_t *columns, int64_t start,
                          int64_t end, double *out) noexcept nogil:
-        data = data + start
-        columns = columns + start
-        if feature_t is uint8_t:
-            if index_t is int32_t:
-                cwb_add_sparse_u8_32(&self.model, data, columns, end - start, out)
-            else:
-                cwb_add_sparse_u8_64(&self.model, data, columns, end - start, out)
-        elif feature_t is float:
-            if index_t is int32_t:
-                cwb_add_sparse_f32_32(&self.model, data, columns, end - start, out)
-            else:
-                cwb_add_sparse_f32_64(&self.model, data, columns, end - start, out)
-        else:
-            if index_t is int32_t:
-                cwb_add_sparse_f64_32(&self.model, data, columns, end - start, out)
-            else:
-                cwb_add_sparse_f64_64(&self.model, data, columns, end - start, out)
+        cdef cwb_stored stored
+        stored.data, stored.columns, stored.count = data + start, columns + start, end - start
+        stored.type = CWB_U8 if feature_t is uint8_t else CWB_F32 if feature_t is float else CWB_F64
+        stored.wide = index_t is int64_t
+        kernels.sparse(&self.model, &stored, out)

@@ -1,0 +1,107 @@
+"""Every instruction set gives the same bits: kernels in C, and whole fits."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cwboost
+from cwboost._kernels.common import cpu
+
+HEADERS = Path(cwboost.__file__).parent / "_kernels"
+PROGRAM = Path(__file__).with_name("fcd_hashes.c")
+FITS = Path(__file__).with_name("hash_fits.py")
+FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
+
+
+def build(compiler, folder, *flags):
+    program = folder / "hashes"
+    include = f"-I{HEADERS}"
+    done = subprocess.run(
+        [*compiler, *FLAGS, *flags, include, str(PROGRAM), "-o", str(program), "-lm"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def hashes(command, n_sets):
+    """The lines of each instruction set that runs, by its name."""
+    found = {}
+    for number in range(n_sets):
+        done = subprocess.run([*command, str(number)], capture_output=True, text=True)
+        if done.returncode == 3:  # the processor does not run it
+            continue
+        assert done.returncode == 0, done.stderr
+        name, *lines = done.stdout.splitlines()
+        found[name.removeprefix("# ")] = lines
+    return found
+
+
+def assert_all_equal(found):
+    plain = found["plain"]
+    assert len(plain) > 50
+    for name, lines in found.items():
+        assert lines == plain, name
+
+
+@pytest.fixture(scope="module")
+def of_this_machine(tmp_path_factory):
+    compiler = os.environ.get("CC", "cc").split()
+    if not shutil.which(compiler[0]):
+        pytest.skip(f"needs a C compiler, found no {compiler[0]}")
+    return hashes([build(compiler, tmp_path_factory.mktemp("native"))], len(cpu.available()))
+
+
+def test_kernels_of_every_set_give_the_same_bits(of_this_machine):
+    assert set(of_this_machine) == set(cpu.available())
+    assert_all_equal(of_this_machine)
+
+
+def test_kernels_of_clang_give_the_same_bits(of_this_machine, tmp_path):
+    if not shutil.which("clang"):
+        pytest.skip("needs clang")
+    found = hashes([build(["clang"], tmp_path)], len(cpu.available()))
+    assert_all_equal(found)
+    assert found["plain"] == of_this_machine["plain"]
+
+
+def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
+    compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+    for tool in (compiler, emulator):
+        if not shutil.which(tool):
+            pytest.skip(f"needs {tool} (Debian: gcc-aarch64-linux-gnu, qemu-user)")
+    found = hashes([emulator, build([compiler], tmp_path, "-static")], 2)
+    assert set(found) == {"plain", "neon"}
+    assert_all_equal(found)
+    assert found["plain"] == of_this_machine["plain"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", cpu.available()[1:])
+def test_whole_fits_have_the_same_bits(name, fits_of_the_widest):
+    assert fits(name) == fits_of_the_widest
+
+
+@pytest.fixture(scope="module")
+def fits_of_the_widest():
+    return fits(cpu.available()[0])
+
+
+def fits(name):
+    done = subprocess.run(
+        [sys.executable, str(FITS)],
+        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.pop("instruction set") == name
+    assert len(found) >= 8
+    return found
