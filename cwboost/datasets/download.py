@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import json
+import lzma
 import os
 import shutil
+import struct
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +24,14 @@ __all__ = ["ALL", "LockFile", "RemoteFile", "ResumingDownloader", "download", "u
 
 ALL = ("*",)
 """Value of ``RemoteFile.members`` that unpacks the whole archive, with its folders."""
+
+DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, lzma.LZMAError),
+    # Zip versions, compressions and passwords that the standard library does not know; fields
+    # that make no sense.
+    *(EOFError, RuntimeError, struct.error, OverflowError, LookupError, UnicodeError),
+)
+"""What the standard library raises for an archive that it cannot read."""
 
 BLOCK = 1 << 18
 TIMEOUT = (10, 60)
@@ -213,7 +226,12 @@ def unpack(archive: Path, members: tuple[str, ...], folder: Path) -> list[Path]:
         with tarfile.open(archive) as source:
             files = {m.name: m for m in source.getmembers() if m.isfile()}
             return _unpack(files, source.extractfile, members, folder, archive)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except DAMAGED as error:
+        raise ValueError(f"{archive} is a damaged archive: {error}") from error
+    except OSError as error:
+        # A member that begins before the archive does; full disks and such are what they are.
+        if error.errno != errno.EINVAL:
+            raise
         raise ValueError(f"{archive} is a damaged archive: {error}") from error
 
 

@@ -11,6 +11,7 @@ the time.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["FORMAT_VERSION", "ModelFileError", "read", "write"]
+__all__ = ["FORMAT_VERSION", "ModelFileError", "default_limit", "read", "write"]
 
 FORMAT_VERSION = 1
 MAGIC = b"\x89CWB\r\n\x1a\n"  # as in PNG: a transfer in text mode damages it
@@ -32,6 +33,10 @@ DIMENSIONS_LIMIT = 4
 INFLATION_LIMIT = 1032  # the largest expansion factor of deflate
 DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
 DTYPES = {name: np.dtype(name) for name in DTYPE_NAMES}
+HEADER_MEMORY = 2**25
+# Bytes that a character of JSON may turn into: an empty list, a dict of one key, a number.
+HEADER_COSTS = {b"[": 72, b"{": 248, b",": 64, b":": 64}
+PART_BYTES = 2**20  # decompressed at a time
 QUICK_ABOVE = 2**22  # larger arrays are compressed at the fastest level
 
 
@@ -92,9 +97,10 @@ def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
 
 
 def _replace(path, parts: list[bytes]) -> None:
-    path = os.path.realpath(path)
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
+    target = _regular_target(path)
+    folder = os.path.dirname(target)
+    # A name of its own length: that of the target may be as long as the system lets it.
+    temporary = os.path.join(folder, f".{secrets.token_hex(6)}.tmp")
     try:
         # open() gives the default permissions; tempfile would restrict them to the owner.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -103,12 +109,40 @@ def _replace(path, parts: list[bytes]) -> None:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
+        os.replace(temporary, target)
+    except BaseException as error:
+        if os.path.lexists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is not None:
+            # The caller never heard of the temporary name.
+            error.filename, error.filename2 = os.fspath(path), None
         raise
     _sync_folder(folder)
+
+
+def _regular_target(path) -> str:
+    """Where to write, links followed: a regular file, or no file yet.
+
+    Raises
+    ------
+    ValueError
+        For an empty name.
+    OSError
+        For a folder, a device or another special file, and where the folder is missing; naming
+        what the caller gave.
+    """
+    given = os.fspath(path)
+    if not given:
+        raise ValueError("path must name a file, got an empty name")
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target) or os.path.basename(given) in ("", b""):
+        raise IsADirectoryError(errno.EISDIR, "a model is saved to a file, not a folder", given)
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise OSError(errno.EINVAL, "not a regular file, which saving would replace", given)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "the folder of the file does not exist", given)
+    return target
 
 
 def _sync_folder(folder: str) -> None:
@@ -126,6 +160,14 @@ def _sync_folder(folder: str) -> None:
 
 
 # -------------------------------------------------------------------------------- reading
+
+
+def default_limit(path) -> int:
+    """Most bytes that the arrays of a file may take, unless a caller trusts it.
+
+    16 MiB and four times the file, and no more than 64 MiB: models shrink to a half or a sixth.
+    """
+    return min(2**26, 2**24 + 4 * os.stat(path).st_size)
 
 
 def read(path, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]]:
@@ -173,6 +215,9 @@ def _read_header(file, size: int) -> dict:
     encoded = file.read(length)
     if len(encoded) != length or zlib.crc32(encoded) != checksum:
         raise ModelFileError("the header is damaged: its checksum does not match")
+    memory = sum(cost * encoded.count(character) for character, cost in HEADER_COSTS.items())
+    if memory > HEADER_MEMORY + 2 * length:
+        raise ModelFileError("the header would take far more memory than the file")
     try:
         header = json.loads(encoded, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -245,16 +290,27 @@ def _read_array(file, entry: dict) -> np.ndarray:
     stored = file.read(entry["bytes"])
     if len(stored) != entry["bytes"] or zlib.crc32(stored) != entry["crc32"]:
         raise ModelFileError(f"array {name!r} is damaged: its checksum does not match")
-    n_bytes = _raw_bytes(entry)
-    inflater = zlib.decompressobj()
+    array = np.empty(math.prod(entry["shape"]), dtype)
+    _fill(array.view(np.uint8), stored, name)
+    if dtype.kind == "b" and np.any(array.view(np.uint8) > 1):
+        raise ModelFileError(f"array {name!r} has bools other than 0 and 1")
+    return array.reshape(entry["shape"])
+
+
+def _fill(array: np.ndarray, stored: bytes, name: str) -> None:
+    """Decompress into an array of bytes, a part at a time."""
+    inflater, done = zlib.decompressobj(), 0
     try:
+        while done < len(array):
+            part = inflater.decompress(stored, min(len(array) - done, PART_BYTES))
+            stored = inflater.unconsumed_tail
+            if not part:
+                break
+            array[done : done + len(part)] = np.frombuffer(part, np.uint8)
+            done += len(part)
         # Ask for one byte more than declared: this detects a longer stream without unpacking it.
-        raw = inflater.decompress(stored, n_bytes + 1)
+        more = inflater.decompress(stored, 1)
     except zlib.error as error:
         raise ModelFileError(f"array {name!r} does not decompress: {error}") from error
-    if len(raw) != n_bytes or not inflater.eof or inflater.unused_data:
+    if more or done < len(array) or not inflater.eof or inflater.unused_data:
         raise ModelFileError(f"array {name!r} does not decompress to its declared size")
-    flat = np.frombuffer(bytearray(raw), dtype)  # of a bytearray, so that it is writeable
-    if dtype.kind == "b" and np.any(flat.view(np.uint8) > 1):
-        raise ModelFileError(f"array {name!r} has bools other than 0 and 1")
-    return flat.reshape(entry["shape"])

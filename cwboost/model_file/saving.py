@@ -7,6 +7,7 @@ and the arrays of the ensemble (docs/model_file.md). A file cannot choose code t
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from cwboost.ensemble.model import Ensemble
-from cwboost.model_file.container import ModelFileError, read, write
+from cwboost.model_file.container import ModelFileError, default_limit, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
 from cwboost.support.warnings import warn_caller
 
@@ -27,7 +28,7 @@ CLASSIFIERS = (
     "AdaBoostMHClassifier",
     "AdaBoostMOClassifier",
 )
-MAX_BYTES = 2**26
+FEW_CLASSES = 2**16
 MAX_FEATURES = 2**31 - 1
 MAX_JOBS = 2**10
 MAX_SCALE = 1e6
@@ -92,15 +93,15 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     write(path, header, encoder.arrays | arrays)
 
 
-def load_model(path, *, max_bytes: int = MAX_BYTES):
+def load_model(path, *, max_bytes: int | None = None):
     """Load a classifier written by `save`; safe for files of unknown origin.
 
     Parameters
     ----------
     path : path-like
-    max_bytes : int, default=64 MiB
+    max_bytes : int, default=None
         Limit on the size of the model's arrays; a file that declares more is refused before any
-        memory is allocated.
+        memory is allocated. None means 16 MiB plus four times the file, and at most 64 MiB.
 
     Returns
     -------
@@ -114,9 +115,11 @@ def load_model(path, *, max_bytes: int = MAX_BYTES):
     OSError
         If the file cannot be opened.
     """
-    header, arrays = read(path, max_bytes)
+    header, arrays = read(path, default_limit(path) if max_bytes is None else max_bytes)
+    # A class may have no learner, and delta-coded labels take next to nothing.
+    most_classes = max(FEW_CLASSES, os.stat(path).st_size)
     try:
-        return _build(header, arrays)
+        return _build(header, arrays, most_classes)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
@@ -176,7 +179,7 @@ def _section(header: Mapping, name: str) -> dict:
     return header[name]
 
 
-def _build(header: dict, arrays: dict[str, np.ndarray]):
+def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     types = _classifier_types()
     name = header.get("classifier")
     if not isinstance(name, str) or name not in types:
@@ -187,8 +190,9 @@ def _build(header: dict, arrays: dict[str, np.ndarray]):
     decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(ENSEMBLE_PREFIX)})
     classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
     family = decode_family(_section(header, "family"), decoder, "family")
-    fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder)
-    ensemble = _decode_ensemble(_section(header, "ensemble"), arrays, family, fitted)
+    fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
+    section = _section(header, "ensemble")
+    ensemble = _decode_ensemble(section, arrays, family, fitted, most_classes)
     vars(classifier).update(fitted, family_=family, ensemble_=ensemble)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
@@ -215,7 +219,7 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
     return params
 
 
-def _decode_fitted(cls: type, nodes: dict, decoder: Decoder) -> dict:
+def _decode_fitted(cls: type, nodes: dict, decoder: Decoder, most_classes: int) -> dict:
     required, optional = _attributes(cls)
     known = required | optional
     if not set(required) <= set(nodes) <= set(known):
@@ -229,13 +233,15 @@ def _decode_fitted(cls: type, nodes: dict, decoder: Decoder) -> dict:
             raise ModelFileError(
                 f"{name} must be of type {known[name].__name__}, got {type(value).__name__}"
             )
-    _check_common(fitted)
+    _check_common(fitted, most_classes)
     return fitted
 
 
-def _check_common(fitted: dict) -> None:
+def _check_common(fitted: dict, most_classes: int) -> None:
     """Check the attributes that all classifiers have."""
     classes, n_features = fitted["classes_"], fitted["n_features_in_"]
+    if classes.size > most_classes:
+        raise ModelFileError(f"{classes.size} classes are more than a file of this size may hold")
     # An array of bools, numbers or strings; NaN is not a label, but unique would keep one.
     if classes.ndim != 1 or len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
@@ -255,10 +261,12 @@ def _check_common(fitted: dict) -> None:
         raise ModelFileError("the arrays of history_ must have the same length")
 
 
-def _decode_ensemble(section: dict, arrays: dict, family, fitted: dict) -> Ensemble:
+def _decode_ensemble(
+    section: dict, arrays: dict, family, fitted: dict, most_scores: int
+) -> Ensemble:
     n_scores, staged = section.get("n_scores"), section.get("staged")
-    if type(n_scores) is not int or not 1 <= n_scores <= MAX_FEATURES or type(staged) is not bool:
-        raise ModelFileError(f"ensemble must have n_scores in 1..{MAX_FEATURES} and a bool staged")
+    if type(n_scores) is not int or not 1 <= n_scores <= most_scores or type(staged) is not bool:
+        raise ModelFileError("ensemble must have a number of scores and say if it is staged")
     own = {
         name.removeprefix(ENSEMBLE_PREFIX): array
         for name, array in arrays.items()

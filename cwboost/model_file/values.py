@@ -24,6 +24,8 @@ from cwboost.model_file.container import ModelFileError
 __all__ = ["Decoder", "Encoder", "decode_family", "encode_family"]
 
 KIND = "$"
+DEPTH_LIMIT = 24
+PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
 
 
@@ -95,10 +97,21 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         self._arrays = arrays
+        self._depth = 0
+        self._padding = 0
 
     def decode(self, node, where: str):
         if type(node) in SCALARS:
             return node
+        self._depth += 1
+        if self._depth > DEPTH_LIMIT:
+            raise ModelFileError(f"{where[:80]}: values are nested more than {DEPTH_LIMIT} deep")
+        try:
+            return self._decode(node, where)
+        finally:
+            self._depth -= 1
+
+    def _decode(self, node, where: str):
         if not isinstance(node, dict) or not isinstance(node.get(KIND), str):
             raise ModelFileError(f"{where}: not a value of a model file")
         decoders = {
@@ -151,7 +164,10 @@ class Decoder:
         if type(width) is not int or not 0 <= width <= 2**16:
             raise ModelFileError(f"{where}: width must be an integer up to {2**16}")
         if width == 0:
-            values = [self.decode(item, where) for item in items]
+            # A number that is not finite has a node of its own; nothing else that nests is one.
+            values = [
+                self._float(item, where) if isinstance(item, dict) else item for item in items
+            ]
             if not all(type(value) in (str, int, float, bool) for value in values):
                 raise ModelFileError(f"{where}: labels must be str, int, float or bool")
             array = np.empty(len(values), dtype=object)
@@ -159,7 +175,9 @@ class Decoder:
             return array
         if not all(isinstance(item, str) and len(item) <= width for item in items):
             raise ModelFileError(f"{where}: labels must be strings of at most {width} characters")
-        if 4 * width * len(items) > 2**26:
+        # Of all labels together: what they take beyond the characters that the file holds.
+        self._padding += 4 * (width * len(items) - sum(map(len, items)))
+        if self._padding > PADDING_LIMIT:
             raise ModelFileError(f"{where}: {len(items)} strings of width {width} are too many")
         return np.array(items, dtype=f"<U{width}")
 

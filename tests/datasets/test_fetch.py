@@ -1,5 +1,6 @@
 """Downloads from a real local HTTP server: complete, interrupted, changed, wrong."""
 
+import contextlib
 import http.server
 import io
 import json
@@ -286,3 +287,46 @@ def test_command_explains_what_it_cannot_fetch(tmp_path):
     assert "www.ais.uni-bonn.de" in result.stderr
     assert "Traceback" not in result.stderr
     assert command("fetch").returncode == 1
+
+
+def _zip(folder):
+    path = folder / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr("one", b"1" * 500)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("offset", "value"),
+    [(6, 255), (6, 1), (8, 99), (8, 0)],  # of the central entry: version, flags, compression
+)
+def test_an_archive_that_zipfile_does_not_know_is_damaged(tmp_path, offset, value):
+    path = _zip(tmp_path)
+    data = bytearray(path.read_bytes())
+    central = data.index(b"PK\x01\x02")
+    data[central + offset + (2 if offset == 8 and value == 99 else 0)] = value
+    path.write_bytes(bytes(data))
+    try:
+        unpack(path, ALL, tmp_path / "out")
+    except ValueError as error:
+        assert "damaged archive" in str(error)
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.xz"])
+def test_archives_with_changed_bytes(tmp_path, name):
+    path = tmp_path / name
+    (tmp_path / "one").write_bytes(bytes(range(256)) * 8)
+    if name == "a.zip":
+        path = _zip(tmp_path)
+    else:
+        with tarfile.open(path, f"w:{name[-2:]}") as target:
+            target.add(tmp_path / "one", "one")
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        data = bytearray(whole)
+        for _ in range(rng.integers(1, 4)):
+            data[rng.integers(len(data))] = rng.integers(256)
+        path.write_bytes(bytes(data))
+        with contextlib.suppress(ValueError):
+            unpack(path, ALL, tmp_path / "out")

@@ -1,5 +1,6 @@
 """Readers of the official formats, tested on small files in the publishers' formats."""
 
+import contextlib
 import gzip
 import pickle
 import struct
@@ -245,6 +246,52 @@ def test_cifar_pickle_cannot_run_code(tmp_path, rng, capsys):
     with pytest.raises(ValueError, match="a data file must not refer to"):
         cifar.read_cifar10(tmp_path)
     assert capsys.readouterr().out == ""
+
+
+class _Call:
+    """Pickles as a call of a function that the reader lets a file name."""
+
+    def __init__(self, function, arguments, state=None):
+        self.parts = function, arguments, state
+
+    def __reduce__(self):
+        return self.parts
+
+
+def _pointers():
+    """An array of objects whose bytes are pointers, in three disguises."""
+    reconstruct = np._core.multiarray._reconstruct
+    start = reconstruct, (np.ndarray, (0,), b"b")
+    objects = np.dtype("O")
+    raw = b"\x41" * 24
+    yield _Call(*start, (1, (3,), objects, False, raw))
+    yield _Call(*start, (1, (3,), np.dtype([("a", "O")]), False, raw))
+    yield _Call(*start, (1, (1,), _Call(np.dtype, ("u1", False, True)), False, [1, 2]))
+    yield _Call(np.ndarray, ((3,), objects))
+    yield _Call(*start, (1, (2**40, 3072), np.dtype("u1"), False, raw))
+    yield _Call(*start, (1, (-1, -24), np.dtype("u1"), False, raw))
+
+
+@pytest.mark.parametrize("data", _pointers(), ids=range(6))
+def test_cifar_pickle_cannot_name_memory(tmp_path, rng, data):
+    write_batches(tmp_path, rng, ["data_batch_1", "test_batch"])
+    batch = pickle.dumps({b"data": data, b"labels": [1, 2, 3]}, protocol=2)
+    (tmp_path / "data_batch_1").write_bytes(batch)
+    with pytest.raises(ValueError, match="not a batch of CIFAR-10"):
+        cifar.read_cifar10(tmp_path)
+
+
+def test_cifar_pickle_with_a_bit_changed_is_refused_or_read(tmp_path, rng):
+    write_batches(tmp_path, rng, ["data_batch_1", "test_batch"])
+    whole = (tmp_path / "data_batch_1").read_bytes()
+    # Its structure: what stands before and behind the pixels.
+    places = [i for i in range(len(whole)) if i < 300 or i > len(whole) - 120]
+    for _ in range(500):
+        changed = bytearray(whole)
+        changed[rng.choice(places)] = rng.integers(256)
+        (tmp_path / "data_batch_1").write_bytes(bytes(changed))
+        with contextlib.suppress(ValueError):
+            assert cifar.read_cifar10(tmp_path)["X_train"].shape == (3, 3072)
 
 
 # ---------------------------------------------------------------- PASCAL07

@@ -3,7 +3,9 @@
 import copy
 import json
 import math
+import os
 import pickle
+import stat
 from dataclasses import replace
 
 import joblib
@@ -234,3 +236,40 @@ def test_a_family_that_is_not_registered(quantile, path):
     clf = CWBoostClassifier(Impostor(), n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="is registered for another class"):
         clf.save(path)
+
+
+def test_where_a_model_cannot_be_saved(model, tmp_path):
+    """The message names what the caller gave, and nothing is replaced."""
+    missing = tmp_path / "no" / "model.cwb"
+    with pytest.raises(FileNotFoundError, match="folder of the file does not exist") as caught:
+        model.save(missing)
+    assert caught.value.filename == str(missing)
+    for folder in (tmp_path, f"{tmp_path}{os.sep}", f"{tmp_path}{os.sep}new{os.sep}"):
+        with pytest.raises(IsADirectoryError, match="not a folder") as caught:
+            model.save(folder)
+        assert caught.value.filename == str(folder)
+    with pytest.raises(ValueError, match="got an empty name"):
+        model.save("")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_special_file_is_not_replaced(model, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for target in (pipe, os.devnull):
+        kind = stat.S_IFMT(os.stat(target).st_mode)
+        with pytest.raises(OSError, match=f"not a regular file.*{target}"):
+            model.save(target)
+        assert stat.S_IFMT(os.stat(target).st_mode) == kind
+
+
+def test_names_as_long_as_they_may_be_and_links(model, tmp_path):
+    path = tmp_path / ("m" * 255)
+    model.save(path)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    path.write_bytes(b"old")
+    model.save(link)
+    assert link.is_symlink()
+    assert load_model(path).predict(X[:3]).tolist() == model.predict(X[:3]).tolist()
