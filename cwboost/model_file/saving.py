@@ -266,7 +266,7 @@ def _decode_ensemble(
 ) -> Ensemble:
     n_scores, staged = section.get("n_scores"), section.get("staged")
     if type(n_scores) is not int or not 1 <= n_scores <= most_scores or type(staged) is not bool:
-        raise ModelFileError("ensemble must have a number of scores and say if it is staged")
+        raise ModelFileError(f"ensemble must have n_scores in 1..{most_scores} and a bool staged")
     own = {
         name.removeprefix(ENSEMBLE_PREFIX): array
         for name, array in arrays.items()

@@ -41,11 +41,11 @@ def nested_labels(header):
 
 
 def empty_lists(header):
-    header["params"]["C"] = [[]] * 5_000_000
+    header["params"]["C"] = [[]] * 1_500_000
 
 
 def small_dicts(header):
-    header["params"]["C"] = [{"": 0}] * 2_000_000
+    header["params"]["C"] = [{"": 0}] * 400_000
 
 
 def nested_lists(header):
@@ -56,7 +56,7 @@ def nested_lists(header):
 
 
 def long_keys(header):
-    node = {"$": "list", "items": [*[1] * 400_000, {"$": "exec"}]}
+    node = {"$": "list", "items": [*[1] * 200_000, {"$": "exec"}]}
     for _ in range(20):
         node = {"$": "dict", "items": [["k" * 40, node]]}
     header["params"]["C"] = node
@@ -153,7 +153,7 @@ def test_a_refusal_takes_64_MB_and_four_times_the_file(saved, bomb):
 
 
 @pytest.mark.parametrize("filtering", container.FILTERS)
-@pytest.mark.parametrize("n", [0, 1, 2, 1000, 3 * 2**20 + 7])
+@pytest.mark.parametrize("n", [0, 1, 2, 1000, 2**20 + 7])
 def test_arrays_are_read_in_parts(tmp_path, n, filtering):
     """Whatever the filter, and where an array ends at the edge of a part."""
     array = np.random.default_rng(0).integers(0, 50, n).astype(np.int32)
@@ -165,7 +165,7 @@ def test_arrays_are_read_in_parts(tmp_path, n, filtering):
     np.testing.assert_array_equal(container.read(path, 2**26)[1]["x"], array)
     for claimed in (n + 1, *([n - 1] if n else [])):
         forge(path, {"arrays": [entry | {"shape": [claimed]}]}, blob)
-        with pytest.raises(ModelFileError, match=r"declares|can hold"):
+        with pytest.raises(ModelFileError, match=r"declared size|can hold"):
             container.read(path, 2**26)
 
 
