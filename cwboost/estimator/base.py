@@ -26,11 +26,11 @@ from cwboost.estimator.features import find_missing, refuse_categorical
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.problem import Problem, read_only, sort_by_class
-from cwboost.estimator.rounds import Fit
+from cwboost.estimator.rounds import Fit, Outcome
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 from cwboost.families.sealing import SealedPricer, bind_family
-from cwboost.kernels import canonical, readable
+from cwboost.kernels import canonical, readable, usable_threads
 
 __all__ = ["BoostingClassifier"]
 
@@ -124,7 +124,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
-        return effective_n_jobs(self.n_jobs)
+        return usable_threads(effective_n_jobs(self.n_jobs))
 
     def _encode(self, y, name="y_val") -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""
@@ -151,11 +151,20 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _run(self, fit: Fit) -> None:
         """Do the rounds of a fit and take what they give, also if an error ended them early."""
-        outcome = fit.run()
-        if outcome.error is None or fit.training.n_rounds:
-            self.__dict__.update(self._fitted_attributes(fit, outcome.stop_reason))
+        try:
+            outcome = fit.run()
+            self._take(fit, outcome)
+        except KeyboardInterrupt as error:
+            # It came while the model was put together: do that again, then pass it on.
+            outcome = Outcome("interrupted", error)
+            self._take(fit, outcome)
         if outcome.error is not None:
             raise outcome.error
+
+    def _take(self, fit: Fit, outcome: Outcome) -> None:
+        """Become the model of the finished rounds; stay the former one if there are none."""
+        if outcome.error is None or fit.training.n_rounds:
+            self.__dict__.update(self._fitted_attributes(fit, outcome.stop_reason))
 
     def _fitted_attributes(self, fit: Fit, stop_reason: str) -> dict:
         """Return the fitted attributes by name; a subclass adds its own."""

@@ -7,6 +7,7 @@ from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
+from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "readable",
     "rows_for_trees",
     "seeded_directions",
+    "usable_threads",
 ]

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from cwboost._kernels.prediction.additive import LANES, AdditiveModel
 from cwboost.kernels.matrices import canonical_csr, readable
+from cwboost.kernels.threads import usable_threads
 
 __all__ = ["AdditiveScores", "StepFunction"]
 
@@ -102,10 +103,14 @@ class AdditiveScores:
         out = np.empty((X.shape[0], self.n_scores))
         if sparse.issparse(X):
             X = canonical_csr(X)
-            self._model("sparse").sparse(readable(X.data), X.indices, X.indptr, out, n_threads)
+            self._model("sparse").sparse(
+                readable(X.data), X.indices, X.indptr, out, usable_threads(n_threads)
+            )
             return out
         X = readable(X)
-        self._model("bytes" if X.dtype == np.uint8 else "floats").dense(X, out, n_threads)
+        self._model("bytes" if X.dtype == np.uint8 else "floats").dense(
+            X, out, usable_threads(n_threads)
+        )
         return out
 
     def _check_features(self, n_features: int) -> None:

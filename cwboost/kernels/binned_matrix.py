@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
 from cwboost.kernels.matrices import canonical_csc, readable
+from cwboost.kernels.threads import usable_threads
 
 __all__ = ["BinnedMatrix"]
 
@@ -64,6 +65,7 @@ class BinnedMatrix:
         if self.n_rows >= 2**31:
             raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
         self._max_bins = max_bins
+        n_threads = usable_threads(n_threads)
         if sp.issparse(X):
             self._bin_sparse(X, n_threads)
         else:

@@ -12,6 +12,7 @@ from cwboost._kernels.projections.projection import (
     orthogonalise,
 )
 from cwboost.kernels.matrices import canonical_csr, readable
+from cwboost.kernels.threads import usable_threads
 
 __all__ = ["Projector", "orthonormal_rows", "seeded_directions"]
 
@@ -62,6 +63,7 @@ class Projector:
         """
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
+        n_threads = usable_threads(n_threads)
         out = np.empty((self.n_columns, X.shape[0]), dtype=np.float32)
         if sparse.issparse(X):
             X = canonical_csr(X)

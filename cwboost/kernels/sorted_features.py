@@ -10,6 +10,7 @@ from scipy import sparse
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
+from cwboost.kernels.threads import usable_threads
 
 __all__ = ["FoundStumps", "SortedFeatures"]
 
@@ -94,7 +95,7 @@ class SortedFeatures:
             raise TypeError(f"X must be uint8, float32 or float64, got {X.dtype}")
         self._X = canonical_csc(X) if sparse.issparse(X) else readable(X)
         self.n_samples, self.n_features = self._X.shape
-        self.n_threads = n_threads
+        n_threads = self.n_threads = usable_threads(n_threads)
         columns = SortedColumns(self.n_samples, self.n_features)
         if sparse.issparse(self._X):
             columns.sort_sparse(self._X.data, self._X.indices, self._X.indptr, n_threads)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from cwboost.families.contract import pack_outputs
+from cwboost.kernels import usable_threads
 from cwboost.master import RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -115,7 +116,7 @@ def solve_master(
         raise ValueError(f"epsilon must be >= 0, got {epsilon!r}")
     if not (isinstance(max_working_sets, int | np.integer) and max_working_sets >= 1):
         raise ValueError(f"max_working_sets must be an int >= 1, got {max_working_sets!r}")
-    master = RestrictedMaster(counts, C, weight, n_threads)
+    master = RestrictedMaster(counts, C, weight, usable_threads(n_threads))
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
         master.add(np.full(len(H[c]), c), pack_outputs(H[c][:, order_of_examples].T))[0]

@@ -8,7 +8,7 @@ import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
-from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, TreeGrower
+from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, TreeGrower, usable_threads
 
 __all__ = ["TreeFamily", "TreePricer"]
 
@@ -89,8 +89,9 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
     def bind(self, X, context):
         settings = self._settings(X.shape[1])
-        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=context.n_threads)
-        grower = TreeGrower(binned, n_threads=context.n_threads, **settings)
+        n_threads = usable_threads(context.n_threads)
+        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=n_threads)
+        grower = TreeGrower(binned, n_threads=n_threads, **settings)
         return TreePricer(grower, binned, context.random_state)
 
     def _settings(self, n_features):

@@ -72,7 +72,6 @@ def array_entry(name, array, claimed=None, raw=None):
         "name": name,
         "dtype": array.dtype.str,
         "shape": list(claimed or array.shape),
-        "filter": "delta",
         "bytes": len(stored),
         "crc32": zlib.crc32(stored),
     }, stored
@@ -93,16 +92,13 @@ def replace_array(path, name, array, edit=lambda header: None):
 
 
 def many_classes(path, n=15_000_000):
-    """15 million classes in delta code: one byte in a thousand."""
-    planes = np.zeros((8, n), np.uint8)
-    planes[0, 1:] = 1
+    """15 million classes, sorted and distinct."""
+    labels = np.arange(n)
 
     def more_scores(header):
         header["ensemble"]["n_scores"] = n
-        header["arrays"][-1]["dtype"] = "<i8"
-        header["arrays"][-1]["shape"] = [n]
 
-    replace_array(path, "fitted.classes_", planes, more_scores)
+    replace_array(path, "fitted.classes_", labels, more_scores)
 
 
 def as_many_as_the_bytes_allow(path):
@@ -152,13 +148,12 @@ def test_a_refusal_takes_64_MB_and_four_times_the_file(saved, bomb):
     assert peak < 64 * MEGABYTE + 4 * size, f"{peak / MEGABYTE:.0f} MB for {size} bytes"
 
 
-@pytest.mark.parametrize("filtering", container.FILTERS)
 @pytest.mark.parametrize("n", [0, 1, 2, 1000, 2**20 + 7])
-def test_arrays_are_read_in_parts(tmp_path, n, filtering):
-    """Whatever the filter, and where an array ends at the edge of a part."""
+def test_arrays_are_read_in_parts(tmp_path, n):
+    """Wherever an array ends."""
     array = np.random.default_rng(0).integers(0, 50, n).astype(np.int32)
-    blob = zlib.compress(container._filtered(array, filtering), 1)
-    entry = {"shape": [n], "filter": filtering, "dtype": "<i4", "name": "x"}
+    blob = zlib.compress(array.tobytes(), 1)
+    entry = {"shape": [n], "dtype": "<i4", "name": "x"}
     entry |= {"bytes": len(blob), "crc32": zlib.crc32(blob)}
     path = tmp_path / "x.cwb"
     forge(path, {"arrays": [entry]}, blob)

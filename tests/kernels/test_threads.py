@@ -1,0 +1,161 @@
+"""Threads and processes: forks do not hang, counts are limited, memory limits give MemoryError."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cwboost.kernels import threads, usable_threads
+
+FAMILIES = ("stump", "tree", "projection")
+needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
+SETUP = """
+import os, signal, sys, warnings
+import numpy as np
+from sklearn.datasets import load_iris
+from cwboost import CWBoostClassifier
+X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
+def fit(n_jobs=2, n_estimators=3):
+    clf = CWBoostClassifier(sys.argv[1], n_estimators=n_estimators, n_jobs=n_jobs, random_state=0)
+    return clf.fit(X, y)
+"""
+
+
+def run(code, *arguments, timeout=60):
+    command = [sys.executable, "-c", SETUP + code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+IN_CHILD = """
+before = fit().decision_function(X)
+model = fit()
+pid = os.fork()
+if pid == 0:
+    signal.alarm(20)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        same = np.array_equal(fit().decision_function(X), before)
+        same &= np.array_equal(model.decision_function(X), before)
+    told = any("spawn" in str(w.message) for w in caught)
+    os._exit(0 if same and told else 1 + told)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+# The parent goes on with its threads.
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    assert np.array_equal(fit().decision_function(X), before)
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_forked_process_trains_and_predicts(family):
+    done = run(IN_CHILD, family)
+    assert done.stdout.strip() == "0", done.stderr
+
+
+IN_THREAD_OF_CHILD = """
+from threading import Thread
+before = fit().decision_function(X)
+pid = os.fork()
+if pid == 0:
+    signal.alarm(20)
+    warnings.simplefilter("error")
+    found = []
+    thread = Thread(target=lambda: found.append(fit().decision_function(X)))
+    thread.start()
+    thread.join()
+    os._exit(0 if found and np.array_equal(found[0], before) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@needs_fork
+def test_new_threads_of_a_forked_process_have_teams_of_their_own():
+    done = run(IN_THREAD_OF_CHILD, "tree")
+    assert done.stdout.strip() == "0", done.stderr
+
+
+FIRST_IN_CHILD = """
+pid = os.fork()
+if pid == 0:
+    signal.alarm(20)
+    warnings.simplefilter("error")
+    fit()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@needs_fork
+def test_a_process_forked_before_there_were_threads_has_them_all():
+    done = run(FIRST_IN_CHILD, "tree")
+    assert done.stdout.strip() == "0", done.stderr
+
+
+POOL = """
+import multiprocessing, joblib
+fit()
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    a, b = pool.map(fit, [2, 2])
+assert np.array_equal(a.decision_function(X), b.decision_function(X))
+joblib.Parallel(n_jobs=2, backend="multiprocessing")(joblib.delayed(fit)(2) for _ in range(2))
+print("done")
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pools_of_forked_processes(family):
+    done = run(POOL, family)
+    assert done.stdout.strip() == "done", done.stderr
+
+
+def test_a_limit_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "cpu_count", lambda: 2)
+    assert usable_threads(1) == 1
+    assert usable_threads(8) == 8
+    with pytest.warns(UserWarning, match="100000 threads are more than 8"):
+        assert usable_threads(100_000) == 8
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_absurd_n_jobs_trains_with_a_warning(family):
+    code = """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    many = fit(100_000).decision_function(X)
+assert all("100000 threads are more than" in str(w.message) for w in caught) and caught
+assert np.array_equal(many, fit(1).decision_function(X))
+print("done")
+"""
+    done = run(code, family)
+    assert done.stdout.strip() == "done", done.stderr
+
+
+LIMITED = """
+import gc, resource
+fit()
+gc.collect()
+pages = int(open("/proc/self/statm").read().split()[0])
+size = pages * resource.getpagesize()
+X = np.random.default_rng(0).normal(size=(60_000, 20))
+y = np.arange(60_000) % 4
+outcomes = set()
+for megabytes in (2, 8, 16, 24, 40):
+    resource.setrlimit(resource.RLIMIT_AS, (size + X.nbytes + megabytes * 2**20, -1))
+    try:
+        fit(1, 1)
+        outcomes.add("trained")
+    except MemoryError:
+        outcomes.add("MemoryError")
+    gc.collect()
+print(*sorted(outcomes))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_limit_of_address_space_gives_memory_error(family):
+    done = run(LIMITED, family, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert "MemoryError" in done.stdout
