@@ -44,7 +44,9 @@ class TreeScores:
         ndarray of shape (n_samples, n_scores), dtype float64
             The same bits for any number of threads and any way of cutting X into chunks of rows.
         """
-        return self._bound(X.shape[1]).scores(rows_for_trees(X), self.coef, usable_threads(n_threads))
+        return self._bound(X.shape[1]).scores(
+            rows_for_trees(X), self.coef, usable_threads(n_threads)
+        )
 
     def outputs(self, X) -> np.ndarray:
         """Outputs of the trees, int8 of shape (n_samples, n_trees)."""
