@@ -164,6 +164,69 @@ def test_a_new_plugin_in_python_installs_and_passes_its_own_tests(environment):
     environment.command("plugins", "new", "ripple", "--python", "--output", folder)
     environment.pip_install(f"{folder}[test]")
     assert " passed" in environment.python("-m", "pytest", "-q", folder)
-    assert (
-        environment.python("-c", "import cwboost; print(cwboost.get_family('ripple_ball'))")
-    ) == ("<class 'cwboost_ripple.ball.Ball'>\n")
+    found = environment.python("-c", "import cwboost; print(cwboost.get_family('ripple_ball'))")
+    assert found == "<class 'cwboost_ripple.ball.Ball'>\n"
+
+
+COMPOSED = {
+    "pyproject.toml": """
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "cwboost-party"
+version = "1.0"
+dependencies = ["cwboost>=0.1"]
+
+[project.entry-points.cwboost]
+party_mixed = "cwboost_party:PartyMixed"
+party_tree = "cwboost_party:PartyTree"
+wave = "cwboost_party:Waves"
+
+[tool.setuptools]
+py-modules = ["cwboost_party"]
+""",
+    "cwboost_party.py": """
+from cwboost.families import MixedFamily, SklearnFamily
+
+
+class PartyMixed(MixedFamily):
+    name = "party_mixed"
+
+    def __init__(self, families=("acme_ball", "acme_interval"), selection="best", shares=None):
+        super().__init__(families, selection, shares)
+
+
+class PartyTree(SklearnFamily):
+    name = "party_tree"
+""",
+    "test_party.py": """
+from cwboost.testing import parametrize_with_family_checks
+
+from cwboost_party import PartyMixed, PartyTree, Waves
+
+
+@parametrize_with_family_checks([PartyMixed(), PartyTree(), Waves()])
+def test_family_keeps_the_contract(family, check):
+    check(family)
+""",
+}
+
+
+@pytest.mark.slow
+def test_composed_families_from_an_empty_folder_pass_the_suite(environment):
+    """A mixture of the example's families, an adapted tree of scikit-learn, derived features."""
+    folder = environment.example.parent / "party"
+    folder.mkdir()
+    for path, text in COMPOSED.items():
+        (folder / path).write_text(text)
+    waves = (ROOT / "tests/support/wave_family.py").read_text()
+    with (folder / "cwboost_party.py").open("a") as module:
+        module.write(waves)
+    environment.pip_install(folder)
+    installed = environment.folder / "test_party.py"  # Beside no module of that name.
+    shutil.copy(folder / "test_party.py", installed)
+    assert " passed" in environment.python("-m", "pytest", "-q", installed)
+    out = environment.python("-W", "error", "-c", TRAIN, "party_mixed", "party_tree", "wave")
+    assert out.count("party_") == 2

@@ -49,8 +49,11 @@ class SklearnFamily(WeakLearnerFamily):
     Sparse data are not taken, since scikit-learn fits other models to them than to the same data in
     dense form. Missing values are taken if the classifier takes them.
 
-    Pricing is never exact, and slower than that of the shipped families: a clone is validated,
-    fitted and evaluated in every round for every class.
+    Pricing is never exact, and slow: a clone is validated, fitted and evaluated in every round for
+    every class. On PENDIGITS (10,992 examples, 16 features, 10 classes) a round with
+    ``DecisionTreeClassifier`` takes about 90 times as long as one with `TreeFamily` at depth 2 and
+    120 times at depth 4; with ``ExtraTreeClassifier`` at depth 4 it takes 23 times as long, with
+    ``RidgeClassifier`` 40.
     """
 
     name = "sklearn"
