@@ -38,8 +38,8 @@ class CWBoostClassifier(BoostingClassifier):
 
     Parameters
     ----------
-    weak_learner : str or WeakLearnerFamily, default="stump"
-        Registered name of a family, or an instance with its hyper-parameters.
+    weak_learner : str, WeakLearnerFamily or list of these, default="stump"
+        Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds; each adds at most one column per class.
     C : float, default=1e4

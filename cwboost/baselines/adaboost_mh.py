@@ -34,8 +34,8 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     Parameters
     ----------
-    weak_learner : str or WeakLearnerFamily, default="stump"
-        Registered name of a family, or an instance with its hyper-parameters.
+    weak_learner : str, WeakLearnerFamily or list of these, default="stump"
+        Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds.
     learners : {"shared", "per_class"}, default="shared"

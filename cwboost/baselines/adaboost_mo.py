@@ -40,8 +40,8 @@ class AdaBoostMOClassifier(BaselineClassifier):
 
     Parameters
     ----------
-    weak_learner : str or WeakLearnerFamily, default="stump"
-        Registered name of a family, or an instance with its hyper-parameters.
+    weak_learner : str, WeakLearnerFamily or list of these, default="stump"
+        Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds.
     code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits), \

@@ -108,8 +108,8 @@ class MultiBoostClassifier(BaselineClassifier):
 
     Parameters
     ----------
-    weak_learner : str or WeakLearnerFamily, default="stump"
-        Registered name of a family, or an instance with its hyper-parameters.
+    weak_learner : str, WeakLearnerFamily or list of these, default="stump"
+        Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
     C : float, default=1e4

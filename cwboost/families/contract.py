@@ -75,7 +75,7 @@ class BindContext:
     Parameters
     ----------
     n_targets : int
-        Number of rows of weights that `Pricer.price` will be given.
+        Largest number of rows of weights that `Pricer.price` will be given.
     random_state : numpy.random.Generator
         The one source of randomness. Keep the reference and draw from it in ``price``; do not copy
         it, since a checkpoint stores its state.
@@ -317,8 +317,8 @@ class Pricer(ABC):
         Parameters
         ----------
         weights : ndarray of shape (n_targets, n_samples), dtype float64
-            Signed weight of every example for every target. Read-only; the last axis is
-            contiguous, rows may be padded.
+            Signed weight of every example for every target, of which there are at most
+            ``context.n_targets``. Read-only; the last axis is contiguous, rows may be padded.
         request : PricingRequest
             What may be used to save time.
         """

@@ -62,6 +62,18 @@ def check_best_constant(family):
     assert (outputs[:, 1] == -1).all(), "negative weights: every output must be -1"
 
 
+def check_fewer_targets(family):
+    """Check that price takes the weights of fewer targets than bind was told of.
+
+    A mixed family that draws a family for each class asks each for its own classes only.
+    """
+    what, X, weights = next(iter(problems()))
+    pricer = bind(family, X)
+    for n_targets in (1, N_TARGETS, 2):
+        priced = pricer.price(weights[:n_targets], WHOLE)
+        assert_priced(family, priced, X, weights[:n_targets], f"{what}, {n_targets} targets")
+
+
 def check_scaling(family):
     """Check that scaling a target's weights scales its edge and keeps its learner.
 

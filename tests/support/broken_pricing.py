@@ -240,3 +240,14 @@ class FirstRows(ReferencePricer):
 @breaks(check_exact_at_scale="the same problem on 30 distinct rows and 3 columns has")
 def only_the_first_600_rows_are_searched():
     return make_family(FirstRows)
+
+
+@breaks(check_fewer_targets="expected 1 learners, got 5")
+def always_as_many_targets_as_bound():
+    class Padded(ReferencePricer):
+        def price(self, weights, request=None):
+            whole = np.zeros((5, self.n_samples))
+            whole[: len(weights)] = weights
+            return super().price(whole)
+
+    return make_family(Padded)
