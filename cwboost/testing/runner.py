@@ -16,6 +16,7 @@ from cwboost.testing import (
     checks_exactness,
     checks_input,
     checks_learners,
+    checks_life,
     checks_loading,
     checks_pricing,
 )
@@ -38,6 +39,7 @@ MODULES = (
     checks_learners,
     checks_loading,
     checks_input,
+    checks_life,
     checks_capabilities,
 )
 

@@ -117,7 +117,8 @@ class Remembering(ReferencePricer):
 
 
 @breaks(
-    check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
+    check_life_of_a_classifier="3 rounds and 3 more differ",
+    check_generator_is_the_only_state="the same pricer, its generator restored: the learners",
 )
 def earlier_rounds_matter():
     return make_family(Remembering)

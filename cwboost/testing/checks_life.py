@@ -1,0 +1,61 @@
+"""The check of a classifier's whole life with the family."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+
+from cwboost.classifier import CWBoostClassifier
+from cwboost.families.discovery import FamilyError, get_family
+from cwboost.model_file.saving import load_model
+from cwboost.testing.material import pixels
+
+
+def check_life_of_a_classifier(family):
+    """Check fit, predict, save, load, resume, clone and pickle of a classifier with the family.
+
+    Files are tried if the family is registered; one that refuses to be saved says so with a
+    NotImplementedError or ValueError.
+
+    Six rounds in one go, and three rounds continued by three, give the same scores bit for bit if
+    the family is deterministic.
+    """
+    X = pixels(90, 4)
+    y = (X[:, 0] > 120).astype(int) + (X[:, 1] > 100)
+    classifier = CWBoostClassifier(clone(family), n_estimators=6, tol=0, random_state=0)
+    scores = classifier.fit(X, y).decision_function(X)
+    assert scores.shape == (90, 3) and np.isfinite(scores).all(), "scores must be finite"
+    *_, staged = classifier.staged_decision_function(X)
+    assert np.allclose(staged, scores, atol=1e-9), "staged scores end elsewhere than scores"
+    assert np.array_equal(_stored_scores(classifier, X, scores), scores), (
+        "a loaded classifier predicts differently"
+    )
+    if family.capabilities.deterministic:
+        again = clone(classifier).fit(X, y).decision_function(X)
+        assert np.array_equal(again, scores), "a clone fits differently"
+        resumed = clone(classifier).set_params(n_estimators=3, warm_start=True).fit(X, y)
+        resumed = resumed.set_params(n_estimators=6).fit(X, y).decision_function(X)
+        assert np.array_equal(resumed, scores), "3 rounds and 3 more differ from 6 rounds"
+    restored = pickle.loads(pickle.dumps(classifier)).decision_function(X)
+    assert np.array_equal(restored, scores), "a pickled classifier predicts differently"
+
+
+def _stored_scores(classifier, X, scores):
+    """Scores of the classifier from a file; those given if it has none."""
+    family = classifier.family_
+    try:
+        if get_family(family.name) is not type(family):
+            return scores
+    except FamilyError:
+        return scores
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.cwb"
+        try:
+            classifier.save(path)
+        except (NotImplementedError, ValueError):
+            return scores
+        return load_model(path).decision_function(X)
