@@ -96,7 +96,8 @@ class Sampling(ReferencePricer):
 
 
 @breaks(
-    check_generator_is_the_only_state="the same pricer, its generator restored: the learners differ"
+    check_life_of_a_classifier="3 rounds and 3 more differ",
+    check_generator_is_the_only_state="the same pricer, its generator restored: the learners",
 )
 def generator_is_copied():
     def bind(self, X, context):
@@ -117,7 +118,6 @@ class Remembering(ReferencePricer):
 
 
 @breaks(
-    check_life_of_a_classifier="3 rounds and 3 more differ",
     check_generator_is_the_only_state="the same pricer, its generator restored: the learners",
 )
 def earlier_rounds_matter():
