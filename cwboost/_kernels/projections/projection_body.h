@@ -12,8 +12,10 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
         const double *column = w + first + CWB_LANES * part;
         cwb_register s[CWB_PROJ_ROWS][CWB_AT_ONCE];
         CWB_UNROLL
-        for (int row = 0; row < CWB_PROJ_ROWS; row++) CWB_UNROLL
-        for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
+        for (int row = 0; row < CWB_PROJ_ROWS; row++) {
+            CWB_UNROLL
+            for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
+        }
         for (int64_t k = 0; k < d; k++) {
             CWB_UNROLL
             for (int row = 0; row < CWB_PROJ_ROWS; row++) {
@@ -26,9 +28,11 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, 
             }
         }
         CWB_UNROLL
-        for (int row = 0; row < CWB_PROJ_ROWS; row++) CWB_UNROLL
-        for (int v = 0; v < CWB_AT_ONCE; v++)
-            cwb_r_store(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v), s[row][v]);
+        for (int row = 0; row < CWB_PROJ_ROWS; row++) {
+            CWB_UNROLL
+            for (int v = 0; v < CWB_AT_ONCE; v++)
+                cwb_r_store(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v), s[row][v]);
+        }
     }
 }
 
