@@ -19,7 +19,7 @@ from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
-from cwboost.master import RestrictedMaster
+from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
 
@@ -43,7 +43,7 @@ class CWBoostClassifier(BoostingClassifier):
     n_estimators : int, default=200
         Number of rounds; each adds at most one column per class.
     C : float, default=1e4
-        Weight of the loss relative to the sum of the coefficients.
+        Weight of the loss relative to the sum of the coefficients; at most 1e150.
     correction : {"total", "stagewise"}, default="total"
         Correct all coefficients every round (CW) or only the new ones (CW-1).
     max_working_sets : int, default=2
@@ -228,7 +228,7 @@ class CWBoostClassifier(BoostingClassifier):
     def _settings(self) -> Settings:
         """Check the parameters."""
         check_number("n_estimators", self.n_estimators, Integral, 1)
-        check_number("C", self.C, Real, 0.0, low_open=True)
+        check_number("C", self.C, Real, 0.0, LARGEST_C, low_open=True)
         check_number("max_working_sets", self.max_working_sets, Integral, 1)
         check_number("epsilon", self.epsilon, Real, 0.0)
         check_number("learning_rate", self.learning_rate, Real, 0.0, 1.0, low_open=True)
@@ -239,8 +239,6 @@ class CWBoostClassifier(BoostingClassifier):
         check_choice("correction", self.correction, ("total", "stagewise"))
         check_choice("solver", self.solver, ("fcd", "lbfgsb"))
         check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
-        if not np.isfinite(self.C):
-            raise ValueError(f"C must be finite, got {self.C!r}")
         if self.correction == "total" and self.learning_rate != 1.0:
             raise ValueError(
                 "learning_rate applies to correction='stagewise' only, since total correction "

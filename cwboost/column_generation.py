@@ -183,7 +183,7 @@ class ColumnGeneration:
         changes = self.columns.changes(coef)
         entry = {
             "objective": objective,
-            "dual_bound": self.best_bound,
+            "dual_bound": self.bound_of(objective),
             "gap": self.gap(objective),
             "max_violation": report.max_violation,
             "n_nonzero": np.count_nonzero(coef),
@@ -203,12 +203,17 @@ class ColumnGeneration:
         gap = objective - self.best_bound
         return 0.0 if gap < 0.0 else gap
 
+    def bound_of(self, objective) -> float:
+        """Return the best bound, without the rounding that may put it above the objective."""
+        return objective if self.best_bound > objective else self.best_bound
+
     def end(self, priced) -> bool:
         """End training, since no column pays; return False."""
         if self.n_rounds:
             # This pricing saw the last round's weights: its bound belongs to that round.
-            gap = self.gap(self.model.latest["objective"])
-            self.model.amend_latest(dual_bound=self.best_bound, gap=gap)
+            objective = self.model.latest["objective"]
+            gap = self.gap(objective)
+            self.model.amend_latest(dual_bound=self.bound_of(objective), gap=gap)
         else:
             self.model.add_learners(priced.learners.take([]), [])
         self.schedule.end()

@@ -20,7 +20,10 @@ from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
 
-__all__ = ["RestrictedMaster", "largest"]
+__all__ = ["LARGEST_C", "RestrictedMaster", "largest"]
+
+LARGEST_C = 1e150
+"""Up to here the pair weights at the optimum, about 1 / C, are far from the smallest numbers."""
 
 REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""

@@ -270,7 +270,8 @@ X, Y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 1, 2, 2])
     ("params", "error", "message"),
     [
         ({"C": 0}, ValueError, "C must be > 0.0"),
-        ({"C": np.inf}, ValueError, "C must be finite"),
+        ({"C": np.inf}, ValueError, r"C must be > 0.0 and <= 1e\+150, got inf"),
+        ({"C": 1.1e150}, ValueError, r"C must be > 0.0 and <= 1e\+150"),
         ({"C": "big"}, TypeError, "C must be a number"),
         ({"n_estimators": 0}, ValueError, "n_estimators must be >= 1"),
         ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer"),

@@ -13,7 +13,7 @@ from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.held_out import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
-from cwboost.master import RestrictedMaster
+from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
 
@@ -192,9 +192,7 @@ class MultiBoostClassifier(BaselineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("C", self.C, Real, 0.0, low_open=True)
-        if not np.isfinite(self.C):
-            raise ValueError(f"C must be finite, got {self.C!r}")
+        check_number("C", self.C, Real, 0.0, LARGEST_C, low_open=True)
         check_choice("solver", self.solver, ("lbfgsb", "fcd"))
         check_number("gap_tol", self.gap_tol, Real, 0.0, 1.0, low_open=True)
         check_number("tol", self.tol, Real, 0.0)

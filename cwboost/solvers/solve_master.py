@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from cwboost.families.contract import pack_outputs
 from cwboost.kernels import usable_threads
-from cwboost.master import RestrictedMaster, largest
+from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 
@@ -147,8 +147,8 @@ def _checked_problem(H, y, C, sample_weight):
         raise ValueError(f"y must be a 1-d array of at least one label, got shape {y.shape}")
     if not np.issubdtype(y.dtype, np.integer):
         raise TypeError(f"y must hold integers 0..K-1, got dtype {y.dtype}")
-    if not (np.isscalar(C) and np.isreal(C) and np.isfinite(C) and C > 0):
-        raise ValueError(f"C must be a finite number > 0, got {C!r}")
+    if not (np.isscalar(C) and np.isreal(C) and 0 < C <= LARGEST_C):
+        raise ValueError(f"C must be a number > 0 and <= {LARGEST_C}, got {C!r}")
     if not isinstance(H, list | tuple) or len(H) < 2:
         raise TypeError("H must be a list of at least two arrays, one a class")
     n_classes = len(H)

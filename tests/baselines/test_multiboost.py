@@ -129,7 +129,8 @@ def test_a_gap_below_rounding_is_a_warning(small):
     ("params", "error", "message"),
     [
         ({"C": 0}, ValueError, "C must be > 0"),
-        ({"C": np.inf}, ValueError, "C must be finite"),
+        ({"C": np.inf}, ValueError, r"C must be > 0.0 and <= 1e\+150, got inf"),
+        ({"C": 1.1e150}, ValueError, r"C must be > 0.0 and <= 1e\+150"),
         ({"solver": "mosek"}, ValueError, "solver must be one of"),
         ({"gap_tol": 0.0}, ValueError, "gap_tol must be > 0"),
         ({"tol": "small"}, TypeError, "tol must be a number"),

@@ -1,0 +1,180 @@
+"""Interrupts and errors at any moment: the finished rounds stay, and else the former model."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import cwboost
+from cwboost import CWBoostClassifier
+from cwboost.kernels import SortedFeatures
+
+X, Y = load_iris(return_X_y=True)
+CLASSIFIERS = (
+    "CWBoostClassifier",
+    "MultiBoostClassifier",
+    "AdaBoostECCClassifier",
+    "AdaBoostMHClassifier",
+    "AdaBoostMOClassifier",
+)
+FAMILIES = ("stump", "tree", "projection")
+ROUNDS = 400
+on_posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+
+
+def made(classifier, family, **params):
+    params = {"n_estimators": ROUNDS, "random_state": 0, **params}
+    if classifier == "CWBoostClassifier":
+        params = {"correction": "stagewise", "C": 1e8, "tol": 0.0, **params}
+    return getattr(cwboost, classifier)(weak_learner=family, **params)
+
+
+class Interrupt:
+    """SIGALRM raises KeyboardInterrupt, as Ctrl-C does, so many seconds from now."""
+
+    def __init__(self, seconds):
+        self.seconds, self.fired = seconds, None
+
+    def __enter__(self):
+        def interrupt(*_):
+            self.fired = time.perf_counter()
+            raise KeyboardInterrupt
+
+        self.before = signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        return self
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+
+def assert_first_rounds(clf, whole):
+    """`clf` is what `whole` was after as many rounds, bit for bit."""
+    n = clf.n_iter_
+    assert clf.ensemble_.n_rounds == n > 0
+    assert {len(values) for values in clf.history_.values()} == {n}
+    scores = whole.ensemble_.scores(X, n_rounds=n)
+    np.testing.assert_array_equal(clf.ensemble_.scores(X), scores)
+    objective = clf.history_["objective"]
+    np.testing.assert_array_equal(objective, whole.history_["objective"][:n])
+
+
+@on_posix
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_a_signal_at_every_tenth_of_a_fit(classifier, family):
+    rounds = ROUNDS if family == "stump" else ROUNDS // 8
+    start = time.perf_counter()
+    whole = made(classifier, family, n_estimators=rounds).fit(X, Y)
+    seconds = time.perf_counter() - start
+    interrupted = 0
+    for tenth in range(10):
+        clf = made(classifier, family, n_estimators=rounds)
+        try:
+            with Interrupt(max(1e-4, seconds * tenth / 10)) as interrupt:
+                clf.fit(X, Y)
+        except KeyboardInterrupt:
+            interrupted += 1
+            assert time.perf_counter() - interrupt.fired < 1
+            if hasattr(clf, "ensemble_"):
+                assert clf.stop_reason_ == "interrupted"
+                assert_first_rounds(clf, whole)
+            else:
+                assert vars(clf).keys() == vars(made(classifier, family)).keys()
+    assert interrupted
+
+
+class Raise:
+    """A callback that raises in a round."""
+
+    def __init__(self, error, at=5):
+        self.error, self.at = error, at
+
+    def on_round_end(self, state):
+        if state.round == self.at:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by a callback"), MemoryError("none left")])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_an_error_in_a_callback_keeps_the_rounds(classifier, error):
+    whole = made(classifier, "stump", n_estimators=8).fit(X, Y)
+    clf = made(classifier, "stump", n_estimators=8, callbacks=[Raise(error)])
+    with pytest.raises(type(error), match=str(error)):
+        clf.fit(X, Y)
+    assert (clf.n_iter_, clf.stop_reason_) == (5, "failed")
+    assert_first_rounds(clf, whole)
+
+
+def failing_at_the_fifth(search, error, calls):
+    def failing(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 5:
+            raise error("by a family")
+        return search(self, *arguments)
+
+    return failing
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_an_error_in_a_family_keeps_the_rounds(classifier, error, monkeypatch):
+    whole = made(classifier, "stump", n_estimators=8).fit(X, Y)
+    clf = made(classifier, "stump", n_estimators=8)
+    calls = []
+    for name in ("search", "search_shared"):
+        search = getattr(SortedFeatures, name)
+        monkeypatch.setattr(SortedFeatures, name, failing_at_the_fifth(search, error, calls))
+    with pytest.raises(BaseException) as caught:
+        clf.fit(X, Y)
+    chain = (caught.value, caught.value.__cause__)
+    assert any(isinstance(link, error) for link in chain)
+    assert_first_rounds(clf, whole)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_a_refit_that_fails_before_a_round_leaves_the_former_model(classifier):
+    clf = made(classifier, "stump", n_estimators=8).fit(X, Y)
+    before = {name: value for name, value in vars(clf).items() if name.endswith("_")}
+    scores = clf.decision_function(X)
+    clf.set_params(n_estimators=-1)
+    with pytest.raises(ValueError, match="n_estimators"):
+        clf.fit(X, Y)
+    clf.set_params(n_estimators=8)
+    with pytest.raises(ValueError, match="two classes"):
+        clf.fit(X[:, :2], np.zeros(len(X)))
+    for name, value in before.items():
+        assert getattr(clf, name) is value
+    np.testing.assert_array_equal(clf.decision_function(X), scores)
+
+
+def test_an_interrupt_while_the_model_is_put_together(monkeypatch):
+    whole = made("CWBoostClassifier", "stump", n_estimators=8).fit(X, Y)
+    clf = made("CWBoostClassifier", "stump", n_estimators=8)
+    attributes, calls = CWBoostClassifier._fitted_attributes, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return attributes(*arguments)
+
+    monkeypatch.setattr(CWBoostClassifier, "_fitted_attributes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    assert_first_rounds(clf, whole)
+    assert clf.n_iter_ == 8
+
+
+@pytest.mark.parametrize("C", [1e8, 1e100, 1e150])
+def test_a_large_C_is_solved(C):
+    """Two separated groups: one step per class, whose optimum is known."""
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    clf = CWBoostClassifier("stump", C=C, n_estimators=50).fit(X, np.repeat([0, 1], 20))
+    # min over w of w + C exp(-2 w) / ... is w + 1, where w is the logarithm of C.
+    np.testing.assert_allclose(clf.history_["objective"][-1], np.log(C) + 1, rtol=1e-9)
+    assert (clf.history_["dual_bound"] <= clf.history_["objective"]).all()
+    assert clf.history_["gap"][-1] <= 1e-6 * clf.history_["objective"][-1]
