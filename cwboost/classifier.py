@@ -56,8 +56,9 @@ class CWBoostClassifier(BoostingClassifier):
     subsample : float, default=1.0
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
         every round.
-    solver : {"fcd", "lbfgsb"}, default="fcd"
-        Solver of the restricted master; "lbfgsb" is for comparison.
+    solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
+        Solver of the restricted master; the others are for comparison. "fcd_printed" is Algorithm
+        2 exactly as printed: later passes draw with replacement and take no subspace steps.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
     early_stopping : bool or {"error", "loss"}, default=False
@@ -237,7 +238,7 @@ class CWBoostClassifier(BoostingClassifier):
         check_number("validation_fraction", self.validation_fraction, Real, 0.0, low_open=True)
         check_number("n_iter_no_change", self.n_iter_no_change, Integral, 1)
         check_choice("correction", self.correction, ("total", "stagewise"))
-        check_choice("solver", self.solver, ("fcd", "lbfgsb"))
+        check_choice("solver", self.solver, ("fcd", "fcd_printed", "lbfgsb"))
         check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
         if self.correction == "total" and self.learning_rate != 1.0:
             raise ValueError(

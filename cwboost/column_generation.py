@@ -166,13 +166,16 @@ class ColumnGeneration:
         if self.settings.solver == "lbfgsb":
             report = lbfgsb(self.master)
         else:
+            printed = self.settings.solver == "fcd_printed"
             report = fcd(
                 self.master,
                 layers,
                 epsilon=self.schedule.epsilon,
                 max_working_sets=self.schedule.max_working_sets,
+                order="random" if printed else "permutation",
                 rng=self.rng,
                 step=self.settings.step,
+                subspace_steps=not printed,
             )
         self.master.note_solve()
         return report

@@ -12,7 +12,7 @@ columns and thus the violations (eq. vio). Scaled into the feasible set, R is a 
 from __future__ import annotations
 
 from itertools import pairwise
-from math import log
+from math import exp, log
 
 import numpy as np
 
@@ -186,12 +186,20 @@ class RestrictedMaster:
 
         Notes
         -----
-        lambda = t mu / q with t = 1 / max(1, best_edge) satisfies every edge constraint. With
-        lambda log-linear in the margin its dual value needs no logarithm of a pair:
-        (t / q) (sum mu gamma + (1 - log t) sum mu).
+        lambda = t mu / q satisfies every edge constraint if t * best_edge <= 1. With lambda
+        log-linear in the margin its dual value needs no logarithm of a pair:
+
+            (t / q) (A + (1 - log t) B),   A = sum mu gamma,  B = sum mu.
+
+        It is concave in t with its maximum at exp(A / B), so that t = min(1 / best_edge,
+        exp(A / B)) gives the highest bound.
         """
-        t = 1.0 / max(1.0, best_edge)
-        return t / self.q * (self.pairs.margins + (1.0 - log(t)) * self.pairs.loss)
+        margins, loss = self.pairs.margins, self.pairs.loss
+        if loss == 0.0:
+            return 0.0
+        # A smaller scaling than the best is feasible too, so the limit only avoids an overflow.
+        t = 1.0 / max(best_edge, exp(min(-margins / loss, 700.0)))
+        return t / self.q * (margins + (1.0 - log(t)) * loss)
 
     def update_layer(self, rows, step: float = 1.0) -> None:
         """Update one column per class on their joint-sign tables.

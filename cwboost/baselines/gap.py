@@ -1,7 +1,7 @@
 """Solvers that stop at a given duality gap over the columns, not after a number of passes.
 
-For coefficients w with pair weights mu, lambda = t mu / q with t = 1 / max(1, best edge over the
-columns) satisfies every constraint of the restricted dual; its value is a lower bound on the
+For coefficients w with pair weights mu, the pair weights scaled so that no edge over the columns is
+above one satisfy every constraint of the restricted dual; their value is a lower bound on the
 restricted optimum (`RestrictedMaster.dual_bound`). The relative gap is
 (objective - bound) / objective.
 """

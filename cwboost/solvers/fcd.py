@@ -58,8 +58,11 @@ def fcd(
     order: str = "permutation",
     rng: np.random.Generator | None = None,
     step: float = 1.0,
+    subspace_steps: bool = True,
 ) -> SolverReport:
     """Run fast coordinate descent, Algorithm 2 of the paper.
+
+    Algorithm 2 exactly as printed is ``order="random", subspace_steps=False``.
 
     Parameters
     ----------
@@ -83,11 +86,14 @@ def fcd(
         Needed for "permutation" and "random".
     step : float, default=1.0
         Step size of the first pass: fraction of the exact coordinate step taken.
+    subspace_steps : bool, default=True
+        Take a Newton step in the span of the last moves after each later pass, if there may be two
+        or more later passes; see `SubspaceSteps`.
     """
     n_updates = first_pass(master, new_rows, step)
     if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
-    report = later_passes(master, epsilon, max_working_sets - 1, order, rng)
+    report = later_passes(master, epsilon, max_working_sets - 1, order, rng, subspace_steps)
     return SolverReport(
         report.max_violation,
         report.converged,
@@ -115,14 +121,14 @@ def first_pass(master, new_rows, step) -> int:
     return len(classes)
 
 
-def later_passes(master, epsilon, most, order, rng) -> SolverReport:
+def later_passes(master, epsilon, most, order, rng, subspace_steps=True) -> SolverReport:
     """Run up to `most` passes, each over the columns whose violation is above `epsilon`.
 
     Passes over the heaviest examples alone, as solvers of support vector machines shrink their
     problem, were tried on stumps and depth-2 trees up to C = 1e40. They saved no time.
     """
     n_updates = 0
-    steps = SubspaceSteps(master) if most > 1 else None
+    steps = SubspaceSteps(master) if subspace_steps and most > 1 else None
     least, idle = np.inf, 0
     for n_working_sets in range(most):
         worst, *working_set = master.violated(epsilon)

@@ -26,7 +26,7 @@ class Settings:
         Violation above which a column enters a later working set.
     learning_rate : float
         Fraction of the exact coordinate step taken, stage-wise only.
-    solver : {"fcd", "lbfgsb"}
+    solver : {"fcd", "fcd_printed", "lbfgsb"}
     tol : float
         Training ends when a round lowers the objective by less than this fraction of it.
     subsample : float
@@ -42,7 +42,7 @@ class Settings:
 
     @property
     def stagewise(self) -> bool:
-        return self.solver == "fcd" and self.max_working_sets == 1
+        return self.solver != "lbfgsb" and self.max_working_sets == 1
 
     @property
     def step(self) -> float:

@@ -60,6 +60,7 @@ def solve_master(
     n_new=None,
     sample_weight=None,
     order="permutation",
+    subspace_steps=True,
     tol=1e-8,
     random_state=None,
     n_threads=1,
@@ -89,7 +90,13 @@ def solve_master(
         default.
     sample_weight : array-like of shape (n_samples,), > 0, default=None
     order : {"permutation", "random", "layers"}, default="permutation"
-        How FCD's later passes walk through the working set; see `fcd`.
+        Order in which FCD's later passes visit the working set. "permutation" visits each column
+        once, in random order. "random" draws with replacement, as in the paper. "layers" visits
+        one column per class at a time, without randomness.
+    subspace_steps : bool, default=True
+        Take a Newton step in the span of the last moves between FCD's later passes.
+        ``order="random", subspace_steps=False`` is Algorithm 2 exactly as printed, if `n_new` is
+        at most 2: with more new columns per class, the first pass groups them by class.
     tol : float, default=1e-8
         Largest projected gradient at which L-BFGS-B stops.
     random_state : int, RandomState instance or None, default=None
@@ -112,6 +119,8 @@ def solve_master(
         raise ValueError(f"solver must be 'fcd' or 'lbfgsb', got {solver!r}")
     if order not in ORDERS:
         raise ValueError(f"order must be one of {ORDERS}, got {order!r}")
+    if not isinstance(subspace_steps, bool | np.bool_):
+        raise TypeError(f"subspace_steps must be a bool, got {subspace_steps!r}")
     if not epsilon >= 0:
         raise ValueError(f"epsilon must be >= 0, got {epsilon!r}")
     if not (isinstance(max_working_sets, int | np.integer) and max_working_sets >= 1):
@@ -134,6 +143,7 @@ def solve_master(
             max_working_sets=max_working_sets,
             order=order,
             rng=rng,
+            subspace_steps=subspace_steps,
         )
     else:
         report = lbfgsb(master, tol=tol, ftol=2e-16)

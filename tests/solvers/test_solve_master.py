@@ -200,6 +200,7 @@ H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
         ({"C": np.nan}, ValueError, "C must be"),
         ({"solver": "mosek"}, ValueError, "solver must be"),
         ({"order": "greedy"}, ValueError, "order must be"),
+        ({"subspace_steps": "no"}, TypeError, "subspace_steps must be a bool, got 'no'"),
         ({"epsilon": -1.0}, ValueError, "epsilon"),
         ({"max_working_sets": 0}, ValueError, "max_working_sets"),
         ({"H": H[:1]}, TypeError, "H must be a list"),

@@ -48,16 +48,57 @@ def violations(H, y, C, coef, weight=None):
     return theta
 
 
-def dual_value(H, y, C, coef, weight=None):
-    """Return the dual value of the pair weights of `coef`, scaled into the feasible set."""
+def edges(H, y, C, coef, weight=None):
+    """Return the edges at `coef`, a list of arrays, as sums over all pairs."""
     weight = np.ones(len(y)) if weight is None else weight
-    q = q_of(y, C, len(H), weight)
-    lam = pair_weights(H, y, coef, weight) / q
-    best = max((lam * delta(H, y, c, j)).sum() for c in range(len(H)) for j in range(len(H[c])))
-    lam = lam / max(1.0, best)
+    mu = pair_weights(H, y, coef, weight) / q_of(y, C, len(H), weight)
+    return [
+        np.array([(mu * delta(H, y, c, j)).sum() for j in range(len(H[c]))]) for c in range(len(H))
+    ]
+
+
+def dual_objective(lam, y, C, n_classes, weight=None):
+    """Return the value of eq. mcg-exp-dual at `lam`, of shape (n_samples, n_classes)."""
+    weight = np.ones(len(y)) if weight is None else weight
     used = lam > 0
-    scale = np.broadcast_to(weight[:, None] / q, lam.shape)[used]
+    scale = np.broadcast_to(weight[:, None] / q_of(y, C, n_classes, weight), lam.shape)[used]
     return (lam[used] * (1.0 - np.log(lam[used] / scale))).sum()
+
+
+def dual_value(H, y, C, coef, weight=None):
+    """Return the largest dual value of a feasible multiple of the pair weights of `coef`."""
+    weight = np.ones(len(y)) if weight is None else weight
+    mu = pair_weights(H, y, coef, weight)
+    best = max(e.max() for e in edges(H, y, C, coef, weight) if len(e))
+    t = np.exp((mu * margins(H, y, coef)).sum() / mu.sum())
+    if best > 0:
+        t = min(t, 1.0 / best)
+    return dual_objective(t * mu / q_of(y, C, len(H), weight), y, C, len(H), weight)
+
+
+def printed_fcd(H, y, C, new, epsilon, max_working_sets, rng):
+    """Run Algorithm 2 as printed from zero; return the coefficients.
+
+    `new` lists the first working set, pairs of class and column. Later passes draw as often as the
+    working set has members, with replacement.
+    """
+    coef = [np.zeros(len(h)) for h in H]
+    weight, q = np.ones(len(y)), q_of(y, C, len(H), np.ones(len(y)))
+    for passes in range(max_working_sets):
+        if passes:
+            theta = violations(H, y, C, coef)
+            working = [(c, j) for c, t in enumerate(theta) for j in np.flatnonzero(t > epsilon)]
+            if not working:
+                break
+            new = [working[k] for k in rng.integers(len(working), size=len(working))]
+        for c, j in new:
+            d, mu = delta(H, y, c, j), pair_weights(H, y, coef, weight)
+            plus = mu[d > 0].sum() * np.exp(coef[c][j])
+            minus = mu[d < 0].sum() * np.exp(-coef[c][j])
+            # eq. scd-w
+            root = np.sqrt(plus * minus + q**2 / 4)
+            coef[c][j] = max(0.0, np.log(root - q / 2) - np.log(minus))
+    return coef
 
 
 def random_problem(rng, n_classes, n_samples, n_columns, weighted=False):
