@@ -11,7 +11,7 @@ from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
-from cwboost.solvers.fcd import SolverReport, fcd
+from cwboost.solvers.fcd import SolverReport, as_layers, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import Schedule, Settings
 
@@ -98,24 +98,13 @@ class ColumnGeneration:
         """Return the best weak learners per class and their edges in units of 1 (eq. colgen)."""
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
-            weights, rows = self._pricing_weights()
+            weights, rows = self.master.sample_weights(self.settings.subsample, self.rng)
             request = PricingRequest(rows, min_edge=PAYS * self.master.q)
             priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q
             if (edges > PAYS).any():
                 break
         return priced, edges
-
-    def _pricing_weights(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return R, zero for the examples that this round leaves out, and which it does not."""
-        weights, share = self.master.weights, self.settings.subsample
-        if share == 1.0:
-            return weights, None
-        n_samples = weights.shape[1]
-        rows = np.sort(self.rng.permutation(n_samples)[: max(1, round(share * n_samples))])
-        kept = np.zeros_like(weights)
-        kept[:, rows] = weights[:, rows] * (1.0 / share)
-        return kept, rows
 
     def observe_bound(self, priced, edges) -> None:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
@@ -147,10 +136,7 @@ class ColumnGeneration:
             ids = self.model.add_learners(learners, edges[new])
             width = self.master.coef_matrix.shape[1]
             self.columns.assign(classes[is_new], rows[is_new], ids, width)
-        layer = np.arange(len(classes)) - np.searchsorted(classes, classes)  # classes ascend
-        layers = np.full((layer.max(initial=0) + 1, self.master.n_classes), -1)
-        layers[layer, classes] = rows
-        return layers, len(new)
+        return as_layers(classes, rows, self.master.n_classes), len(new)
 
     def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
@@ -186,8 +172,7 @@ class ColumnGeneration:
         changes = self.columns.changes(coef)
         entry = {
             "objective": objective,
-            "dual_bound": self.bound_of(objective),
-            "gap": self.gap(objective),
+            **self.pricer.certificate(self.best_bound, objective),
             "max_violation": report.max_violation,
             "n_nonzero": np.count_nonzero(coef),
             "pricing_seconds": pricing_seconds,
@@ -200,23 +185,12 @@ class ColumnGeneration:
         self.between_rounds = True
         return objective
 
-    def gap(self, objective) -> float:
-        """Return the objective less the best bound; raise FamilyFault if the bound cannot be."""
-        self.pricer.check_certificate(self.best_bound, objective)
-        gap = objective - self.best_bound
-        return 0.0 if gap < 0.0 else gap
-
-    def bound_of(self, objective) -> float:
-        """Return the best bound, without the rounding that may put it above the objective."""
-        return objective if self.best_bound > objective else self.best_bound
-
     def end(self, priced) -> bool:
         """End training, since no column pays; return False."""
         if self.n_rounds:
             # This pricing saw the last round's weights: its bound belongs to that round.
             objective = self.model.latest["objective"]
-            gap = self.gap(objective)
-            self.model.amend_latest(dual_bound=self.bound_of(objective), gap=gap)
+            self.model.amend_latest(**self.pricer.certificate(self.best_bound, objective))
         else:
             self.model.add_learners(priced.learners.take([]), [])
         self.schedule.end()

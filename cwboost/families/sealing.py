@@ -126,11 +126,12 @@ class SealedPricer(Pricer):
             self._check_again(priced, weights, shared=True)
         return priced
 
-    def check_certificate(self, bound: float, objective: float) -> None:
-        """Raise `FamilyFault` if a dual bound lies above an objective.
+    def certificate(self, bound: float, objective: float) -> dict[str, float]:
+        """Return dual bound and gap as the history records them: at most the objective, at least 0.
 
-        A bound that exact pricing gives cannot: no coefficients of learners of the family have a
-        smaller objective.
+        A bound that follows from exact pricing cannot lie above the objective by more than
+        rounding: no coefficients of learners of the family have a smaller one. `FamilyFault` is
+        raised if it does.
         """
         if bound > objective + 1e-9 * abs(objective):
             raise self._fault(
@@ -138,6 +139,8 @@ class SealedPricer(Pricer):
                 f"its edges lies above the objective {objective!r}: it missed a learner of greater "
                 "edge"
             )
+        bound = objective if bound > objective else bound
+        return {"dual_bound": bound, "gap": objective - bound}
 
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1

@@ -11,7 +11,7 @@ from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
 
-__all__ = ["ORDERS", "SolverReport", "fcd"]
+__all__ = ["ORDERS", "SolverReport", "as_layers", "fcd"]
 
 ORDERS = ("permutation", "random", "layers")
 """Orders in which later passes of coordinate descent visit the working set."""
@@ -100,6 +100,27 @@ def fcd(
         1 + report.n_working_sets,
         n_updates + report.n_updates,
     )
+
+
+def as_layers(classes, rows, n_classes) -> np.ndarray:
+    """Arrange columns in layers of one column per class, -1 for none.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_columns,), int
+        The class of each column, ascending.
+    rows : ndarray of shape (n_columns,), int
+        The row of each column among those of its class.
+
+    Returns
+    -------
+    ndarray of shape (n_layers, n_classes), int
+        At least one layer.
+    """
+    layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
+    layers = np.full((layer.max(initial=0) + 1, n_classes), -1)
+    layers[layer, classes] = rows
+    return layers
 
 
 def first_pass(master, new_rows, step) -> int:
