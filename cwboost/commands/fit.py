@@ -45,8 +45,6 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Read, train, save."""
-    import numpy as np
-
     import cwboost
     from cwboost.commands import CommandError
     from cwboost.commands._tables import read_table
@@ -61,16 +59,27 @@ def run(args) -> int:
         classifier.fit(table.X, table.y)
     except TypeError as error:  # a parameter given by --set
         raise CommandError(str(error)) from error
+    except KeyboardInterrupt:
+        if hasattr(classifier, "ensemble_"):
+            _save(classifier, table, args.model)
+        raise
+    _save(classifier, table, args.model)
+    return 0
+
+
+def _save(classifier, table, model) -> None:
+    """Save what was trained and say what it is."""
+    import numpy as np
+
     error = 1 - classifier.score(table.X, table.y)
     if table.names is not None:
         classifier.feature_names_in_ = np.array(table.names, dtype=object)
-    classifier.save(args.model)
+    classifier.save(model)
     print(
-        f"{args.model}: {classifier.ensemble_.n_rounds} rounds on {table.X.shape[0]} examples, "
+        f"{model}: {classifier.ensemble_.n_rounds} rounds on {table.X.shape[0]} examples, "
         f"{table.X.shape[1]} features, {len(classifier.classes_)} classes; "
         f"training error {error:.2%}"
     )
-    return 0
 
 
 def _classifier(args, make):

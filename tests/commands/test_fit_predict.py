@@ -10,6 +10,7 @@ from cwboost import CWBoostClassifier, load_model
 from cwboost.cli import main
 from cwboost.commands._tables import read_table
 from cwboost.datasets import load_vowel
+from cwboost.kernels import SortedFeatures
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +188,32 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         assert error.startswith(f"cwboost {arguments[0]}: error: ") and error.count("\n") == 1, (
             error
         )
+
+
+def test_an_interrupted_fit_is_saved_and_exits_with_130(vowel, tmp_path, capsys, monkeypatch):
+    data, model = write_csv(tmp_path / "train.csv", *vowel), tmp_path / "model.cwb"
+    search, calls = SortedFeatures.search, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 7:
+            raise KeyboardInterrupt
+        return search(*arguments)
+
+    monkeypatch.setattr(SortedFeatures, "search", interrupted)
+    assert run("fit", data, model, "--weak-learner", "stump", "--rounds", 20, "--quiet") == 130
+    captured = capsys.readouterr()
+    assert "6 rounds" in captured.out
+    assert "interrupted" in captured.err
+    assert load_model(model).stop_reason_ == "interrupted"
+
+
+def test_a_fit_interrupted_before_a_round_saves_nothing(vowel, tmp_path, monkeypatch):
+    data, model = write_csv(tmp_path / "train.csv", *vowel), tmp_path / "model.cwb"
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SortedFeatures, "search", interrupted)
+    assert run("fit", data, model, "--weak-learner", "stump", "--quiet") == 130
+    assert not model.exists()

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import cwboost
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, column_generation
 from cwboost.kernels import SortedFeatures
 
 X, Y = load_iris(return_X_y=True)
@@ -167,6 +167,42 @@ def test_an_interrupt_while_the_model_is_put_together(monkeypatch):
         clf.fit(X, Y)
     assert_first_rounds(clf, whole)
     assert clf.n_iter_ == 8
+
+
+def objectives(clf, X, y):
+    """The objective after each round, computed from the coefficients alone."""
+    found = []
+    for n in range(1, clf.n_iter_ + 1):
+        scores = clf.ensemble_.scores(X, n_rounds=n)
+        own = scores[np.arange(len(y)), y]
+        pairs = np.exp(scores - own[:, None]).sum() - len(y)
+        n_pairs = len(y) * (scores.shape[1] - 1)
+        found.append(clf.ensemble_.coef(n).sum() + clf.C / n_pairs * pairs)
+    return found
+
+
+@pytest.mark.parametrize("at", [2, 6, 11, 12])
+def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
+    """The last solves are the precise ones; the master is then ahead of the kept coefficients."""
+    clf = CWBoostClassifier("stump", C=20.0, n_estimators=300, warm_start=True, random_state=0)
+    solve, calls = column_generation.fcd, []
+
+    def interrupted(*arguments, **options):
+        calls.append(options)
+        report = solve(*arguments, **options)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return report
+
+    monkeypatch.setattr(column_generation, "fcd", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    assert clf.n_iter_ == at - 1
+    assert (calls[-1]["epsilon"] < clf.epsilon) == (at > 10)
+    clf.fit(X, Y)
+    assert clf.n_iter_ > at
+    np.testing.assert_allclose(clf.history_["objective"], objectives(clf, X, Y), rtol=1e-9)
+    assert (np.diff(clf.history_["objective"]) <= 1e-9).all()
 
 
 @pytest.mark.parametrize("C", [1e8, 1e100, 1e150])
