@@ -19,6 +19,7 @@ from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
+from cwboost.estimator.thinning import ThinModels
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
@@ -26,7 +27,7 @@ from cwboost.support.warnings import warn_caller
 __all__ = ["CWBoostClassifier"]
 
 
-class CWBoostClassifier(BoostingClassifier):
+class CWBoostClassifier(ThinModels, BoostingClassifier):
     """Multi-class boosting by column generation with separate weak learners for each class.
 
     Every round prices one weak learner per class and corrects the coefficients by fast coordinate
@@ -104,9 +105,9 @@ class CWBoostClassifier(BoostingClassifier):
         Factor of the scores in the softmax of `predict_proba`: fitted on held-out examples if
         training had any (X_val, or early stopping), else 2, which inverts the loss.
     stop_reason_ : str
-        "n_estimators", "tol", "optimal", "no column", "early stopping" or "callback". With
-        "optimal" exact pricing found no weak learner of the family that could lower the
-        objective.
+        "n_estimators", "tol", "optimal", "no column", "early stopping", "callback" or, after
+        `thin`, "thinned". With "optimal" exact pricing found no weak learner of the family that
+        could lower the objective.
 
     References
     ----------

@@ -78,6 +78,11 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
         family = resolve_weak_learner(self.weak_learner)
         X = self._check_X(X, reset=True, family=family)
+        problem, self.classes_ = self._sorted(X, y, sample_weight)
+        return problem, family
+
+    def _sorted(self, X, y, sample_weight) -> tuple[Problem, np.ndarray]:
+        """Check y and the weights for a checked X: the sorted problem, the classes."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -87,8 +92,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         class_weight = getattr(self, "class_weight", None)
-        problem, self.classes_ = sort_by_class(X, y, sample_weight, class_weight)
-        return problem, family
+        return sort_by_class(X, y, sample_weight, class_weight)
 
     def _check_validation(self, X_val, y_val, family):
         """Held-out examples given to `fit`, y encoded: None, or (X_val, y_val)."""

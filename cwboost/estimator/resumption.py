@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.contract import pack_outputs
 
-__all__ = ["change_C", "resume", "training_state"]
+__all__ = ["add_columns", "change_C", "resume", "training_state"]
 
 LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
@@ -74,15 +74,26 @@ def change_C(training: ColumnGeneration, C: float) -> None:
 def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
     """Fill the master with the learners of an ensemble as columns, and their coefficients."""
     master, columns = training.master, training.columns
-    n_learners = len(ensemble.learners)
-    of_class = np.zeros(n_learners, dtype=np.int64)
-    of_class[ensemble.path.column] = ensemble.path.score_index
     values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
-    for start in range(0, n_learners, LEARNERS_PER_CHUNK):
-        ids = np.arange(start, min(start + LEARNERS_PER_CHUNK, n_learners))
-        packed = pack_outputs(ensemble.learners.take(ids).outputs(X))
-        classes = of_class[ids]
-        rows, _ = master.add(classes, packed)
+    every = np.arange(len(ensemble.learners))
+    for ids, classes, rows, _ in add_columns(master, ensemble, every, X):
         columns.assign(classes, rows, ids, master.coef_matrix.shape[1])
         np.add.at(master.coef_matrix, (classes, rows), values[ids])
     columns.record_all(master.coef_matrix)
+
+
+def add_columns(master, ensemble: Ensemble, ids, X) -> Iterator[tuple]:
+    """Add the outputs of learners `ids` to `master` as columns of their classes, in chunks.
+
+    Yields
+    ------
+    ids, classes, rows, is_new : ndarrays of shape (n_chunk,)
+        Learners and classes, and what `RestrictedMaster.add` returned for them.
+    """
+    of_class = np.zeros(len(ensemble.learners), dtype=np.int64)
+    of_class[ensemble.path.column] = ensemble.path.score_index
+    for start in range(0, len(ids), LEARNERS_PER_CHUNK):
+        chunk = ids[start : start + LEARNERS_PER_CHUNK]
+        packed = pack_outputs(ensemble.learners.take(chunk).outputs(X))
+        rows, is_new = master.add(of_class[chunk], packed)
+        yield chunk, of_class[chunk], rows, is_new

@@ -1,0 +1,229 @@
+"""Thin models: a totally corrective solve over the columns of a trained model.
+
+The restricted master over all columns of a model (eq. mcg-exp2) prices every coefficient at one, so
+that its solution leaves most coefficients at zero. C sets how many remain.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cwboost.ensemble.growing import HISTORY_NAMES
+from cwboost.ensemble.model import Ensemble
+from cwboost.ensemble.path import PathBuilder
+from cwboost.estimator.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.parameters import check_number
+from cwboost.estimator.problem import Problem
+from cwboost.estimator.resumption import add_columns
+from cwboost.master import LARGEST_C, RestrictedMaster
+from cwboost.solvers.fcd import SolverReport, fcd
+from cwboost.support.warnings import warn_caller
+
+__all__ = ["ThinModels"]
+
+AUTO_CS = tuple(10.0 ** (k / 2) for k in range(2, 13))
+"""Values that "auto" tries: 10 to 1e6, two per factor of ten."""
+
+EPSILON, MOST_PASSES = 1e-2, 2_000
+"""Violation to which the master is solved, and the limit on passes."""
+
+
+class ThinModels:
+    """Mixin of a class-wise classifier before `cwboost.estimator.base.BoostingClassifier`."""
+
+    def thin(self, X, y, sample_weight=None, *, C="auto", X_val=None, y_val=None):
+        """Return a model with fewer columns: solve for all coefficients at once over its columns.
+
+        The solve is totally corrective, whatever `correction` trained the columns, and gives most
+        of them coefficient zero; these are left out. This classifier does not change.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`, with the same classes; usually the training data.
+        C : float, sequence of float or "auto", default="auto"
+            Weight of the loss relative to the sum of the coefficients: smaller values keep fewer
+            columns. Of several values, the one of smallest error on the held-out examples is
+            taken, the smallest in case of ties. "auto" tries 11 values from 10 to 1e6.
+        X_val, y_val : array-likes, default=None
+            Examples that the columns were not trained on: they choose C and set the scale of
+            `predict_proba`. Needed unless `C` is one number.
+
+        Returns
+        -------
+        CWBoostClassifier
+            Fitted, with the parameters of this one. Its staged methods have one stage, and
+            ``history_`` one entry per name: the chosen ``C``, the objective, the errors.
+
+        Raises
+        ------
+        NotFittedError
+        TypeError, ValueError
+            For a bad argument, other classes than those of the fitted model, or a `C` so small
+            that no column stays.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solve at the chosen C ended before its violations were small.
+        """
+        self._require_fitted()
+        Cs = _checked_Cs(C, X_val is not None)
+        problem, classes = self._sorted(self._check_predict(X), y, sample_weight)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
+        held_out = self._check_validation(X_val, y_val, self.family_)
+        rng, n_threads = self._generator(), self._n_threads()
+        thin = copy.copy(self)
+        thin.__dict__.pop("_state", None)
+        thin.__dict__.update(_solve(self.ensemble_, problem, Cs, rng, n_threads, held_out))
+        return thin
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """The restricted master at one C: the model, its history of one round, the solver's report."""
+
+    ensemble: Ensemble
+    history: dict[str, float]
+    report: SolverReport
+
+
+def _checked_Cs(C, has_held_out: bool) -> list[float]:
+    """Check the argument `C` of `thin`; return the values to solve at, ascending.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what was expected and what came.
+    """
+    if isinstance(C, str):
+        if C != "auto":
+            raise ValueError(f"C must be a number, a sequence of numbers or 'auto', got {C!r}")
+        Cs = AUTO_CS
+    elif isinstance(C, Real):
+        Cs = [C]
+    else:
+        try:
+            Cs = list(C)
+        except TypeError:
+            raise TypeError(
+                f"C must be a number, a sequence of numbers or 'auto', got {C!r}"
+            ) from None
+        if not Cs:
+            raise ValueError("C must hold at least one number, got an empty sequence")
+    for value in Cs:
+        check_number("C", value, Real, 0.0, LARGEST_C, low_open=True)
+    if len(Cs) > 1 and not has_held_out:
+        raise ValueError(
+            f"X_val and y_val are needed to choose C among {len(Cs)} values; give them, or one C"
+        )
+    return sorted({float(value) for value in Cs})
+
+
+def _solve(ensemble: Ensemble, problem: Problem, Cs, rng, n_threads, held_out=None) -> dict:
+    """Solve over all columns of `ensemble` for each C; return the best model's attributes.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Class-wise: every learner has the coefficient of one class.
+    problem : Problem
+    Cs : list of float, ascending
+        Each solve starts from the coefficients of the one before.
+    rng : numpy.random.Generator
+        For the order of coordinate updates.
+    n_threads : int
+    held_out : (X_val, y_val) or None
+        Examples that choose C and set the scale of the probabilities.
+
+    Returns
+    -------
+    dict
+        Fitted attributes of the thin model. Of equal errors, the smallest C is kept.
+
+    Raises
+    ------
+    ValueError
+        If no column has a positive coefficient at any C.
+    """
+    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads)
+    columns = _add_all(master, ensemble, problem.X)
+    best = None
+    for C in Cs:
+        start = perf_counter()
+        master.change_C(C)
+        report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
+        kept = _kept(master, ensemble, columns)
+        if len(kept.learners) == 0:
+            continue
+        history = dict.fromkeys((*HISTORY_NAMES, "C"), np.nan) | {
+            "objective": master.objective,
+            "max_violation": report.max_violation,
+            "n_nonzero": len(kept.learners),
+            "pricing_seconds": 0.0,
+            "solver_seconds": perf_counter() - start,
+            "train_error": master.n_errors / len(problem.y),
+            "C": C,
+        }
+        if held_out is not None:
+            history["valid_error"] = _error(kept, *held_out)
+        if best is None or history["valid_error"] < best.history["valid_error"]:
+            best = _Solved(kept, history, report)
+    if best is None:
+        raise ValueError(f"C={Cs[-1]:g} is too small: no column gets a positive coefficient")
+    if not best.report.converged:
+        warn_caller(
+            f"the solve for C={best.history['C']:g} ended with a violation of "
+            f"{best.report.max_violation:.2g}, above {EPSILON:g}",
+            ConvergenceWarning,
+        )
+    scale = LOSS_SCALE
+    if held_out is not None:
+        X_val, y_val = held_out
+        scale = fit_scale(best.ensemble.scores(X_val, n_threads=n_threads), y_val)
+    return {
+        "ensemble_": best.ensemble,
+        "history_": {name: np.array([float(value)]) for name, value in best.history.items()},
+        "n_iter_": 1,
+        "best_iteration_": 1,
+        "stop_reason_": "thinned",
+        "probability_scale_": scale,
+    }
+
+
+def _add_all(master, ensemble, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add the learners of a model as columns: class, row and learner of each distinct one."""
+    # A file saved with staged=False says nothing of the class of learners at zero.
+    known = np.unique(ensemble.path.column)
+    found = []
+    for ids, classes, rows, is_new in add_columns(master, ensemble, known, X):
+        found.append((classes[is_new], rows[is_new], ids[is_new]))
+    if not found:
+        raise ValueError("the model has no weak learner to keep")
+    classes, rows, ids = (np.concatenate(part) for part in zip(*found))
+    order = np.argsort(ids)
+    return classes[order], rows[order], ids[order]
+
+
+def _kept(master, ensemble, columns) -> Ensemble:
+    """Return the model of the columns with positive coefficients, in one round."""
+    classes, rows, ids = columns
+    values = master.coef_matrix[classes, rows]
+    positive = np.flatnonzero(values > 0.0)
+    path = PathBuilder()
+    n_kept = len(positive)
+    path.append(np.arange(n_kept), classes[positive], values[positive], n_kept)
+    edges = None if ensemble.edges is None else ensemble.edges[ids[positive]]
+    learners = ensemble.learners.take(ids[positive])
+    return Ensemble(learners, path.path(), ensemble.n_scores, edges)
+
+
+def _error(ensemble, X, y) -> float:
+    return float(np.mean(np.argmax(ensemble.scores(X), axis=1) != y))

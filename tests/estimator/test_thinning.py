@@ -1,0 +1,183 @@
+"""Thin models: the totally corrective solve over the columns of a trained model."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier, load_model, solve_master
+from cwboost.datasets import load_vowel
+from cwboost.estimator import thinning
+from cwboost.estimator.calibration import fit_scale
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    X, X_val, y, y_val = train_test_split(X, y, stratify=y, random_state=0)
+    return X, y, X_val, y_val
+
+
+@pytest.fixture(scope="module", params=["stagewise", "total"])
+def trained(request, vowel):
+    options = {"learning_rate": 0.5, "C": 1e8} if request.param == "stagewise" else {}
+    clf = CWBoostClassifier(
+        "tree", n_estimators=25, correction=request.param, random_state=0, **options
+    )
+    return clf.fit(*vowel[:2])
+
+
+def outputs_by_class(clf, X):
+    """Return the outputs of the learners of each class, and their numbers."""
+    path = clf.ensemble_.path
+    of_class = dict(zip(path.column.tolist(), path.score_index.tolist()))
+    outputs = clf.ensemble_.learners.outputs(X)
+    ids = [[j for j, c in of_class.items() if c == k] for k in range(len(clf.classes_))]
+    return [outputs[:, some].T for some in ids]
+
+
+def test_objective_is_that_of_solve_master_on_the_same_columns(trained, vowel):
+    X, y, *_ = vowel
+    thin = trained.thin(X, y, C=300.0)
+    H = outputs_by_class(trained, X)
+    encoded = np.searchsorted(trained.classes_, y)
+    expected = solve_master(H, encoded, 300.0, epsilon=1e-6, max_working_sets=3000, random_state=1)
+    (objective,) = thin.history_["objective"]
+    assert objective == pytest.approx(expected.objective, rel=1e-3)
+    assert objective >= expected.objective * (1 - 1e-10)
+    assert 0 < len(thin.ensemble_.learners) < 0.8 * len(trained.ensemble_.learners)
+    assert thin.history_["max_violation"] <= thinning.EPSILON
+    # The same number from the scores alone.
+    F = thin.ensemble_.scores(X)
+    margins = F[np.arange(len(y)), encoded][:, None] - F
+    loss = np.exp(-margins).sum() - len(y)
+    value = thin.ensemble_.coef().sum() + 300.0 / (len(y) * (F.shape[1] - 1)) * loss
+    assert objective == pytest.approx(value, rel=1e-10)
+
+
+def test_kept_columns_are_those_of_the_model_and_nothing_else(trained, vowel):
+    X, y, X_val, _ = vowel
+    before = trained.decision_function(X_val)
+    thin = trained.thin(X, y, C=1e3)
+    kept = thin.ensemble_
+    assert kept.n_rounds == thin.n_iter_ == thin.best_iteration_ == 1
+    assert thin.stop_reason_ == "thinned"
+    assert (kept.path.value > 0).all() and len(kept.path.value) == len(kept.learners)
+    assert thin.history_["n_nonzero"] == len(kept.learners)
+    for c, (mine, theirs) in enumerate(
+        zip(outputs_by_class(thin, X_val), outputs_by_class(trained, X_val))
+    ):
+        assert {row.tobytes() for row in mine} <= {row.tobytes() for row in theirs}, c
+    H = outputs_by_class(thin, X_val)
+    coef = np.asarray(kept.coef().todense())
+    scores = np.stack([coef[coef[:, c] > 0, c] @ H[c] for c in range(len(H))], axis=1)
+    np.testing.assert_allclose(thin.decision_function(X_val), scores, rtol=1e-10, atol=1e-12)
+    (stage,) = thin.staged_predict(X_val)
+    np.testing.assert_array_equal(stage, thin.predict(X_val))
+    np.testing.assert_array_equal(trained.decision_function(X_val), before)
+
+
+def test_held_out_examples_choose_C_and_set_the_scale(trained, vowel):
+    X, y, X_val, y_val = vowel
+    Cs = [3e2, 3e4, 3e1]
+    thin = trained.thin(X, y, C=Cs, X_val=X_val, y_val=y_val)
+    single = {C: trained.thin(X, y, C=C, X_val=X_val, y_val=y_val) for C in sorted(Cs)}
+    errors = {C: model.history_["valid_error"][0] for C, model in single.items()}
+    for C, model in single.items():
+        assert errors[C] == pytest.approx(1 - model.score(X_val, y_val))
+    assert thin.history_["C"] == min(errors, key=errors.get)
+    assert thin.history_["valid_error"] == pytest.approx(min(errors.values()), abs=0.01)
+    encoded = np.searchsorted(trained.classes_, y_val)
+    scale = fit_scale(thin.decision_function(X_val), encoded)
+    assert thin.probability_scale_ == pytest.approx(scale)
+    assert trained.thin(X, y, C=1e3).probability_scale_ == 2.0
+    sizes = [len(model.ensemble_.learners) for model in single.values()]
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_of_equal_errors_the_smallest_C_is_taken(trained, vowel, monkeypatch):
+    X, y, X_val, y_val = vowel
+    monkeypatch.setattr(thinning, "_error", lambda *args: 0.25)
+    thin = trained.thin(X, y, C=[1e4, 1e2, 1e3], X_val=X_val, y_val=y_val)
+    assert thin.history_["C"] == 1e2
+
+
+def test_auto_tries_its_values(vowel, monkeypatch):
+    X, y, X_val, y_val = vowel
+    clf = CWBoostClassifier(n_estimators=5).fit(X, y)
+    monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
+    thin = clf.thin(X, y, X_val=X_val, y_val=y_val)
+    assert thin.history_["C"] in (1e2, 1e3)
+
+
+def test_a_thin_model_is_saved_and_loaded(trained, vowel, tmp_path):
+    X, y, X_val, y_val = vowel
+    thin = trained.thin(X, y, C=1e3, X_val=X_val, y_val=y_val)
+    thin.save(tmp_path / "thin.cwb")
+    again = load_model(tmp_path / "thin.cwb")
+    np.testing.assert_array_equal(again.predict_proba(X_val), thin.predict_proba(X_val))
+    assert again.history_["C"] == 1e3 and again.stop_reason_ == "thinned"
+    # The full model, saved without its stages, can be thinned after loading.
+    trained.save(tmp_path / "full.cwb", staged=False)
+    full = load_model(tmp_path / "full.cwb")
+    assert 0 < len(full.thin(X, y, C=1e2).ensemble_.learners) <= len(full.ensemble_.learners)
+
+
+def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
+    X, y, *_ = vowel
+    X = np.hstack([X[:, :2], X[:, :2]])
+    clf = CWBoostClassifier(n_estimators=40, random_state=0, n_jobs=2).fit(X, y)
+    thin = clf.thin(X, y, C=1e5)
+    for block in outputs_by_class(thin, X):
+        assert len({row.tobytes() for row in block}) == len(block)
+    one = clf.set_params(n_jobs=1).thin(X, y, C=1e5)
+    np.testing.assert_array_equal(one.decision_function(X), thin.decision_function(X))
+
+
+def test_weight_two_is_the_example_twice(trained, vowel):
+    X, y, *_ = vowel
+    rows = np.concatenate([np.arange(len(y)), np.arange(100)])
+    weighted = trained.thin(X, y, np.bincount(rows), C=100.0)
+    repeated = trained.thin(X[rows], y[rows], C=100.0)
+    (a,), (b,) = weighted.history_["objective"], repeated.history_["objective"]
+    assert a == pytest.approx(b, rel=1e-3)
+
+
+def test_training_goes_on_from_a_thin_model(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(n_estimators=30, warm_start=True).fit(X, y)
+    thin = clf.thin(X, y, C=1e4)
+    (objective,) = thin.history_["objective"]
+    thin.set_params(n_estimators=6).fit(X, y)
+    assert thin.ensemble_.n_rounds == 6
+    assert thin.history_["objective"][-1] < objective
+
+
+def test_bad_arguments_are_named(trained, vowel):
+    X, y, X_val, y_val = vowel
+    held_out = {"X_val": X_val, "y_val": y_val}
+    for arguments, error, message in [
+        ({"C": 0.0}, ValueError, "C must be > 0"),
+        ({"C": "best"}, ValueError, "or 'auto', got 'best'"),
+        ({"C": None}, TypeError, "C must be a number, a sequence of numbers or 'auto', got None"),
+        ({"C": []}, ValueError, "C must hold at least one number"),
+        ({"C": [1.0, "2"], **held_out}, TypeError, "C must be a number, got '2'"),
+        ({"C": [1e2, 1e3]}, ValueError, "X_val and y_val are needed to choose C among 2 values"),
+        ({}, ValueError, "X_val and y_val are needed to choose C among 11 values"),
+        ({"C": 1e2, "X_val": X_val}, ValueError, "must be given together"),
+        ({"C": 1e-6}, ValueError, "C=1e-06 is too small"),
+    ]:
+        with pytest.raises(error, match=message):
+            trained.thin(X, y, **arguments)
+    with pytest.raises(ValueError, match="y must have the classes"):
+        trained.thin(X, np.where(y == y[0], "other", y.astype(str)), C=1e2)
+    with pytest.raises(ValueError, match="features"):
+        trained.thin(X[:, :3], y, C=1e2)
+    with pytest.raises(NotFittedError):
+        CWBoostClassifier().thin(X, y, C=1e2)
+
+
+def test_a_solve_that_ends_early_says_so(trained, vowel, monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_PASSES", 2)
+    with pytest.warns(ConvergenceWarning, match="the solve for C=1000 ended with a violation"):
+        trained.thin(*vowel[:2], C=1e3)
