@@ -44,11 +44,10 @@ def run(args) -> int:
 
 def _list(folder) -> int:
     from cwboost.datasets.fetching import overview
+    from cwboost.support.columns import aligned
 
     rows = [("name", "what", f"in {folder}" if folder else "here", "to get it"), *overview(folder)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    print(aligned(rows))
     return 0
 
 

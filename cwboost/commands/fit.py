@@ -1,16 +1,21 @@
-"""Train a classifier on a CSV or NPZ file and save the model.
+"""Train a classifier on a file of examples and save the model.
 
-A CSV file has one example per line. It may begin with a header line of names, which the model
-keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y.
-An empty field is a missing value.
+A text file has one example per line. It may begin with a header line of names, which the model
+keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y, or
+X_train, y_train, X_test and y_test; the command then also prints the test error. An empty field is
+a missing value. An interrupted fit saves the rounds that were finished.
 
     cwboost fit train.csv model.cwb --weak-learner tree --set weak_learner__max_depth=3
+    cwboost fit train.csv model.cwb --valid 0.2 --set early_stopping=True --history history.csv
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
+
+from cwboost.commands._tables.reading import FILES, add_reading_arguments
 
 __all__ = ["add_arguments", "run"]
 
@@ -25,12 +30,20 @@ METHODS = {
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("data", type=Path, help=".csv, .csv.gz or .npz file")
+    parser.add_argument("data", type=Path, help=FILES)
     parser.add_argument("model", type=Path, help="file to write the model to")
-    parser.add_argument("--label", default="-1", help="label column, name or number (default: -1)")
     parser.add_argument("--method", choices=METHODS, default="cw", help="default: cw")
     parser.add_argument("--weak-learner", metavar="NAME", help="default: that of the method")
     parser.add_argument("--rounds", type=int, help="default: that of the method")
+    parser.add_argument(
+        "--valid",
+        metavar="FILE|SHARE",
+        help="validation examples: a file, or a share of the examples such as 0.2, drawn by class. "
+        "Early stopping watches them, and probabilities are scaled on them",
+    )
+    parser.add_argument(
+        "--history", type=Path, metavar="FILE", help="write one line per round to this CSV file"
+    )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, help="threads (default: 1)")
     parser.add_argument(
@@ -40,68 +53,203 @@ def add_arguments(parser) -> None:
         metavar="NAME=VALUE",
         help="any other parameter of the classifier, weak_learner__NAME for the weak learner's",
     )
-    parser.add_argument("--quiet", action="store_true", help="do not show a progress bar")
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress bar, no word on how files were read"
+    )
+    add_reading_arguments(parser, label="-1")
 
 
 def run(args) -> int:
-    """Read, train, save."""
-    import cwboost
+    """Read, train, save, report."""
     from cwboost.commands import CommandError
-    from cwboost.commands._tables import read_table
+    from cwboost.commands._tables.reading import read
 
-    classifier = _classifier(args, getattr(cwboost, METHODS[args.method]))
-    if not args.model.absolute().parent.is_dir():
-        raise CommandError(f"{args.model}: its folder does not exist")
-    table = read_table(args.data, args.label)
-    if table.y is None:
-        raise CommandError(f"{args.data}: must have an array y of labels")
+    classifier = _classifier(args)
+    for path in (args.model, args.history):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise CommandError(f"{path}: its folder does not exist")
+    table = _labelled(args.data, read(args))
+    X, y, X_val, y_val = _split(args, table)
+    measured = [("training", X, y), ("validation", X_val, y_val), ("test", *_test_part(args))]
     try:
-        classifier.fit(table.X, table.y)
+        classifier.fit(X, y, X_val=X_val, y_val=y_val)
     except TypeError as error:  # a parameter given by --set
         raise CommandError(str(error)) from error
     except KeyboardInterrupt:
         if hasattr(classifier, "ensemble_"):
-            _save(classifier, table, args.model)
+            _finish(args, classifier, table, measured)
+        else:
+            print("no round was finished: nothing saved", file=sys.stderr)
         raise
-    _save(classifier, table, args.model)
+    _finish(args, classifier, table, measured)
     return 0
 
 
-def _save(classifier, table, model) -> None:
-    """Save what was trained and say what it is."""
-    import numpy as np
-
-    error = 1 - classifier.score(table.X, table.y)
-    if table.names is not None:
-        classifier.feature_names_in_ = np.array(table.names, dtype=object)
-    classifier.save(model)
-    print(
-        f"{model}: {classifier.ensemble_.n_rounds} rounds on {table.X.shape[0]} examples, "
-        f"{table.X.shape[1]} features, {len(classifier.classes_)} classes; "
-        f"training error {error:.2%}"
-    )
+# -------------------------------------------------------------------- the classifier
 
 
-def _classifier(args, make):
+def _classifier(args):
+    import cwboost
+    from cwboost.callbacks import CSVLog
     from cwboost.families.discovery import resolve_weak_learner
 
+    make = getattr(cwboost, METHODS[args.method])
     parameters = {"random_state": args.seed, "n_jobs": args.jobs, "verbose": int(not args.quiet)}
     if args.rounds is not None:
         parameters["n_estimators"] = args.rounds
+    if args.history is not None:
+        parameters["callbacks"] = [CSVLog(args.history)]
     classifier = make(**parameters)
     weak_learner = args.weak_learner or classifier.weak_learner
     # Make an instance, so that its parameters can be set and an unknown name fails before reading.
     classifier.set_params(weak_learner=resolve_weak_learner(weak_learner))
-    return classifier.set_params(**dict(map(_assignment, args.set)))
+    return _set(classifier, dict(map(_assignment, args.set)))
+
+
+def _set(classifier, assigned: dict):
+    """Set the parameters given by --set; an unknown one is an error that names those there are."""
+    from cwboost.commands import CommandError
+
+    family = assigned.pop("weak_learner", None)
+    if family is not None:
+        classifier.set_params(weak_learner=family)
+    known = classifier.get_params(deep=True)
+    for name in assigned:
+        if name not in known:
+            outer, nested, _ = name.partition("__")
+            start = f"{outer}__" if nested else ""
+            there = sorted(k for k in known if k.startswith(start) and (nested or "__" not in k))
+            owner = "the weak learner" if nested else "the classifier"
+            raise CommandError(
+                f"--set: {owner} has no parameter {name!r}; there are: {', '.join(there) or 'none'}"
+            )
+    return classifier.set_params(**assigned)
 
 
 def _assignment(text: str):
     from cwboost.commands import CommandError
 
     name, equals, value = text.partition("=")
+    name = name.strip()
     if not (name and equals):
         raise CommandError(f"--set: expected NAME=VALUE, got {text!r}")
+    if name == "callbacks":
+        raise CommandError("--set: callbacks are Python objects; use --history, or Python")
     try:
-        return name, ast.literal_eval(value)
+        return name, ast.literal_eval(value.strip())
     except (SyntaxError, ValueError):
-        return name, value  # a word, such as sqrt
+        return name, value.strip()  # a word, such as sqrt
+
+
+# -------------------------------------------------------------------- the examples
+
+
+def _labelled(path, table):
+    from cwboost.commands import CommandError
+
+    if table.y is None:
+        raise CommandError(f"{path}: must have an array y of labels")
+    return table
+
+
+def _split(args, table):
+    """Return the training examples and those for validation, None if there are none."""
+    if args.valid is None:
+        return table.X, table.y, None, None
+    share = _share(args.valid)
+    if share is None:
+        valid = _second_file(args, Path(args.valid), table)
+        return table.X, table.y, valid.X, valid.y
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    from cwboost.commands import CommandError
+
+    try:
+        kept, held = train_test_split(
+            np.arange(len(table.y)), test_size=share, stratify=table.y, random_state=args.seed
+        )
+    except ValueError as error:
+        raise CommandError(f"--valid {args.valid}: cannot split {args.data}: {error}") from error
+    kept.sort()
+    held.sort()
+    return table.X[kept], table.y[kept], table.X[held], table.y[held]
+
+
+def _share(text: str) -> float | None:
+    """Return a share of the examples, None for the name of a file."""
+    from cwboost.commands import CommandError
+
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    if not 0 < share < 1:
+        raise CommandError(f"--valid: a share must lie between 0 and 1, got {text}")
+    return share
+
+
+def _second_file(args, path, table):
+    """Read validation examples; their features and labels must be those of the first file."""
+    from cwboost.commands import CommandError
+    from cwboost.commands._models import encoded_labels
+    from cwboost.commands._tables.reading import read
+
+    import numpy as np  # isort: skip
+
+    valid = _labelled(path, read(args, path))
+    if valid.X.shape[1] != table.X.shape[1]:
+        raise CommandError(
+            f"{path}: expected {table.X.shape[1]} features as in {args.data}, got "
+            f"{valid.X.shape[1]}"
+        )
+    if None not in (valid.names, table.names) and valid.names != table.names:
+        raise CommandError(f"{path}: must have the features of {args.data}, {table.names}")
+    classes = np.unique(table.y)
+    valid.y = classes[encoded_labels(path, valid.y, classes)]
+    return valid
+
+
+def _test_part(args):
+    """Return the test examples of an NPZ file that has them, else None."""
+    from cwboost.commands._tables.npz import has_test_part
+    from cwboost.commands._tables.reading import read
+
+    if args.data.suffix != ".npz" or not has_test_part(args.data):
+        return None, None
+    table = read(args, part="test")
+    return table.X, table.y
+
+
+# -------------------------------------------------------------------- the end
+
+
+def _finish(args, classifier, table, measured) -> None:
+    """Save what was trained and say what it is, with its errors on the sets of examples."""
+    import numpy as np
+
+    errors = [
+        f"{name} error {1 - classifier.score(X, y):.2%}" + _count(name, y)
+        for name, X, y in measured
+        if X is not None
+    ]
+    if table.names is not None:
+        classifier.feature_names_in_ = np.array(table.names, dtype=object)
+    classifier.save(args.model)
+    _, X, y = measured[0]
+    print(
+        f"{args.model}: {classifier.ensemble_.n_rounds} rounds on {len(y)} examples, "
+        f"{X.shape[1]} features, {len(classifier.classes_)} classes; {', '.join(errors)}"
+        + _reason(classifier)
+    )
+
+
+def _count(name: str, y) -> str:
+    return "" if name == "training" else f" on {len(y)} examples"
+
+
+def _reason(classifier) -> str:
+    """Return why training stopped before the last round, if it did."""
+    if classifier.stop_reason_ == "n_estimators":
+        return ""
+    return f"; stopped after {classifier.n_iter_} rounds: {classifier.stop_reason_}"

@@ -37,6 +37,7 @@ def run(args) -> int:
 
 def _list() -> int:
     from cwboost.families.discovery import list_plugins, third_parties_enabled
+    from cwboost.support.columns import aligned
 
     records = list_plugins()
     header = ("family", "distribution", "version", "API", "state", "capabilities")
@@ -46,9 +47,7 @@ def _list() -> int:
         capabilities = " ".join(record.capabilities) or "-"
         family = record.family or f"({record.entry_point})"
         rows.append((family, record.distribution, record.version, api, record.state, capabilities))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    print(aligned(rows))
     failed = [record for record in records if record.error]
     if failed:
         print()

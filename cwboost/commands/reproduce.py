@@ -53,10 +53,12 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Run, report, draw."""
+    from cwboost.commands import CommandError
     from cwboost.experiments.methods import METHODS
     from cwboost.experiments.reporting.figures import draw_figures
     from cwboost.experiments.reporting.report import write_report
     from cwboost.experiments.reproduce import Plan, reproduce
+    from cwboost.experiments.solver_study import SETS
 
     defaults = QUICK if args.quick else FULL
     chosen = {
@@ -76,6 +78,13 @@ def run(args) -> int:
         budget=args.budget,
         **chosen,
     )
+    solver_sets = [n for n in SETS if plan.datasets is None or n in plan.datasets]
+    n_asked = len(plan.protocols()) + len(solver_sets) * ("solver" in plan.figures)
+    if n_asked == 0:
+        raise CommandError(
+            f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "
+            f"figures {', '.join(plan.figures)}"
+        )
     absent = reproduce(plan)
     print(write_report(plan, absent))
     for name, message in absent.items():
@@ -85,4 +94,6 @@ def run(args) -> int:
             print(path)
     except ImportError as error:
         print(f"no figures: {error}")
+    if len(absent) == n_asked:
+        raise CommandError("nothing to run: the data of every experiment asked for is absent")
     return 0

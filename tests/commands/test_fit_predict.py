@@ -1,14 +1,13 @@
 """``cwboost fit`` and ``predict``: files in, model and predictions out, errors explained."""
 
 import csv
-import gzip
 
 import numpy as np
 import pytest
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.cli import main
-from cwboost.commands._tables import read_table
+from cwboost.commands._tables.reading import read_table
 from cwboost.datasets import load_vowel
 from cwboost.kernels import SortedFeatures
 
@@ -23,8 +22,7 @@ def write_csv(path, X, y=None, names=None):
     rows = [[*map(repr, row.tolist())] for row in X]
     if y is not None:
         rows = [[*row, str(label)] for row, label in zip(rows, y)]
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wt", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([names, *rows] if names else rows)
     return path
 
@@ -55,7 +53,7 @@ def test_fit_and_predict_from_csv(vowel, tmp_path, capsys):
     features = write_csv(tmp_path / "test.csv", X)
     for option, method in (("--proba", "predict_proba"), ("--scores", "decision_function")):
         out = tmp_path / "out.csv"
-        assert run("predict", model, features, option, "--out", out, "--jobs", 1) == 0
+        assert run("predict", model, features, option, "--out", out, "--jobs", 1, "--quiet") == 0
         with out.open() as file:
             header, *rows = csv.reader(file)
         assert header == [str(label) for label in expected.classes_]
@@ -68,7 +66,7 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     X = rng.integers(0, 256, size=(60, 3)).astype(np.uint8)
     y = np.where(X[:, 0] > 100, "high", "low")
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    assert read_table(tmp_path / "data.npz", None).X.dtype == np.uint8
+    assert read_table(tmp_path / "data.npz").X.dtype == np.uint8
     model = tmp_path / "model.cwb"
     parameters = ["--set", "weak_learner__max_depth=2", "--set", "weak_learner__max_features=sqrt"]
     options = ["--weak-learner", "tree", "--rounds", 5, "--quiet", *parameters]
@@ -115,46 +113,6 @@ def test_the_other_methods(method, vowel, tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == len(vowel[0]) + 2
 
 
-def test_reading_csv(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("kind,size,weight\nx,1,2.5\ny,,nan\nx,?,-1e3\n")
-    table = read_table(path, "kind")
-    assert table.y.tolist() == ["x", "y", "x"]
-    assert table.names == ["size", "weight"]
-    assert np.array_equal(table.X, [[1, 2.5], [np.nan, np.nan], [np.nan, -1000]], equal_nan=True)
-    assert read_table(path, "0").y.tolist() == ["x", "y", "x"]
-    path.write_text("1,2,7\n3,4,-7\n")
-    assert read_table(path, "-1").y.tolist() == [7, -7]
-    assert read_table(path, "-1").y.dtype == np.int64
-    assert read_table(path, None).X.shape == (2, 3)
-    assert read_table(path, None).names is None
-    packed = write_csv(tmp_path / "b.csv.gz", np.eye(2), names=["p", "q"])
-    assert np.array_equal(read_table(packed, None).X, np.eye(2))
-
-
-@pytest.mark.parametrize(
-    "text, label, message",
-    [
-        ("", None, "is empty"),
-        ("a,b\n", None, "no examples"),
-        ("1,2\n3\n", None, "line 2: expected 2 fields as in line 1, got 1"),
-        ("1,2\n3,red\n", None, "line 2: 'red' is not a number"),
-        (
-            "a,b\n3,1\n",
-            "c",
-            r"label must be one of its columns, got 'c'; its columns are \['a', 'b'\]",
-        ),
-        ("3,1\n", "c", "got 'c'; it has no header line"),
-        ("3,1\n", "2", "label must be a column in -2..1 or a name, got 2"),
-    ],
-)
-def test_damaged_csv(text, label, message, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_table(path, label)
-
-
 def test_errors_are_one_line(vowel, tmp_path, capsys):
     X, y = vowel
     data, model = write_csv(tmp_path / "train.csv", X, y), tmp_path / "model.cwb"
@@ -162,32 +120,80 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     np.savez(tmp_path / "no_y.npz", X=X)
     (tmp_path / "odd.npz").write_text("not a zip file")
     assert run("fit", data, model, "--rounds", 2, "--quiet") == 0
-    narrow = write_csv(tmp_path / "narrow.csv", X[:, :3])
+    narrow = write_csv(tmp_path / "narrow.csv", X[:, :3], y)
+    header = write_csv(tmp_path / "header.csv", X, y, [*"abcdefghij", "vowel"])
+    named = tmp_path / "named.cwb"
+    assert run("fit", header, named, "--rounds", 2, "--quiet") == 0
     cases = [
         (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
-        (["fit", tmp_path / "train.txt", model], "ends in .csv, .csv.gz or .npz"),
-        (["fit", tmp_path / "no_x.npz", model], "must have an array X, has only ['Z']"),
+        (["fit", tmp_path / "train.xlsx", model], "expected a .csv, .tsv"),
+        (["fit", tmp_path / "no_x.npz", model], "must have an array X or X_train, has only ['Z']"),
         (["fit", tmp_path / "no_y.npz", model], "must have an array y of labels"),
         (["fit", tmp_path / "odd.npz", model], "is not an NPZ file"),
         (["fit", data, tmp_path / "nowhere" / "model.cwb"], "its folder does not exist"),
         (["fit", data, model, "--weak-learner", "shrub"], "unknown weak learner 'shrub'"),
-        (["fit", data, model, "--set", "depth=3"], "Invalid parameter 'depth'"),
+        (
+            ["fit", data, model, "--set", "depth=3"],
+            "the classifier has no parameter 'depth'; there are: C, ",
+        ),
         (["fit", data, model, "--set", "C"], "--set: expected NAME=VALUE, got 'C'"),
         (["fit", data, model, "--set", "C=-1"], "C"),
         (["fit", data, model, "--set", "C=much"], "C"),
         (["predict", data, data], "train.csv: not a cwboost model file"),
         (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
-        (["predict", model, data], "expected 10 features, got 11 (if one of them is the label"),
-        (["predict", model, narrow], "expected 10 features, got 3"),
+        (["predict", model, data], "got 11 (if one of them is the label, name it by --label"),
+        (
+            ["predict", named, header],
+            "the model does not know 'vowel': if it is the label, --label",
+        ),
+        (["fit", data, model, "--set", "weak_learner__depth=3"], "there are: weak_learner__m"),
+        (["fit", data, model, "--set", "callbacks=x"], "callbacks are Python objects"),
+        (["fit", data, model, "--valid", "1.5"], "--valid: a share must lie between 0 and 1"),
+        (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),
+        (["fit", data, model, "--valid", narrow], "narrow.csv: expected 10 features as in"),
+        (["fit", data, model, "--valid", "0.001"], "--valid 0.001: cannot split"),
+        (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "its folder does not"),
+        (["fit", data, model, "--sep", ";"], "has no column of features; if its lines"),
+        (["predict", named, narrow, "--label", "-1"], "expected 10 features, got 3"),
     ]
     capsys.readouterr()
     for arguments, message in cases:
         assert run(*arguments) == 1, arguments
         error = capsys.readouterr().err
         assert message in error, error
-        assert error.startswith(f"cwboost {arguments[0]}: error: ") and error.count("\n") == 1, (
-            error
-        )
+        # Before it, at most how a file was read.
+        *notes, last = error.splitlines()
+        assert last.startswith(f"cwboost {arguments[0]}: error: ")
+        assert all(" examples, " in note for note in notes), error
+
+
+def test_validation_history_and_test_errors(vowel, tmp_path, capsys):
+    X, y = vowel
+    np.savez(tmp_path / "parts.npz", X_train=X[::2], y_train=y[::2], X_test=X[1::2], y_test=y[1::2])
+    model, history = tmp_path / "model.cwb", tmp_path / "history.csv"
+    share = ["--rounds", 8, "--valid", 0.25, "--history", history, "--quiet"]
+    assert run("fit", tmp_path / "parts.npz", model, *share) == 0
+    printed, fitted = capsys.readouterr().out, load_model(model)
+    test_error = 1 - fitted.score(X[1::2], y[1::2])
+    assert f"test error {test_error:.2%} on {len(y[1::2])} examples" in printed
+    with history.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["round"]) for row in rows] == list(range(1, 9))
+    valid_error = float(rows[-1]["valid_error"])
+    n_valid = len(y[::2]) - int(printed.partition(" rounds on ")[2].split()[0])
+    assert n_valid == 42 and f"validation error {valid_error:.2%} on 42 examples" in printed
+
+    train = write_csv(tmp_path / "train.csv", X[::2], y[::2])
+    valid = write_csv(tmp_path / "valid.csv", X[1::2], y[1::2])
+    assert run("fit", train, model, "--rounds", 8, "--valid", valid, "--quiet") == 0
+    expected = CWBoostClassifier("stump", 8, random_state=0)
+    expected.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
+    loaded = load_model(model)
+    assert np.array_equal(loaded.predict_proba(X), expected.predict_proba(X))
+    assert f"validation error {expected.history_['valid_error'][-1]:.2%}" in capsys.readouterr().out
+    # Predictions are for the test part.
+    assert run("predict", model, tmp_path / "parts.npz", "--quiet") == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(y[1::2]) + 1
 
 
 def test_an_interrupted_fit_is_saved_and_exits_with_130(vowel, tmp_path, capsys, monkeypatch):
@@ -208,7 +214,7 @@ def test_an_interrupted_fit_is_saved_and_exits_with_130(vowel, tmp_path, capsys,
     assert load_model(model).stop_reason_ == "interrupted"
 
 
-def test_a_fit_interrupted_before_a_round_saves_nothing(vowel, tmp_path, monkeypatch):
+def test_a_fit_interrupted_before_a_round_saves_nothing(vowel, tmp_path, capsys, monkeypatch):
     data, model = write_csv(tmp_path / "train.csv", *vowel), tmp_path / "model.cwb"
 
     def interrupted(*_):
@@ -216,4 +222,18 @@ def test_a_fit_interrupted_before_a_round_saves_nothing(vowel, tmp_path, monkeyp
 
     monkeypatch.setattr(SortedFeatures, "search", interrupted)
     assert run("fit", data, model, "--weak-learner", "stump", "--quiet") == 130
+    assert "no round was finished: nothing saved" in capsys.readouterr().err
     assert not model.exists()
+
+
+def test_labels_are_compared_whole(vowel, tmp_path, capsys):
+    X, y = vowel
+    model = tmp_path / "model.cwb"
+    short = write_csv(tmp_path / "short.csv", X, [f"{label:02d}" for label in y])
+    assert run("fit", short, model, "--rounds", 2, "--quiet") == 0
+    assert load_model(model).classes_[:2].tolist() == ["00", "01"]
+    # Labels are not cut to the length of the model's.
+    long = write_csv(tmp_path / "long.csv", X, [f"{label:02d}x" for label in y])
+    capsys.readouterr()
+    assert run("predict", model, long, "--label", -1) == 1
+    assert "label '00x' is not one of the model's classes: 00, 01, " in capsys.readouterr().err

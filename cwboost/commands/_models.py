@@ -1,0 +1,81 @@
+"""Loading of models for a command, and examples that fit them."""
+
+from __future__ import annotations
+
+__all__ = ["encoded_labels", "feature_names", "load", "read_for"]
+
+
+def load(path, jobs: int | None = None):
+    """Load a model; a file that is none is an error that names it."""
+    from cwboost import ModelFileError, load_model
+    from cwboost.commands import CommandError
+
+    try:
+        classifier = load_model(path)
+    except ModelFileError as error:
+        raise CommandError(f"{path}: {error}") from error
+    return classifier if jobs is None else classifier.set_params(n_jobs=jobs)
+
+
+def feature_names(classifier) -> list[str]:
+    """Return the names of the features that the model keeps, else x0, x1, ..."""
+    numbers = [f"x{place}" for place in range(classifier.n_features_in_)]
+    return [str(name) for name in getattr(classifier, "feature_names_in_", numbers)]
+
+
+def read_for(classifier, args):
+    """Read the examples of a command; refuse features that are not those of the model.
+
+    The names of the features are removed from the classifier, which would warn that the array to
+    predict has no names.
+    """
+    from cwboost.commands import CommandError
+    from cwboost.commands._tables.reading import read
+
+    table = read(args, part="test")
+    trained = classifier.__dict__.pop("feature_names_in_", None)
+    given, expected = table.X.shape[-1], classifier.n_features_in_
+    if given != expected:
+        hint = _hint(table, expected, trained, args.label)
+        raise CommandError(f"{args.data}: expected {expected} features, got {given}{hint}")
+    if table.names is not None and trained is not None:
+        for number, (name, wanted) in enumerate(zip(table.names, trained)):
+            if name != wanted:
+                raise CommandError(
+                    f"{args.data}: feature {number} must be {wanted!r} as in the model, got "
+                    f"{name!r}"
+                )
+    return table
+
+
+def _hint(table, n_expected, trained, label) -> str:
+    """Return what to do about a number of features that is not the model's."""
+    if label is not None or table.X.shape[-1] != n_expected + 1:
+        return ""
+    extra = [name for name in table.names or () if trained is not None and name not in trained]
+    if len(extra) == 1:
+        return f" (the model does not know {extra[0]!r}: if it is the label, --label {extra[0]})"
+    return " (if one of them is the label, name it by --label, for example --label -1)"
+
+
+def encoded_labels(path, y, classes):
+    """Return the class index of each label; a label unknown to the model is an error.
+
+    Labels are compared as numbers if both sides are numbers, else as they are written.
+    """
+    import numpy as np
+
+    from cwboost.commands import CommandError
+
+    y = np.asarray(y)
+    if not (y.dtype.kind in "biuf" and classes.dtype.kind in "biuf"):
+        y, classes = y.astype(str), classes.astype(str)
+    index = {label: place for place, label in enumerate(classes.tolist())}
+    places = [index.get(label) for label in y.tolist()]
+    if None in places:
+        label = y[places.index(None)]
+        raise CommandError(
+            f"{path}: label {str(label)!r} is not one of the model's classes: "
+            f"{', '.join(map(str, classes[:20]))}{', ...' if len(classes) > 20 else ''}"
+        )
+    return np.array(places, dtype=np.int64)

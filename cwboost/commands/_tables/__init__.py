@@ -1,0 +1,1 @@
+"""Reading of examples for the command line: text, NPZ and Parquet files."""

@@ -1,0 +1,115 @@
+"""The arguments that say how to read a file of examples, and the reading itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from cwboost.commands._tables.table import Options, Table
+
+__all__ = ["FILES", "add_reading_arguments", "read", "read_table"]
+
+FILES = ".csv, .tsv or .txt (also .gz), .npz or .parquet file"
+TEXT = (".csv", ".tsv", ".txt")
+
+
+def add_reading_arguments(parser, label: str | None = None) -> None:
+    """Declare the arguments; `label` is the default of ``--label``."""
+    group = parser.add_argument_group("how to read the file")
+    group.add_argument(
+        "--label",
+        default=label,
+        metavar="COLUMN",
+        help="label column: name, or number from 0, negative from the end"
+        + (f" (default: {label})" if label else ""),
+    )
+    group.add_argument("--sep", metavar="CHAR", help="separator, or 'tab' (default: found)")
+    group.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line holds names, or does not (default: found)",
+    )
+    group.add_argument("--encoding", default="utf-8", help="of a text file (default: utf-8)")
+    group.add_argument(
+        "--decimal", choices=(".", ","), default=".", help="decimal mark (default: .)"
+    )
+    group.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column"
+    )
+    group.add_argument(
+        "--drop-unlabelled",
+        action="store_true",
+        help="leave out examples with an empty label (default: an error)",
+    )
+
+
+def read(args, path: Path | None = None, part: str = "train") -> Table:
+    """Read a file as the arguments say, and say on the error stream what was decided.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the arguments of `add_reading_arguments`, and `data` and `quiet`.
+    path : Path, optional
+        Default: that of the arguments.
+    part : {"train", "test"}, default="train"
+        The part of an NPZ file that has two.
+    """
+    path = args.data if path is None else path
+    options = Options(
+        label=args.label,
+        sep=args.sep,
+        header=args.header,
+        encoding=args.encoding,
+        decimal=args.decimal,
+        drop=tuple(args.drop),
+        drop_unlabelled=args.drop_unlabelled,
+        part=part,
+    )
+    table = read_table(path, options)
+    if not args.quiet:
+        shape = f"{table.X.shape[0]} examples, {table.X.shape[1]} features"
+        print(f"{path}: {'; '.join([shape, *table.notes])}", file=sys.stderr)
+    return table
+
+
+def read_table(path, options: Options | None = None, **changes) -> Table:
+    """Read a file of examples.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv``, ``.tsv`` or ``.txt``, also with ``.gz``: numbers with separators between them,
+        one example per line, with or without a header line. True and False are 1 and 0; an empty
+        field, ``NA``, ``NaN``, ``null`` or ``?`` is a missing value. ``.npz``: arrays ``X`` and,
+        for labels, ``y``; or ``X_train``, ``y_train``, ``X_test``, ``y_test``. ``.parquet``.
+    options : Options, optional
+    **changes
+        Fields of the options to change.
+
+    Raises
+    ------
+    ValueError
+        For a malformed file; the message names the file, the line and the error.
+    OSError
+        If the file cannot be read.
+    ImportError
+        If pyarrow is needed and not installed.
+    """
+    path, options = Path(path), replace(options or Options(), **changes)
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind in TEXT:
+        from cwboost.commands._tables.text import read_text
+
+        return read_text(path, options)
+    if path.suffix == ".npz":
+        from cwboost.commands._tables.npz import read_npz
+
+        return read_npz(path, options)
+    if path.suffix in (".parquet", ".pq"):
+        from cwboost.commands._tables.parquet import read_parquet
+
+        return read_parquet(path, options)
+    raise ValueError(f"{path}: expected a {FILES}, got the ending {path.suffix!r}")

@@ -1,0 +1,86 @@
+"""Measure a saved model on labelled examples: error, log loss, confusion matrix.
+
+The label is the last column unless --label names another. Rows of the confusion matrix are true
+classes, columns predicted ones. With more classes than fit on a screen, the command lists the
+commonest confusions instead; --json always has the matrix.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cwboost.commands._tables.reading import FILES, add_reading_arguments
+
+__all__ = ["add_arguments", "run"]
+
+WIDEST = 100
+LISTED = 20
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", type=Path, help="file written by cwboost fit")
+    parser.add_argument("data", type=Path, help=FILES)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
+    parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
+    add_reading_arguments(parser, label="-1")
+
+
+def run(args) -> int:
+    """Read, measure, print."""
+    from sklearn.metrics import confusion_matrix, log_loss
+
+    from cwboost.commands import CommandError
+    from cwboost.commands._models import encoded_labels, load, read_for
+
+    classifier = load(args.model, args.jobs)
+    table = read_for(classifier, args)
+    if table.y is None:
+        raise CommandError(f"{args.data}: must have labels, an array y")
+    classes = classifier.classes_
+    y = encoded_labels(args.data, table.y, classes)
+    predicted = encoded_labels(args.data, classifier.predict(table.X), classes)
+    places = list(range(len(classes)))
+    error = float((predicted != y).mean())
+    loss = float(log_loss(y, classifier.predict_proba(table.X), labels=places))
+    matrix = confusion_matrix(y, predicted, labels=places)
+    if args.json:
+        found = {
+            "n_examples": len(y),
+            "error": error,
+            "log_loss": loss,
+            "classes": classes.tolist(),
+            "confusion_matrix": matrix.tolist(),
+        }
+        print(json.dumps(found, indent=2))
+        return 0
+    print(f"examples  {len(y)}\nerror     {error:.2%}\nlog loss  {loss:.4f}\n")
+    print(_confusions([str(label) for label in classes], matrix))
+    return 0
+
+
+def _confusions(labels, matrix) -> str:
+    """Return the matrix as text, or its largest entries if it is too wide."""
+    from cwboost.support.columns import aligned
+
+    cells = [[str(count) for count in row] for row in matrix]
+    rows = [["true \\ predicted", *labels]]
+    rows += [[label, *row] for label, row in zip(labels, cells)]
+    text = aligned(rows, right=range(1, len(labels) + 1))
+    if max(map(len, text.splitlines())) <= WIDEST:
+        return text
+    pairs = [
+        (int(matrix[i, j]), labels[i], labels[j])
+        for i in range(len(labels))
+        for j in range(len(labels))
+        if i != j and matrix[i, j]
+    ]
+    pairs.sort(key=lambda pair: -pair[0])
+    if not pairs:
+        return "no confusions"
+    rows = [("true", "predicted", "examples")]
+    rows += [(true, predicted, str(count)) for count, true, predicted in pairs[:LISTED]]
+    head = f"the commonest {len(rows) - 1} of {len(pairs)} confusions:"
+    return f"{head}\n{aligned(rows, right=(2,))}"

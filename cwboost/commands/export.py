@@ -1,0 +1,42 @@
+"""Export a saved model to ONNX.
+
+The input X of the graph is one row of features per example; the outputs are label, scores and
+probabilities. Needs the package onnx.
+
+    cwboost export model.cwb --onnx model.onnx
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", type=Path, help="file written by cwboost fit")
+    parser.add_argument("--onnx", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument("--rounds", type=int, help="use the first rounds only (default: all)")
+
+
+def run(args) -> int:
+    """Load, convert, write."""
+    from cwboost import to_onnx
+    from cwboost.commands import CommandError
+    from cwboost.commands._models import load
+
+    classifier = load(args.model)
+    if not args.onnx.absolute().parent.is_dir():
+        raise CommandError(f"{args.onnx}: its folder does not exist")
+    try:
+        converted = to_onnx(classifier, n_estimators=args.rounds)
+    except (NotImplementedError, TypeError) as error:
+        raise CommandError(f"{args.model}: {error}") from error
+    args.onnx.write_bytes(converted.SerializeToString())
+    n_rounds = classifier.ensemble_.n_rounds if args.rounds is None else args.rounds
+    print(
+        f"{args.onnx}: {n_rounds} rounds, {classifier.n_features_in_} features, "
+        f"{len(classifier.classes_)} classes, {args.onnx.stat().st_size} bytes"
+    )
+    return 0

@@ -1,0 +1,154 @@
+"""Show what a saved model consists of: summary, classes, importances, strongest weak learners.
+
+The strongest weak learners are those of largest coefficient. A weak learner answers +1 or -1; for a
+stump, the last column says when it answers +1.
+
+    cwboost inspect model.cwb --top 20
+    cwboost inspect model.cwb --json > model.json
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+TOP = 10
+
+
+def add_arguments(parser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", type=Path, help="file written by cwboost fit")
+    parser.add_argument(
+        "--top", type=int, default=TOP, metavar="N", help=f"rows of each table (default: {TOP})"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args) -> int:
+    """Load, describe, print."""
+    from cwboost.commands import CommandError
+    from cwboost.commands._models import load
+
+    if args.top < 0:
+        raise CommandError(f"--top: must be >= 0, got {args.top}")
+    classifier = load(args.model)
+    found = {
+        "summary": _summary(classifier),
+        "classes": classifier.classes_.tolist(),
+        "importances": _importances(classifier, args.top),
+        "strongest": _strongest(classifier, args.top),
+    }
+    print(json.dumps(found, indent=2, default=str) if args.json else _text(found))
+    return 0
+
+
+def _summary(classifier) -> dict:
+    """Return the facts about a model by name, with the last values of its history."""
+    family, hidden = classifier.family_, ("weak_learner", "callbacks", "verbose")
+    summary = {
+        "classifier": type(classifier).__name__,
+        "weak_learner": f"{family.name}({_assignments(_changed(family))})",
+        "parameters": {
+            name: value for name, value in _changed(classifier).items() if name not in hidden
+        },
+        "features": classifier.n_features_in_,
+        "classes": len(classifier.classes_),
+        "rounds": classifier.ensemble_.n_rounds,
+        "weak_learners": len(classifier.ensemble_.learners),
+        "stopped_by": classifier.stop_reason_,
+    }
+    last = classifier.ensemble_.n_rounds - 1
+    for name in ("objective", "gap", "train_error", "valid_error"):
+        values = classifier.history_.get(name, ())
+        if 0 <= last < len(values) and values[last] == values[last]:  # not NaN
+            summary[name] = float(values[last])
+    return summary
+
+
+def _changed(estimator) -> dict:
+    """Return the parameters that differ from their defaults."""
+    signature = inspect.signature(type(estimator).__init__).parameters
+    return {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in signature or repr(value) != repr(signature[name].default)
+    }
+
+
+def _assignments(parameters: dict) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+
+
+def _importances(classifier, top: int) -> list[dict] | None:
+    """Return the most important features; None if the family or the model cannot say."""
+    from cwboost.commands._models import feature_names
+
+    try:
+        importances = classifier.feature_importances_
+    except (NotImplementedError, ValueError):
+        return None
+    names = feature_names(classifier)
+    order = sorted(range(len(names)), key=lambda place: -importances[place])[:top]
+    return [{"feature": names[i], "importance": float(importances[i])} for i in order]
+
+
+def _strongest(classifier, top: int) -> list[dict]:
+    """Return the weak learners of largest coefficients, each with the class it votes for."""
+    import numpy as np
+
+    from cwboost.commands._models import feature_names
+    from cwboost.ensemble.describing import describe
+
+    ensemble = classifier.ensemble_
+    coef = ensemble.coef().tocoo()
+    order = np.argsort(-np.abs(coef.data), kind="stable")[:top]
+    ids = coef.row[order]
+    words = describe(ensemble.learners.take(ids), feature_names(classifier))
+    rounds = np.searchsorted(ensemble.path.learners_offsets, ids, side="right")
+    of_classes = ensemble.n_scores == len(classifier.classes_)
+    return [
+        {
+            "class" if of_classes else "bit": (
+                classifier.classes_[score].item() if of_classes else int(score)
+            ),
+            "coef": float(value),
+            "round": int(round_),
+            "plus_one_if": text,
+        }
+        for score, value, round_, text in zip(coef.col[order], coef.data[order], rounds, words)
+    ]
+
+
+def _text(found: dict) -> str:
+    """Return everything as text."""
+    from cwboost.support.columns import aligned
+
+    facts = found["summary"] | {"classes": _classes(found["classes"])}
+    facts["parameters"] = _assignments(facts["parameters"]) or "-"
+    parts = [aligned([(name.replace("_", " "), _cell(value)) for name, value in facts.items()])]
+    if found["importances"] is None:
+        parts.append("importances: the weak learners do not say which features they use")
+    elif found["importances"]:
+        parts.append(_rows(found["importances"], right=(1,)))
+    if found["strongest"]:
+        parts.append(_rows(found["strongest"], right=(1, 2)))
+    return "\n\n".join(parts)
+
+
+def _classes(labels: list) -> str:
+    shown = ", ".join(map(str, labels[:20]))
+    return f"{len(labels)}: {shown}{', ...' if len(labels) > 20 else ''}"
+
+
+def _rows(entries: list[dict], right) -> str:
+    from cwboost.support.columns import aligned
+
+    head = [name.replace("_", " ") for name in entries[0]]
+    return aligned([head, *([_cell(v) for v in e.values()] for e in entries)], right)
+
+
+def _cell(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,122 @@
+"""``cwboost inspect``, ``evaluate`` and ``export``: what they say of a saved model."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cwboost import AdaBoostMOClassifier, CWBoostClassifier
+from cwboost.cli import main
+from cwboost.datasets import load_vowel
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A model of stumps, its file, and a file of examples that it was not trained on."""
+    X, y = load_vowel(return_X_y=True)
+    folder = tmp_path_factory.mktemp("saved")
+    model = CWBoostClassifier(n_estimators=15, random_state=0).fit(X[::2], y[::2])
+    model.feature_names_in_ = np.array([f"f{i}" for i in range(10)], dtype=object)
+    model.save(folder / "model.cwb")
+    del model.feature_names_in_
+    np.savez(folder / "data.npz", X=X[1::2], y=y[1::2])
+    return model, folder / "model.cwb", folder / "data.npz"
+
+
+def output(capsys, *arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_inspect(saved, capsys):
+    model, path, _ = saved
+    found = json.loads(output(capsys, "inspect", path, "--json", "--top", 4))
+    assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump()"
+    assert found["summary"]["parameters"] == {"n_estimators": 15, "random_state": 0}
+    assert found["summary"]["gap"] == model.history_["gap"][-1]
+    assert found["classes"] == list(range(11))
+    order = np.argsort(-model.feature_importances_)[:4]
+    assert [entry["feature"] for entry in found["importances"]] == [f"f{i}" for i in order]
+    strongest = found["strongest"]
+    assert len(strongest) == 4
+    columns = model.class_columns(strongest[0]["class"])
+    assert strongest[0]["coef"] == columns.coef[0] == model.ensemble_.coef().max()
+    assert strongest[0]["round"] == columns.round[0] + 1
+    # The words say when the weak learner answers +1.
+    X = load_vowel(return_X_y=True)[0]
+    name, sign, threshold, *_ = strongest[0]["plus_one_if"].split()
+    values = X[:, int(name[1:])]
+    expected = values > float(threshold) if sign == ">" else values <= float(threshold)
+    assert np.array_equal(columns.learners.take(np.array([0])).outputs(X)[:, 0] > 0, expected)
+    text = output(capsys, "inspect", path)
+    assert "rounds         15" in text and strongest[0]["plus_one_if"] in text
+
+
+def test_inspect_says_what_it_cannot_know(tmp_path, capsys):
+    X, y = load_vowel(return_X_y=True)
+    path = tmp_path / "bits.cwb"
+    AdaBoostMOClassifier("tree", n_estimators=2, random_state=0).fit(X, y).save(path)
+    text = output(capsys, "inspect", path, "--top", 2)
+    assert "bit" in text and "tree of " in text
+    assert main(["inspect", str(path), "--top", "-1"]) == 1
+    assert "--top: must be >= 0" in capsys.readouterr().err
+
+
+def test_evaluate(saved, capsys):
+    model, path, data = saved
+    stored = np.load(data)
+    X, y = stored["X"], stored["y"]
+    found = json.loads(output(capsys, "evaluate", path, data, "--json", "--quiet"))
+    predicted = model.predict(X)
+    assert found["error"] == np.mean(predicted != y)
+    own = model.predict_proba(X)[np.arange(len(y)), y]
+    assert found["log_loss"] == pytest.approx(-np.log(own).mean())
+    matrix = np.zeros((11, 11), dtype=int)
+    np.add.at(matrix, (y, predicted), 1)
+    assert found["confusion_matrix"] == matrix.tolist()
+    text = output(capsys, "evaluate", path, data)
+    assert f"error     {found['error']:.2%}" in text
+    first = next(line for line in text.splitlines() if line.startswith("0 "))
+    assert [int(word) for word in first.split()] == [0, *matrix[0]]
+
+
+def test_many_classes_list_the_commonest_confusions(saved, tmp_path, capsys):
+    X, y = load_vowel(return_X_y=True)
+    names = np.array([f"a rather long name of vowel {label}" for label in y])
+    CWBoostClassifier(n_estimators=3, random_state=0).fit(X, names).save(tmp_path / "m.cwb")
+    np.savez(tmp_path / "d.npz", X=X, y=names)
+    text = output(capsys, "evaluate", tmp_path / "m.cwb", tmp_path / "d.npz")
+    assert "the commonest 20 of " in text
+    counts = [int(line.split()[-1]) for line in text.partition("examples\n")[2].splitlines()[4:]]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_export(saved, tmp_path, capsys):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, path, data = saved
+    text = output(capsys, "export", path, "--onnx", tmp_path / "m.onnx", "--rounds", 10)
+    assert "10 rounds, 10 features, 11 classes" in text
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    X = np.load(data)["X"]
+    (label,) = session.run(["label"], {"X": X})
+    assert np.array_equal(label, model.predict(X, n_estimators=10))
+    for arguments, message in (
+        (["export", path, "--onnx", tmp_path / "no" / "m.onnx"], "its folder does not exist"),
+        (["export", path, "--onnx", tmp_path / "m.onnx", "--rounds", 99], "99"),
+        (["export", data, "--onnx", tmp_path / "m.onnx"], "not a cwboost model file"),
+        (["inspect", data], "not a cwboost model file"),
+        (["evaluate", path, path], "expected a .csv"),
+    ):
+        assert main([str(argument) for argument in arguments]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_reproduce_with_nothing_to_run(tmp_path, capsys):
+    folder = ["--out", str(tmp_path / "out"), "--data", str(tmp_path), "--quick", "--quiet"]
+    absent = ["reproduce", "--figure", "uci", "--datasets", "ISOLET", *folder]
+    assert main(absent) == 1
+    captured = capsys.readouterr()
+    assert "not run: data absent: ISOLET" in captured.out
+    assert "nothing to run: the data of every experiment asked for is absent" in captured.err
+    assert main(["reproduce", "--figure", "uci", "--datasets", "USPS", *folder]) == 1
+    assert "USPS names no data set of the figures uci" in capsys.readouterr().err

@@ -1,0 +1,226 @@
+"""Reading of files of examples: what is found out, what is refused and in which words."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from cwboost.commands._tables.reading import read_table
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a text file and read it."""
+
+    def write_and_read(text, name="a.csv", stored="utf-8", **options):
+        (tmp_path / name).write_bytes(text.encode(stored))
+        return read_table(tmp_path / name, **options)
+
+    return write_and_read
+
+
+def test_names_labels_and_missing_values(read):
+    text = "kind,size,weight\nx,1,2.5\ny,,nan\nx,?,-1e3\n"
+    table = read(text, label="kind")
+    assert table.y.tolist() == ["x", "y", "x"]
+    assert table.names == ["size", "weight"]
+    assert np.array_equal(table.X, [[1, 2.5], [np.nan, np.nan], [np.nan, -1000]], equal_nan=True)
+    assert read(text, label="0").y.tolist() == ["x", "y", "x"]
+    assert read(text, label="kind", drop=["weight"]).names == ["size"]
+
+
+def test_no_header(read):
+    table = read("1,2,7\n3,4,-7\n", label="-1")
+    assert table.y.tolist() == [7, -7] and table.y.dtype == np.int64
+    table = read("1,2,7\n3,4,-7\n")
+    assert table.X.shape == (2, 3) and table.names is None
+
+
+HEADERS = {
+    "numbered features and a label's name": ("0,1,2,label\n.5,1,2,a\n.1,2,3,b\n", True),
+    "the same with numbers as labels": ("0,1,2,kind\n.5,1,2,4\n.1,2,3,5\n", True),
+    "an index in front": (",0,1,2,species\n0,.5,1,2,a\n1,.1,2,3,b\n", True),
+    "wavelengths": ("400.5,401.0,class\n.5,1,a\n.1,2,b\n", True),
+    "some features are gone": ("1,3,7,12,kind\n.5,1,2,3,a\n.1,2,3,4,b\n", True),
+    "the label is numbered as well": ("0,1,2,3\n.5,1,2,0\n.1,2,3,1\n", True),
+    "one name is enough": ("a,2,3,label\n.5,1,2,x\n.1,2,3,y\n", True),
+    "numbers, and a label that occurs again": ("0,1,2,a\n.5,1,2,a\n.1,2,3,b\n", False),
+    "measurements, and a class of one example": ("1.5,2.5,setosa\n.5,1,other\n.1,2,other\n", False),
+    "few whole numbers": ("1,2,a\n3,4,b\n5,6,c\n", False),
+    "numbers alone": ("3,1,2,1\n.5,1,2,0\n.1,2,3,1\n", False),
+    "missing values": (",?,1,a\n.5,1,2,b\n.1,2,3,a\n", False),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_header_lines_are_found(case, read):
+    text, header = HEADERS[case]
+    table = read(text, label="-1")
+    assert (table.names is not None) == header
+    assert len(table.X) == (2 if header else text.count("\n"))
+    assert any(("as header" if header else "no header") in note for note in table.notes)
+
+
+def test_the_user_decides_on_the_header(read):
+    text = "1,2,a\n3,4,b\n5,6,c\n"
+    assert read(text, label="-1", header=True).names == ["1", "2"]
+    assert read("0,1,2,label\n.5,1,2,a\n", label="-1", header=False).y.tolist() == ["label", "a"]
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("a;b;c\n1;2;x\n3;4;y\n", "a.csv"),
+        ("a\tb\tc\n1\t2\tx\n3\t4\ty\n", "a.csv"),
+        ("a\tb\tc\n1\t2\tx\n3\t4\ty\n", "a.tsv"),
+        ("a|b|c\n1|2|x\n3|4|y\n", "a.txt"),
+        ("a, b, c\n1, 2, x\n3, 4, y\n", "a.csv"),
+    ],
+)
+def test_separators_are_found(text, name, read):
+    table = read(text, name, label="-1")
+    assert table.names == ["a", "b"]
+    assert table.X.tolist() == [[1, 2], [3, 4]] and table.y.tolist() == ["x", "y"]
+
+
+def test_separator_and_decimal_mark_of_the_user(read):
+    table = read("1,5:2:x\n3:4,25:y\n", sep=":", decimal=",", label="-1")
+    assert table.X.tolist() == [[1.5, 2], [3, 4.25]]
+    assert read("1\t2\n", sep="tab").X.tolist() == [[1, 2]]
+
+
+def test_truth_values_are_numbers_and_labels_stay_as_written(read):
+    table = read("True,01\nfalse,10\n", label="-1")
+    assert table.X.ravel().tolist() == [1, 0]
+    assert table.y.tolist() == ["01", "10"]
+    assert read("1,True\n2,False\n", label="-1").y.tolist() == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",a,b,c\n0,1,2,x\n1,3,4,y\n",
+        "Unnamed: 0,a,b,c\n7,1,2,x\n9,3,4,y\n",
+        "a,b,c\nfirst,1,2,x\nsecond,3,4,y\n",  # as R writes it
+    ],
+)
+def test_an_index_without_a_name_is_left_out(text, read):
+    table = read(text, label="c")
+    assert table.names == ["a", "b"] and table.X.tolist() == [[1, 2], [3, 4]]
+    assert "first column has no name and is left out as an index" in table.notes
+
+
+def test_encodings(read):
+    text = "länge,art\n1,é\n2,è\n"
+    table = read(text, stored="latin-1", encoding="latin-1", label="-1")
+    assert table.names == ["länge"] and table.y.tolist() == ["é", "è"]
+    with pytest.raises(ValueError, match=r"a\.csv: is not text in utf-8 .* by --encoding"):
+        read(text, stored="latin-1", label="-1")
+    assert read("\ufeffa,b\n1,2\n").names == ["a", "b"]
+
+
+def test_empty_labels(read):
+    text = "a,b\n1,x\n2,\n3,y\n"
+    with pytest.raises(
+        ValueError, match=r"a\.csv, line 3, column 'b': the label is empty \(1 of 3"
+    ):
+        read(text, label="-1")
+    table = read(text, label="-1", drop_unlabelled=True)
+    assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "y"]
+
+
+def test_compressed_text(tmp_path):
+    with gzip.open(tmp_path / "b.tsv.gz", "wt") as file:
+        file.write("p\tq\n1\t0\n0\t1\n")
+    assert np.array_equal(read_table(tmp_path / "b.tsv.gz").X, np.eye(2))
+    whole = (tmp_path / "b.tsv.gz").read_bytes()
+    (tmp_path / "b.tsv.gz").write_bytes(whole[:-9])
+    with pytest.raises(ValueError, match=r"b\.tsv\.gz: is not a whole gzip file"):
+        read_table(tmp_path / "b.tsv.gz")
+
+
+@pytest.mark.parametrize(
+    "text, label, message",
+    [
+        ("", None, "is empty"),
+        ("a,b\n", None, "no examples"),
+        ("1,2\n3\n4,5\n", None, "line 2: expected 2 fields as in line 1, got 1"),
+        ("1,2\n3,red\n", "0", "line 2, column 1: 'red' is not a number; encode columns of text"),
+        ("a,b\n1,2\n3,red\n", "a", "line 3, column 'b': 'red' is not a number"),
+        ("a,b\n1,x\n3,red\n", None, "if column 'b' is the label, name it by --label"),
+        ("a;b\n-1,5;x\n3;y\n", "b", "'-1,5' is not a number; --decimal , reads decimal commas"),
+        ("a,b\n3,1\n", "c", r"label must be one of .* got 'c'; its columns are \['a', 'b'\]"),
+        ("3,1\n", "c", "got 'c'; it has no header line"),
+        ("3,1\n", "2", r"label must be a column in -2\.\.1 or a name, got 2"),
+        ("a,,c\n1,2,3\n", "c", "line 1: column 1 has no name in the header line"),
+        (",b,c\n1,2,3\n1,3,4\n", "c", "column 0 has no name, and its values occur repeatedly"),
+        ("x\ny\n", "0", "has no column of features; if its lines hold several fields"),
+    ],
+)
+def test_damaged_text(text, label, message, read):
+    with pytest.raises(ValueError, match=rf"a\.csv.*{message}"):
+        read(text, label=label)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"sep": "ab"}, "--sep: must be one character"),
+        ({"encoding": "klingon"}, "--encoding: unknown encoding 'klingon'"),
+        ({"drop": ["z"]}, "--drop must be one of its columns, got 'z'"),
+    ],
+)
+def test_wrong_options(options, message, read):
+    with pytest.raises(ValueError, match=message):
+        read("a,b\n1,2\n", **options)
+
+
+def test_npz(tmp_path):
+    path, X, y = tmp_path / "a.npz", np.eye(3), np.array(["a", "b", "c"])
+    np.savez(path, X_train=X, y_train=y, X_test=X[:1], y_test=y[:1])
+    assert read_table(path).y.tolist() == ["a", "b", "c"]
+    assert read_table(path, part="test").y.tolist() == ["a"]
+    for arrays, message in (
+        ({"X": X[0], "y": y}, "X must have two dimensions, got shape"),
+        ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),
+        ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
+        ({"Z": X}, "must have an array X or X_train, has only"),
+    ):
+        np.savez(path, **arrays)
+        with pytest.raises(ValueError, match=rf"a\.npz: {message}"):
+            read_table(path)
+    np.savez(path, X=X)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(ValueError, match="is not an NPZ file, or is damaged"):
+        read_table(path)
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+
+    def write(**columns):
+        parquet.write_table(pyarrow.table(columns), path)
+
+    write(size=[1, None, 3], wide=[True, False, True], kind=["x", "y", "x"])
+    table = read_table(path, label="kind")
+    assert table.names == ["size", "wide"] and table.y.tolist() == ["x", "y", "x"]
+    assert np.array_equal(table.X, [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
+    with pytest.raises(ValueError, match=r"a\.parquet, column 'kind': must hold numbers"):
+        read_table(path, label="size", drop_unlabelled=True)
+    write(size=[1, 2, 3], kind=["x", None, "z"], __index_level_0__=[4, 5, 6])
+    with pytest.raises(ValueError, match="row 1, column 'kind': the label is empty"):
+        read_table(path, label="kind")
+    table = read_table(path, label="kind", drop_unlabelled=True)
+    assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "z"]
+    path.write_text("no")
+    with pytest.raises(ValueError, match="is not a Parquet file"):
+        read_table(path)
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'cwboost\[parquet\]'"):
+        read_table(tmp_path / "a.parquet")
