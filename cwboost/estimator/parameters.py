@@ -20,7 +20,9 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
     if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    if not (low < value if low_open else low <= value) or not value <= high:
+    # Compared as a Python number: NumPy would cast the bound to the value's type, and overflow.
+    number = value.item() if isinstance(value, np.generic) else value
+    if not (low < number if low_open else low <= number) or not number <= high:
         bound = ">" if low_open else ">="
         upper = "" if high == np.inf else f" and <= {high}"
         raise ValueError(f"{name} must be {bound} {low}{upper}, got {value!r}")
