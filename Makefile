@@ -19,9 +19,7 @@ SOURCES := $(shell find cwboost plugins \
 SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
 	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.p[xy][dx]' \) -print)
 
-# Without the headers that are still to be written as bodies for the common mechanism.
-C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]' ! -path '*/stumps/*' \
-	! -path '*/trees/*' ! -path '*/projections/*' ! -path '*/prediction/trees*' ! -name simd.h)
+C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-aarch64 bench dashboard compare docs lint format clean FORCE
