@@ -213,7 +213,10 @@ def test_solver_study_on_vowel(tmp_path):
         for cells in (line.split("|") for line in result.stdout.splitlines())
         if len(cells) > 3 and cells[1].strip() == "VOWEL"
     }
-    assert list(rows) == [*(f"FCD-{n}" for n in (1, 2, 3, 5, 10, 20)), "L-BFGS-B"]
+    printed = ["FCD-2 printed", "FCD-20 printed"]
+    assert list(rows) == [*(f"FCD-{n}" for n in (1, 2, 3, 5, 10, 20)), *printed, "L-BFGS-B"]
+    assert rows["FCD-2 printed"][3] != rows["FCD-2"][3]
+    assert float(rows["FCD-2 printed"][3]) == pytest.approx(float(rows["FCD-2"][3]), rel=0.2)
     # Twenty working sets per round reach the objective of the general solver. (In the first rounds
     # they find different columns, and either may be a tenth ahead.)
     assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.summary import gather, gather_solvers
+from cwboost.experiments.solver_study import PRINTED
 
 __all__ = ["draw_figures"]
 
@@ -15,7 +16,15 @@ STYLES = {
     "Ada.MH": ("#762a83", ":"),
     "Ada.MO": ("#666666", (0, (5, 1, 1, 1, 1, 1))),
 }
-SOLVER_COLOURS = ("#fdae6b", "#f16913", "#d94801", "#a63603", "#7f2704", "#3f1302", "#2166ac")
+SOLVER_COLOURS = {
+    "FCD-1": "#fdae6b",
+    "FCD-2": "#f16913",
+    "FCD-3": "#d94801",
+    "FCD-5": "#a63603",
+    "FCD-10": "#7f2704",
+    "FCD-20": "#3f1302",
+    "L-BFGS-B": "#2166ac",
+}
 # Figures of two panels per data set omit the solver's time, as in the paper.
 PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
@@ -103,11 +112,12 @@ def _solver_figure(Figure, curves):
     figure = Figure(figsize=(4.4 * len(curves), 6.8), layout="constrained")
     axes = figure.subplots(2, len(curves), squeeze=False)
     for column, (name, solvers) in zip(axes.T, curves.items()):
-        for colour, (solver, curve) in zip(SOLVER_COLOURS, solvers.items()):
+        for solver, curve in solvers.items():
+            ours = solver.removesuffix(PRINTED)
             style = {
-                "color": colour,
+                "color": SOLVER_COLOURS[ours],
                 "linewidth": 1.4,
-                "linestyle": "--" if solver == "L-BFGS-B" else "-",
+                "linestyle": "--" if solver == "L-BFGS-B" else "-" if solver == ours else ":",
                 "label": solver,
             }
             rounds = range(1, curve.objective.shape[1] + 1)
