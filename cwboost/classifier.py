@@ -15,7 +15,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.calibration import LOSS_SCALE
 from cwboost.estimator.held_out import EarlyStopping, HeldOutScores
-from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
 from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
@@ -238,6 +238,8 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         check_number("tol", self.tol, Real, 0.0)
         check_number("validation_fraction", self.validation_fraction, Real, 0.0, low_open=True)
         check_number("n_iter_no_change", self.n_iter_no_change, Integral, 1)
+        check_callbacks(self.callbacks)
+        check_verbose(self.verbose)
         check_choice("correction", self.correction, ("total", "stagewise"))
         check_choice("solver", self.solver, ("fcd", "fcd_printed", "lbfgsb"))
         check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
@@ -282,6 +284,11 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
             return problem, HeldOutScores(*given, len(self.classes_))
         if not self.early_stopping:
             return problem, None
+        if (alone := self.classes_[problem.counts == 1]).size:
+            raise ValueError(
+                "early_stopping holds out examples of every class, but of class "
+                f"{alone[0]!s} there is only one; pass X_val and y_val"
+            )
         kept, held = train_test_split(
             np.arange(len(problem.y)),
             test_size=self.validation_fraction,

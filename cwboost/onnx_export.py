@@ -61,12 +61,13 @@ def to_onnx(classifier, *, n_estimators=None):
             f"classifier must be one of cwboost, got {type(classifier).__name__}; of a search, "
             "pass its best_estimator_"
         )
-    decode, log_probabilities = (
+    decode, logits = (
         _rule(classifier, method, known)
-        for method, known in (("_class_scores", CLASS_SCORES), ("_probabilities", PROBABILITIES))
+        for method, known in (("_class_scores", CLASS_SCORES), ("_logits", LOGITS))
     )
     graph = _Graph(onnx)
     ensemble = classifier.ensemble_
+    n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
     coef = ensemble.coef(n_estimators)
     used = np.flatnonzero(np.diff(coef.indptr))
     trees = ensemble.learners.take(used).flat_form()
@@ -76,13 +77,13 @@ def to_onnx(classifier, *, n_estimators=None):
             "export to ONNX needs"
         )
     outputs = _outputs(graph, trees) if len(used) else None
-    offsets, n_rounds = ensemble.offsets, ensemble.path.check_rounds(n_estimators)
+    offsets = ensemble.offsets
     offset = None if offsets is None else offsets[n_rounds]
     _sums(graph, outputs, coef[used].toarray(), offset, "scores" if decode is None else "bits")
     if decode is not None:
         decode(graph, classifier)
     _label(graph, classifier)
-    graph.add("Softmax", [log_probabilities(graph, classifier)], "probabilities", axis=1)
+    graph.add("Softmax", [logits(graph, classifier)], "probabilities", axis=1)
     return graph.model(classifier)
 
 
@@ -281,7 +282,7 @@ def _log_of_each_label(graph: _Graph, classifier) -> str:
 
 
 CLASS_SCORES = {BoostingClassifier: None, AdaBoostMOClassifier: _decoded}
-PROBABILITIES = {
+LOGITS = {
     BoostingClassifier: _scaled_scores,
     AdaBoostECCClassifier: _bare_scores,
     AdaBoostMHClassifier: _log_of_each_label,

@@ -160,7 +160,7 @@ def test_refusals(monkeypatch):
     monkeypatch.setattr(QuantileLearners, "flat_form", cwboost.WeakLearners.flat_form)
     with pytest.raises(NotImplementedError, match="QuantileLearners has no flat form"):
         to_onnx(CWBoostClassifier(QuantileStumps(), n_estimators=2).fit(X, y))
-    with pytest.raises(ValueError, match="n_rounds must lie"):
+    with pytest.raises(ValueError, match="n_estimators must lie"):
         to_onnx(CWBoostClassifier(n_estimators=2).fit(X, y), n_estimators=99)
 
     class OfBits(CWBoostClassifier):
@@ -169,7 +169,7 @@ def test_refusals(monkeypatch):
 
     with pytest.raises(TypeError, match=r"must not override _class_scores, as OfBits does"):
         to_onnx(OfBits(n_estimators=2).fit(X, y))
-    assert OfBits._probabilities is BoostingClassifier._probabilities
+    assert OfBits._logits is BoostingClassifier._logits
     search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
     with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)

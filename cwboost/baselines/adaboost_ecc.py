@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import softmax
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import max_cut, random_half
@@ -263,9 +262,9 @@ class AdaBoostECCClassifier(BaselineClassifier):
         codes = np.array(fit.training.codes[: fit.training.n_rounds], dtype=np.int8)
         return attributes | {"codes_": codes.reshape(-1, len(self.classes_))}
 
-    def _probabilities(self, scores) -> np.ndarray:
+    def _logits(self, scores) -> np.ndarray:
         # The expected loss is minimal if exp(F_l / 2) is proportional to sqrt(P(l)).
-        return softmax(scores, axis=1)
+        return scores
 
     def _check_model(self) -> None:
         """Check that the values of a model file are consistent; raise a ValueError if not."""

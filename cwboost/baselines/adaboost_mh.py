@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_expit, softmax
+from scipy.special import log_expit
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
@@ -110,6 +110,6 @@ class AdaBoostMHClassifier(BaselineClassifier):
             decode=lambda scores: scores,
         )
 
-    def _probabilities(self, scores) -> np.ndarray:
+    def _logits(self, scores) -> np.ndarray:
         # The loss of a label is minimal at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
-        return softmax(log_expit(2.0 * scores), axis=1)
+        return log_expit(2.0 * scores)

@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import softmax
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
@@ -166,9 +165,9 @@ class AdaBoostMOClassifier(BaselineClassifier):
         tiny = np.finfo(np.float64).tiny
         return np.log(self.code_.shape[1]) - np.log(np.maximum(total, tiny)) - largest
 
-    def _probabilities(self, scores) -> np.ndarray:
+    def _logits(self, scores) -> np.ndarray:
         # With one bit this is 1 / (1 + exp(-2 f)), the minimiser of the loss.
-        return softmax(scores, axis=1)
+        return scores
 
     def _check_model(self) -> None:
         """Check that the values of a model file are consistent; raise a ValueError if not."""

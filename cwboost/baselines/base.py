@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.parameters import check_number
+from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import Fit
 
 __all__ = ["BaselineClassifier"]
@@ -69,6 +69,8 @@ class BaselineClassifier(BoostingClassifier):
         check_number("n_estimators", self.n_estimators, Integral, 1)
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, Real, 0.0)
+        check_callbacks(self.callbacks)
+        check_verbose(self.verbose)
 
     def _training(self, problem, family, held_out):
         """Return the training on the problem, see `cwboost.estimator.rounds.Training`."""

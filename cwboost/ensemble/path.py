@@ -56,16 +56,18 @@ class CoefficientPath:
     def n_learners(self) -> int:
         return int(self.learners_offsets[-1])
 
-    def check_rounds(self, n_rounds) -> int:
-        """Return `n_rounds` as an int in ``0..self.n_rounds``; None means all of them."""
+    def check_rounds(self, n_rounds, name: str = "n_rounds") -> int:
+        """Return `n_rounds` as an int in ``0..self.n_rounds``; None means all of them.
+
+        An error calls it `name`.
+        """
         if n_rounds is None:
             return self.n_rounds
         if isinstance(n_rounds, bool) or not isinstance(n_rounds, (int, np.integer)):
-            raise TypeError(f"n_rounds must be an integer or None, got {n_rounds!r}")
+            raise TypeError(f"{name} must be an integer or None, got {n_rounds!r}")
         if not 0 <= n_rounds <= self.n_rounds:
             raise ValueError(
-                f"n_rounds must lie in 0..{self.n_rounds} (the rounds of this model), "
-                f"got {n_rounds}"
+                f"{name} must lie in 0..{self.n_rounds} (the rounds of this model), got {n_rounds}"
             )
         if n_rounds < self.n_rounds:
             self._require_stages()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
@@ -201,6 +202,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Return the scores of every class, shape (n_samples, n_classes)."""
         X = self._check_predict(X)
+        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         scores = self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
         return self._class_scores(scores)
 
@@ -268,7 +270,22 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         -------
         ndarray of shape (n_samples, n_classes), float64, rows sum to one
         """
-        return self._probabilities(self._scores(X, n_estimators))
+        return softmax(self._logits(self._scores(X, n_estimators)), axis=1)
+
+    def predict_log_proba(self, X, n_estimators=None):
+        """Return the logarithms of the class probabilities, finite also where those round to 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), float64
+        """
+        return log_softmax(self._logits(self._scores(X, n_estimators)), axis=1)
 
     def staged_decision_function(self, X):
         """Yield the scores after each round, as `decision_function` returns them."""
@@ -279,3 +296,8 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         """Yield the predictions after each round, as `predict` returns them."""
         for scores in self._staged_scores(X):
             yield self._labels(scores)
+
+    def staged_predict_proba(self, X):
+        """Yield the class probabilities after each round, as `predict_proba` returns them."""
+        for scores in self._staged_scores(X):
+            yield softmax(self._logits(scores), axis=1)

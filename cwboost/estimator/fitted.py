@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cwboost.ensemble import inspection
@@ -69,7 +68,7 @@ class FittedModel:
         -------
         self
         """
-        if type(self)._probabilities is not FittedModel._probabilities:
+        if type(self)._logits is not FittedModel._logits:
             raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
         scores = self._scores(X)
         y = column_or_1d(y)
@@ -77,9 +76,9 @@ class FittedModel:
         self.probability_scale_ = fit_scale(scores, self._encode(y, "y"))
         return self
 
-    def _probabilities(self, scores) -> np.ndarray:
-        """Return probabilities from class scores; they must increase with the scores."""
-        return softmax(getattr(self, "probability_scale_", LOSS_SCALE) * scores, axis=1)
+    def _logits(self, scores) -> np.ndarray:
+        """Return what `predict_proba` takes the softmax of; it must increase with the scores."""
+        return getattr(self, "probability_scale_", LOSS_SCALE) * scores
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -128,4 +127,5 @@ class FittedModel:
             If learners use several features each.
         """
         X = self._check_predict(X)
+        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         return inspection.contributions(self.ensemble_, X, n_estimators)

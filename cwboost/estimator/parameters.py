@@ -1,4 +1,4 @@
-"""Checks of scalar parameters."""
+"""Checks of parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
-__all__ = ["check_choice", "check_number"]
+__all__ = ["check_callbacks", "check_choice", "check_class_weight", "check_number", "check_verbose"]
 
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
@@ -41,3 +41,54 @@ def check_choice(name, value, choices):
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
     return value
+
+
+def check_callbacks(callbacks):
+    """Check the parameter `callbacks` and return it.
+
+    Raises
+    ------
+    TypeError
+        If it is not a list, or an entry is not an object with a method ``on_round_end``.
+    """
+    if callbacks is None:
+        return callbacks
+    if not isinstance(callbacks, list | tuple):
+        raise TypeError(f"callbacks must be a list or None, got {callbacks!r}")
+    for place, callback in enumerate(callbacks):
+        if isinstance(callback, type):
+            raise TypeError(
+                f"callbacks[{place}] must be an object, got the class {callback.__name__}: call it"
+            )
+        if not callable(getattr(callback, "on_round_end", None)):
+            name = getattr(callback, "__qualname__", None)
+            got = f"the function {name}" if callable(callback) and name else repr(callback)
+            raise TypeError(
+                f"callbacks[{place}] must be an object with a method on_round_end(state), got {got}"
+            )
+    return callbacks
+
+
+def check_class_weight(class_weight):
+    """Check the parameter `class_weight` and return it.
+
+    Raises
+    ------
+    ValueError
+        If it is not None, "balanced" or a dict.
+    """
+    if class_weight is None or isinstance(class_weight, dict):
+        return class_weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return class_weight
+    raise ValueError(
+        "class_weight must be 'balanced', a dict of weights by label, or None, got "
+        f"{class_weight!r}"
+    )
+
+
+def check_verbose(verbose):
+    """Check the parameter `verbose` (a bool, or an integer >= 0) and return it."""
+    if isinstance(verbose, bool | np.bool_):
+        return verbose
+    return check_number("verbose", verbose, Integral, 0)

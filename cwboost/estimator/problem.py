@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from cwboost.estimator.parameters import check_class_weight
+
 __all__ = ["Problem", "fingerprint", "read_only", "sort_by_class"]
 
 
@@ -67,6 +69,7 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     """
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if class_weight is not None:
+        check_class_weight(class_weight)
         weight = weight * compute_sample_weight(class_weight, y)
     used = np.flatnonzero(weight > 0)
     if used.size == 0:

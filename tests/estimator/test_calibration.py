@@ -90,7 +90,7 @@ def test_calibrate_refuses(vowel):
         clf.calibrate(X[:2], y[:3])
 
     class Own(CWBoostClassifier):
-        def _probabilities(self, scores):
+        def _logits(self, scores):
             return scores
 
     with pytest.raises(TypeError, match="Own computes probabilities without a scale"):
