@@ -1,4 +1,4 @@
-"""Learners stored as arrays with a row each, and checks of arrays that come from a file."""
+"""Learners stored as arrays with one row per learner; checks of arrays that come from a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["ArrayLearners", "check_arrays"]
 
 
 class ArrayLearners(WeakLearners):
-    """A batch in which every array has one row a learner; a subclass adds `outputs`.
+    """A batch in which every array has one row per learner; a subclass adds `outputs`.
 
-    Declares what is stored in `layout` and gets the constructor and everything that keeps,
+    A subclass declares its arrays in `layout`; it inherits the constructor and everything that
     stores, checks, picks and joins learners.
 
     Parameters
@@ -30,8 +30,8 @@ class ArrayLearners(WeakLearners):
     ----------
     n_features : int or None
     layout : dict of str to (dtype, shape)
-        Class attribute: the dtype of each array and the shape of one learner's row of it, a tuple
-        of ints and ``"n_features"``; ``()`` for one number a learner.
+        Class attribute: the dtype of each array and the shape of one learner's row, a tuple of
+        ints and ``"n_features"``; ``()`` for one number per learner.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ArrayLearners(WeakLearners):
             setattr(self, name, np.asarray(arrays[name], dtype=dtype))
 
     def check_values(self, n_features: int) -> None:
-        """Raise ValueError where stored values cannot be right; names and shapes are right here.
+        """Raise ValueError for stored values that cannot be right; names and shapes are right here.
 
         Override it: indices in range, signs -1 and +1, and what else `outputs` relies on.
         """
@@ -98,24 +98,24 @@ class ArrayLearners(WeakLearners):
 def check_arrays(
     arrays: Mapping[str, np.ndarray], expected: Mapping[str, tuple]
 ) -> list[np.ndarray]:
-    """Hold arrays to their names, dtypes and shapes.
+    """Check names, dtypes and shapes of arrays.
 
     Parameters
     ----------
     arrays : mapping of str to ndarray
     expected : mapping of str to (dtype, shape)
-        A shape is a tuple; an int in it is a length, a str names a length that must be the same
-        wherever the name stands.
+        A shape is a tuple: an int is a length, a str names a length that must be the same in
+        every place with that name.
 
     Returns
     -------
     list of ndarray
-        In the order of `expected`. Their values are for the caller to check.
+        The arrays in the order of `expected`. The caller checks their values.
 
     Raises
     ------
     ValueError
-        Naming the array, what was expected and what came.
+        If an array differs; the message names it, what was expected and what came.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """The contract of a weak-learner family.
 
 Boosting asks three things of its weak learners. A `WeakLearnerFamily` holds hyper-parameters and
-binds itself to a training matrix; the `Pricer` it returns answers, once a round, which learner of
-the family is best for each target; the `WeakLearners` it finds are a batch of fitted learners
-stored as flat arrays. Everything else (the solver, the model file, prediction) knows these three
-classes and nothing of what a learner is inside.
+binds itself to a training matrix; the `Pricer` it returns finds, once per round, the best learner
+of the family for each target; the `WeakLearners` it finds are a batch of fitted learners stored as
+flat arrays. Everything else (the solver, the model file, prediction) knows only these three
+classes, not the inside of a learner.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 API_VERSION = 1
-"""Version of this contract. It grows by one when a family written for the old one would break."""
+"""Version of this contract; it grows by one when families for the old version would break."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
     """What a family can do with its present hyper-parameters; checked before training.
 
-    Whether pricing is exact is not among them: it may depend on the training matrix, so that the
-    pricer says it (`Pricer.exact`).
+    Exact pricing is not among them: it may depend on the training matrix, so the pricer declares
+    it (`Pricer.exact`).
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ class Capabilities:
     deterministic: bool = True
 
     def names(self) -> list[str]:
-        """Names of the capabilities that are declared true."""
+        """Return the names of the capabilities that are declared true."""
         return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BindContext:
-    """What a family is told when it is bound to a training matrix. Later versions add fields.
+    """Facts that a family gets when it is bound to a training matrix. Later versions add fields.
 
     Arrays are read-only.
 
@@ -82,13 +82,13 @@ class BindContext:
     n_threads : int, default=1
         Upper bound on the number of threads.
     y : ndarray of shape (n_samples,), dtype intp, or None, default=None
-        Index of each example's class; None where the caller has no classes to tell.
+        Index of each example's class; None if the caller has no classes.
     class_counts : ndarray of shape (n_classes,), dtype int64, or None, default=None
         Number of examples of each class.
     feature_names : tuple of str or None, default=None
-        Names of the columns of X where the caller's X had some.
+        Names of the columns of X, if the caller's X has names.
     categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
-        True for a column of category codes; None where there are none.
+        True for a column of category codes; None if there are none.
     """
 
     n_targets: int
@@ -102,15 +102,15 @@ class BindContext:
 
 @dataclass(frozen=True, eq=False)
 class PricingRequest:
-    """What a pricer may make use of, besides the weights. Later versions add fields.
+    """What a pricer may use besides the weights. Later versions add fields.
 
-    A family that ignores all of it is right, and perhaps slower than it could be.
+    A family that ignores all fields is correct, but may be slower.
 
     Parameters
     ----------
     rows : ndarray of shape (n_rows,), dtype int64, or None, default=None
         Ascending indices of the only examples whose weights are not zero; None if all may count.
-        The outputs of a result cover all examples all the same.
+        The outputs of a result cover all examples nevertheless.
     min_edge : float, default=0.0
         A learner whose edge is not above this does not pay. A family may return none for such a
         target.
@@ -122,7 +122,7 @@ class PricingRequest:
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """What pricing returns: learners, their outputs on the training matrix, their edges.
+    """Result of pricing: learners, their outputs on the training matrix, their edges.
 
     Parameters
     ----------
@@ -134,10 +134,9 @@ class Priced:
         ``edges[j] = sum_i weights[target[j], i] h_j(x_i)``; for a shared learner the sum over
         targets of the absolute values of these.
     target : ndarray of shape (n,), dtype int64, or None, default=None
-        The target that each learner is for, ascending. A target may have no learner, which says
-        that none has an edge above `PricingRequest.min_edge` (that none was found, if pricing is
-        not exact), or several. None: learner ``t`` is for target ``t``, and there is one for every
-        target.
+        The target of each learner, ascending. A target may have several learners, or none, which
+        means that no learner has an edge above `PricingRequest.min_edge` (that none was found, if
+        pricing is not exact). None: learner ``t`` is for target ``t``, one for every target.
     """
 
     learners: WeakLearners
@@ -146,7 +145,7 @@ class Priced:
     target: np.ndarray | None = None
 
     def strongest(self) -> Priced:
-        """Keep the learner of greatest edge of each target that has some; needs `target`."""
+        """Keep, of each target with learners, the one of greatest edge; needs `target`."""
         if (self.target[1:] > self.target[:-1]).all():
             return self
         order = np.lexsort((-self.edges, self.target))
@@ -160,11 +159,11 @@ class WeakLearners(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Number of learners in the batch."""
+        """Return the number of learners in the batch."""
 
     @abstractmethod
     def outputs(self, X) -> np.ndarray:
-        """Outputs on examples.
+        """Return the outputs on examples.
 
         Parameters
         ----------
@@ -177,7 +176,7 @@ class WeakLearners(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """Flat arrays that hold everything `from_arrays` needs; what a model file stores."""
+        """Return flat arrays with everything `from_arrays` needs; a model file stores these."""
 
     @classmethod
     @abstractmethod
@@ -190,20 +189,20 @@ class WeakLearners(ABC):
         Raises
         ------
         ValueError
-            Naming the array and what is wrong with it.
+            If an array is wrong; the message names it and its fault.
         """
 
     @abstractmethod
     def take(self, indices) -> WeakLearners:
-        """The learners at `indices` (ints, in that order), as a new batch."""
+        """Return the learners at `indices` (ints, in that order) as a new batch."""
 
     @classmethod
     @abstractmethod
     def concatenate(cls, batches: Sequence[WeakLearners]) -> WeakLearners:
-        """One batch that holds the learners of `batches` one after the other."""
+        """Return one batch with the learners of `batches` one after the other."""
 
     def flat_form(self) -> ThresholdTrees | None:
-        """The learners in a form whose inside is known; optional.
+        """Return the learners as trees of comparisons; optional.
 
         Scores, `feature_shares`, explanations and ONNX export derive from it. The form must give
         the outputs that `outputs` gives, for every example.
@@ -211,13 +210,13 @@ class WeakLearners(ABC):
         Returns
         -------
         ThresholdTrees or None
-            One tree per learner; None, the default, if the learners have no such form. See
-            `stump_trees` for learners of one comparison each.
+            One tree per learner; None, the default, if the learners have no such form. For
+            learners of one comparison each, use `stump_trees`.
         """
         return None
 
     def scores(self, X, coef, n_threads: int = 1) -> np.ndarray:
-        """Weighted sums of outputs, ``outputs(X) @ coef``: one call of what `scorer` returns.
+        """Return weighted sums of outputs, ``outputs(X) @ coef``, by one call of `scorer`'s result.
 
         Parameters
         ----------
@@ -232,12 +231,12 @@ class WeakLearners(ABC):
         return self.scorer(coef)(X, n_threads)
 
     def scorer(self, coef) -> Callable[..., np.ndarray]:
-        """`scores` with the coefficients given once, for many calls.
+        """Return a function that computes `scores` with these coefficients, for many calls.
 
-        The default evaluates the flat form with a compiled kernel if there is one that compares
-        the features themselves, and else sums the outputs: the same bits either way. Override it
-        if something faster can be prepared. A fitted model keeps the result and calls it for
-        every prediction, single rows included.
+        The default evaluates the flat form with a compiled kernel if that form compares the
+        features themselves, and else sums the outputs; both give the same bits. Override it if
+        something faster can be prepared. A fitted model keeps the result and calls it for every
+        prediction, single rows included.
 
         Parameters
         ----------
@@ -258,7 +257,7 @@ class WeakLearners(ABC):
         return partial(_sum_outputs, self, coef)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Fraction of each learner that belongs to each feature, for importances.
+        """Return the fraction of each learner that belongs to each feature, for importances.
 
         The default derives them from the flat form.
 
@@ -281,14 +280,14 @@ class WeakLearners(ABC):
 
 
 def _sum_outputs(learners: WeakLearners, coef: sparse.csr_array, X, n_threads: int = 1):
-    """``outputs(X) @ coef``, a chunk of rows at a time."""
+    """Return ``outputs(X) @ coef``, computed in chunks of rows."""
     n_samples = X.shape[0]
     scores = np.zeros((n_samples, coef.shape[1]))
     rows = max(1, 2**22 // max(1, len(learners)))
     for start in range(0, n_samples, rows):
         chunk = slice(start, min(start + rows, n_samples))
-        # Sparse coefficients: every row is summed in the same order, whatever the rows beside it,
-        # which a dense product does not promise.
+        # With sparse coefficients every row is summed in the same order, whatever the other rows;
+        # a dense product does not promise that.
         scores[chunk] = learners.outputs(X[chunk]).astype(np.float64) @ coef
     return scores
 
@@ -312,7 +311,7 @@ class Pricer(ABC):
 
     @abstractmethod
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        """The best learner for each target: ``argmax over h of sum_i weights[t, i] h(x_i)``.
+        """Return the best learner for each target: ``argmax over h of sum_i weights[t, i] h(x_i)``.
 
         Parameters
         ----------
@@ -320,11 +319,11 @@ class Pricer(ABC):
             Signed weight of every example for every target, of which there are at most
             ``context.n_targets``. Read-only; the last axis is contiguous, rows may be padded.
         request : PricingRequest
-            What may be used to save time.
+            Facts that may save time.
         """
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        """One learner for all targets: ``argmax over h of sum_t |sum_i weights[t, i] h(x_i)|``.
+        """Return the best for all targets: ``argmax over h of sum_t |sum_i weights[t, i] h(x_i)|``.
 
         The default takes the best of the learners that `price` finds.
         """
@@ -344,8 +343,8 @@ class WeakLearnerFamily(BaseEstimator, ABC):
     name : str
         The name under which the family is registered and stored in model files.
     api_version : int
-        The version of this contract that the family was written for: write the number. There is
-        no default, since it would be that of the cwboost which happens to be installed.
+        The version of this contract that the family was written for, as a number. It has no
+        default, which would be the version of whichever cwboost is installed.
     """
 
     name: ClassVar[str]
@@ -355,7 +354,7 @@ class WeakLearnerFamily(BaseEstimator, ABC):
     @property
     @abstractmethod
     def capabilities(self) -> Capabilities:
-        """What the family can do with its present hyper-parameters."""
+        """Return what the family can do with its present hyper-parameters."""
 
     @abstractmethod
     def bind(self, X, context: BindContext) -> Pricer:
@@ -364,14 +363,14 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
-            Finite up to infinities; NaN only if ``capabilities.missing_values``.
+            Infinities may occur; NaN only if ``capabilities.missing_values``.
         context : BindContext
-            Number of targets, generator, threads, and what else is known of the data.
+            Number of targets, generator, threads and further facts about the data.
 
         Raises
         ------
         ValueError
-            For a hyper-parameter out of range, naming it.
+            If a hyper-parameter is out of range; the message names it.
         """
 
 
@@ -391,6 +390,6 @@ def pack_outputs(outputs) -> np.ndarray:
 
 
 def unpack_outputs(packed, n_samples: int) -> np.ndarray:
-    """Inverse of `pack_outputs`: int8 outputs of shape (n_samples, n_columns)."""
+    """Return int8 outputs of shape (n_samples, n_columns); the inverse of `pack_outputs`."""
     bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
     return (2 * bits.astype(np.int8) - 1).T

@@ -1,9 +1,9 @@
 """Discovery of weak-learner families through the entry-point group ``cwboost``.
 
 An entry point names a module that implements the hooks of `cwboost.hookspecs`, or a family. Its
-own name is that of a family, so that a family is found without importing any other plugin. Only a
-name that no entry point has makes all plugins be imported, as does their listing.
-`cwboost.families.plugin_index` has the environment variables.
+own name is that of a family, so that a family is found without importing any other plugin. All
+plugins are imported only for a name that no entry point has, and to list them.
+`cwboost.families.plugin_index` describes the environment variables.
 """
 
 from __future__ import annotations
@@ -66,14 +66,13 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
     """Register a family under its name for the rest of the process.
 
     Models can then be trained with the name, saved and loaded. A program that loads such a model
-    registers the family first; a family for others is better shipped as a plugin.
+    registers the family first. Ship a family for others as a plugin.
 
     Parameters
     ----------
     family_class : type
-        A subclass of `WeakLearnerFamily` whose constructor works without arguments. A class that
-        was defined once more, under the same module and qualified name, takes the place of the
-        earlier one.
+        A subclass of `WeakLearnerFamily` whose constructor works without arguments. A class with
+        the module and qualified name of an earlier one replaces it.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def check_capabilities(
     is_sparse: bool = False,
     requires: Iterable[str] = (),
 ) -> None:
-    """Refuse, before training starts, what a family does not declare that it can do.
+    """Refuse, before training starts, a family that lacks a capability that training needs.
 
     Parameters
     ----------
@@ -178,12 +177,13 @@ def check_capabilities(
     Raises
     ------
     ValueError
-        Naming the family, what is needed, and the registered families that have it.
+        If it lacks one; the message names the family, the need, and the registered families
+        that have it.
     """
     needed = dict.fromkeys(requires, "is required")
     unknown = sorted(set(needed) - set(Capabilities.__dataclass_fields__))
     if unknown:
-        raise ValueError(f"requires names no capability of a family: {', '.join(unknown)}")
+        raise ValueError(f"requires: expected names of capabilities, got {', '.join(unknown)}")
     if has_missing:
         needed["missing_values"] = "is needed because X contains NaN"
     if is_sparse:
@@ -224,7 +224,7 @@ def _broken_message(name: str, records: list[PluginRecord]) -> str:
 
 
 def _unknown_message(name: str) -> str:
-    """Names that are known, the closest one, and how many plugins might have had more."""
+    """Return a message with the known names, the closest one, and how many plugins failed."""
     names = sorted(_registry.names())
     message = f"unknown weak learner {name!r}"
     close = difflib.get_close_matches(name, names, n=1)

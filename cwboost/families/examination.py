@@ -1,4 +1,4 @@
-"""What a class must be, to be accepted as a weak-learner family, and what is recorded of it."""
+"""Conditions on a class that is to be a weak-learner family, and the record kept for it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFami
 __all__ = ["PluginRecord", "describe_age", "describe_error", "examine_family", "kind_of"]
 
 OLDEST_API_VERSION = 1
-"""Families written for this version of the contract or a later one are accepted."""
+"""Oldest accepted version of the contract."""
 
 FAMILY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class PluginRecord:
-    """What discovery knows of one family, or of a plugin that did not get as far as a family.
+    """Record of one family, or of a plugin that failed before it registered a family.
 
     Parameters
     ----------
     family : str or None
-        Registered name; None where the plugin failed before it named one.
+        Registered name; None if the plugin failed before it named one.
     distribution, version : str
         The installed distribution that declares the entry point.
     entry_point : str
@@ -33,13 +33,13 @@ class PluginRecord:
     error : str or None
         Why the family cannot be used; None if it is loaded or disabled.
     api_version : int or None
-        The contract the family was written for, where it says so.
+        Version of the contract that the family declares; None if it declares none.
     capabilities : tuple of str
         What the family declares with its default hyper-parameters.
     family_class : type or None
-        The class, where it is loaded.
+        The class, if it is loaded.
     exception : BaseException or None
-        What the plugin raised, for the cause of a later error.
+        The plugin's exception, as the cause of a later error.
     """
 
     family: str | None
@@ -55,12 +55,12 @@ class PluginRecord:
 
     @property
     def source(self) -> str:
-        """Distribution and version, as messages name them."""
+        """Return distribution and version as messages name them."""
         return f"{self.distribution} {self.version}".rstrip()
 
 
 def examine_family(family_class, instance=None) -> Capabilities:
-    """Hold a class to what the contract says of a family; return what it declares."""
+    """Check that a class keeps the contract of a family; return the capabilities it declares."""
     if not (isinstance(family_class, type) and issubclass(family_class, WeakLearnerFamily)):
         raise TypeError(f"expected a subclass of WeakLearnerFamily, got {kind_of(family_class)}")
     label = family_class.__name__
@@ -99,7 +99,7 @@ def _accepted() -> str:
 
 
 def describe_age(family_class: type[WeakLearnerFamily]) -> str | None:
-    """A warning for a family of an old version of the contract; None for one of the present."""
+    """Return a warning for a family of an old version of the contract; None for the present one."""
     version = family_class.api_version
     if version >= API_VERSION:
         return None
@@ -111,11 +111,11 @@ def describe_age(family_class: type[WeakLearnerFamily]) -> str | None:
 
 
 def describe_error(error: BaseException) -> str:
-    """The error's type and text on one line."""
+    """Return the error's type and text on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def kind_of(value) -> str:
-    """How messages name the type of what they got."""
+    """Return the name that messages give to the type of a value."""
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__

@@ -1,4 +1,4 @@
-"""Flat forms: weak learners as arrays of comparisons, whatever family they come from.
+"""Flat forms: weak learners of any family as arrays of comparisons.
 
 A family that can write its learners in such a form (`WeakLearners.flat_form`) gets a compiled
 scorer, importances, explanations and ONNX export from it.
@@ -29,7 +29,7 @@ class ThresholdTrees:
     """Weak learners as binary trees that compare features, or linear features, with thresholds.
 
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
-    their parent. An inner node sends an example to its right child, directly behind the left one,
+    their parent. An inner node sends an example to its right child, directly after the left one,
     if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
     features are ``z = x``, or ``z = (x - mean) @ directions`` if there are directions.
 
@@ -64,7 +64,7 @@ class ThresholdTrees:
         return len(self.offsets) - 1
 
     def nodes(self) -> dict[str, np.ndarray]:
-        """The arrays of offsets and nodes, by name."""
+        """Return the arrays of offsets and nodes by name."""
         return {name: getattr(self, name) for name in DTYPES}
 
     def check(self, n_features: int) -> None:
@@ -78,7 +78,7 @@ class ThresholdTrees:
         Raises
         ------
         ValueError
-            Naming the array and what is wrong with it.
+            If an array is wrong; the message names it and its fault.
         """
         for name, dtype in DTYPES.items():
             array = getattr(self, name)
@@ -104,7 +104,7 @@ class ThresholdTrees:
             raise ValueError("offsets: expected to increase, since a tree has at least one node")
 
     def _check_nodes(self, n_features: int) -> None:
-        """Check every value, and that each tree is one: all nodes but the root have one parent."""
+        """Check every value, and that all nodes of a tree but its root have one parent."""
         feature, left = self.feature, self.left
         missing, sign, threshold = self.missing, self.sign, self.threshold
         if np.any(feature < -1) or np.any(feature >= n_features):
@@ -125,12 +125,12 @@ class ThresholdTrees:
         if np.any(inner_left <= place[~leaf]) or np.any(inner_left + 1 >= inside[~leaf]):
             raise ValueError("left: expected both children behind their parent, in the same tree")
         n_parents = np.bincount(inner_left + first[~leaf], minlength=len(feature))
-        n_parents[1:] += n_parents[:-1].copy()  # the right child sits behind the left
+        n_parents[1:] += n_parents[:-1].copy()  # the right child follows the left
         if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
             raise ValueError("left: expected one parent for every node but the root")
 
     def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
-        """Weighted sums of the trees' outputs, computed by a compiled kernel.
+        """Return a function that sums the trees' weighted outputs with a compiled kernel.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class ThresholdTrees:
         return TreeScores(self.nodes(), coef)
 
     def outputs(self, X) -> np.ndarray:
-        """Outputs of the trees, computed by a compiled kernel.
+        """Return the outputs of the trees, computed by a compiled kernel.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class ThresholdTrees:
         return self.scorer(sparse.csr_array((len(self), 1))).outputs(X)
 
     def stumps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-        """Inverse of `stump_trees`: feature, threshold, polarity and missing of every tree.
+        """Return feature, threshold, polarity and missing of every tree; inverse of `stump_trees`.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class ThresholdTrees:
         return feature, self.threshold[root], high, missing
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Fraction of each feature in each tree.
+        """Return the fraction of each feature in each tree.
 
         A test at depth k counts 2^-k, as if every test sent half of the examples either way. A
         test of a linear feature counts for the features in proportion to the absolute entries of
@@ -227,7 +227,7 @@ class ThresholdTrees:
 
 
 def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
-    """Stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
+    """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
 
     Parameters
     ----------

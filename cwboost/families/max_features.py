@@ -1,4 +1,4 @@
-"""The hyper-parameter `max_features`, which means the same in every family that has it."""
+"""The hyper-parameter `max_features`, which has the same meaning in every family."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["count_max_features"]
 
 
 def count_max_features(max_features, n_features: int) -> int:
-    """How many of a matrix's features `max_features` stands for.
+    """Return the number of features that `max_features` stands for.
 
     Parameters
     ----------
     max_features : int, float, "sqrt" or None
-        So many, at most all; this fraction of all, in (0, 1], rounded down, but at least one; the
-        square root of their number, rounded down; or all.
+        An int is that number, at most all; a float in (0, 1] that fraction of all, rounded down,
+        but at least one; "sqrt" the square root of all, rounded down; None all.
     n_features : int
 
     Raises

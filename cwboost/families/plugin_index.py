@@ -1,4 +1,4 @@
-"""Which plugins are installed, read from metadata: nothing is imported here.
+"""The installed plugins, read from metadata; nothing is imported here.
 
 A plugin is one module (or object) that a distribution names in the entry-point group ``cwboost``,
 under one name or several. The name of an entry point is that of a family; it reserves the name.
@@ -29,7 +29,7 @@ __all__ = [
 GROUP = "cwboost"
 OWN_DISTRIBUTION = "cwboost"
 
-# Families of cwboost itself, which are made of other things and so belong to no plugin.
+# cwboost's own composed families, which do not belong to a plugin.
 COMPOSED = {
     "mixed": "cwboost.families.composed.mixed:MixedFamily",
     "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
@@ -38,7 +38,7 @@ COMPOSED = {
 
 @dataclass(frozen=True)
 class Plugin:
-    """What an installed distribution declares, before anything of it is imported.
+    """Declaration of an installed distribution, read without importing it.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Plugin:
     names : tuple of str
         The entry points that lead to this module; empty if the metadata is damaged.
     entry_point : importlib.metadata.EntryPoint or None
-        The first of them.
+        The first of these.
     damage : BaseException or None
-        What the metadata raised when it was read.
+        The exception that reading the metadata raised.
     """
 
     distribution: str
@@ -59,7 +59,7 @@ class Plugin:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Identity of the plugin: its distribution and the module that it names."""
+        """Return the identity of the plugin: its distribution and the module that it names."""
         return self.distribution, self.entry_point.value if self.entry_point else ""
 
     @property
@@ -68,7 +68,7 @@ class Plugin:
 
 
 def index_own() -> list[Plugin]:
-    """Plugins of cwboost's own distribution, and the families that it composes."""
+    """Return the plugins of cwboost's own distribution, and the families that it composes."""
     plugins = list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION)))
     version = metadata.version(OWN_DISTRIBUTION)
     for name, value in COMPOSED.items():
@@ -78,14 +78,14 @@ def index_own() -> list[Plugin]:
 
 
 def index_others() -> list[Plugin]:
-    """Plugins of all other distributions, by distribution; none if they are turned off."""
+    """Return the plugins of other distributions, by distribution; none if they are turned off."""
     if not third_parties_enabled():
         return []
     return [plugin for found in _other_distributions() for plugin in _plugins_of(found)]
 
 
 def third_parties_enabled() -> bool:
-    """Whether families of other distributions are looked for (see ``CWBOOST_PLUGINS``)."""
+    """Return True if families of other distributions are searched (see ``CWBOOST_PLUGINS``)."""
     value = os.environ.get("CWBOOST_PLUGINS", "1")
     if value not in ("0", "1"):
         raise ValueError(f"the environment variable CWBOOST_PLUGINS must be 0 or 1, got {value!r}")
@@ -93,18 +93,18 @@ def third_parties_enabled() -> bool:
 
 
 def disabled_names() -> frozenset[str]:
-    """The distributions and entry points of ``CWBOOST_DISABLE_PLUGINS``, normalised."""
+    """Return the distributions and entry points of ``CWBOOST_DISABLE_PLUGINS``, normalised."""
     names = os.environ.get("CWBOOST_DISABLE_PLUGINS", "").split(",")
     return frozenset(normalise(name.strip()) for name in names if name.strip())
 
 
 def normalise(name: str) -> str:
-    """The name of a distribution as installers compare it."""
+    """Return the name of a distribution as installers compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _other_distributions() -> list[metadata.Distribution]:
-    """Installed distributions but our own, the first on the path of each name, sorted by name."""
+    """Return the other installed distributions, the first on the path per name, sorted by name."""
     found = {}
     for distribution in metadata.distributions():
         name, _ = _label(distribution)
@@ -114,7 +114,7 @@ def _other_distributions() -> list[metadata.Distribution]:
 
 
 def _label(distribution: metadata.Distribution) -> tuple[str, str]:
-    """Name and version; a folder with damaged metadata is named by where it is."""
+    """Return name and version; with damaged metadata, the name is the path of the folder."""
     try:
         name, version = distribution.metadata.get("Name"), distribution.metadata.get("Version")
     except Exception:
@@ -126,7 +126,7 @@ def _plugins_of(distribution: metadata.Distribution) -> Iterator[Plugin]:
     try:
         entry_points = sorted(distribution.entry_points.select(group=GROUP))
     except Exception as error:
-        # Other packages' damaged files are none of our business.
+        # Damaged files of packages without a plugin are ignored.
         if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
             yield Plugin(*_label(distribution), (), None, damage=error)
         return

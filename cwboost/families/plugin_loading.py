@@ -1,4 +1,4 @@
-"""From a plugin to the families that it registers; whatever goes wrong is recorded, never raised.
+"""Loading of the families that a plugin registers; failures are recorded, never raised.
 
 Each plugin gets a hook manager of its own, so that a failure in one touches no other.
 """
@@ -23,7 +23,7 @@ def load_plugin(plugin: Plugin) -> list[PluginRecord]:
     Returns
     -------
     list of PluginRecord
-        One per registered object, or one that says why there is none.
+        One per registered object, or one that tells why there is none.
     """
     first = plugin.names[0] if plugin.names else ""
     base = PluginRecord(None, plugin.distribution, plugin.version, first, "failed")
@@ -39,7 +39,7 @@ def load_plugin(plugin: Plugin) -> list[PluginRecord]:
 
 
 def _candidates(entry_point) -> list:
-    """What an entry point brings: the family that it names, or what its module's hook registers."""
+    """Return the family that an entry point names, or what its module's hook registers."""
     plugin = entry_point.load()
     if isinstance(plugin, type) and issubclass(plugin, WeakLearnerFamily):
         return [plugin]
@@ -58,7 +58,7 @@ def _candidates(entry_point) -> list:
 
 
 def record_of(candidate, base: PluginRecord, entry_points=()) -> PluginRecord:
-    """The record of one registered object, which may be anything at all."""
+    """Return the record of one registered object, which may be of any type."""
     name = getattr(candidate, "name", None)
     if isinstance(candidate, type) and isinstance(name, str):
         base = replace(base, family=name)

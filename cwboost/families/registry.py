@@ -1,8 +1,8 @@
-"""The families that can be named: found in plugins as they are asked for, or registered by hand.
+"""The families that have names: found in plugins on demand, or registered at run time.
 
 A name belongs to the first of these that has it: cwboost itself, a class registered at run time,
-the plugin with an entry point of the name, any other plugin. Whoever registers it against this
-order is refused, and what was imported before never changes the answer.
+the plugin with an entry point of the name, any other plugin. A registration against this order is
+refused, so the answer never depends on earlier imports.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Registry:
     # ---------------------------------------------------------------- questions
 
     def find(self, name: str) -> list[PluginRecord]:
-        """The records that speak for a name; as few plugins are imported as can answer."""
+        """Return the records of a name; only the plugins that can answer are imported."""
         with self._lock:
             named = [plugin for plugin in self._own_plugins() if name in plugin.names]
             if named:
@@ -64,7 +64,7 @@ class Registry:
             return _speaking_for(name, disabled)
 
     def all(self) -> list[PluginRecord]:
-        """Every family and every failure: cwboost's own, those registered, the others."""
+        """Return every family and every failure: cwboost's own, those registered, the others."""
         with self._lock:
             others, disabled = self._other_plugins()
             own = self._records(self._own_plugins())
@@ -73,14 +73,14 @@ class Registry:
             return [*own, *self._registered.values(), *found]
 
     def present(self) -> list[PluginRecord]:
-        """cwboost's own families, those registered, and those of plugins imported before."""
+        """Return cwboost's own families, those registered, and those of plugins imported before."""
         with self._lock:
             others = [p for p in self._other_plugins()[0] if p.key in self._loaded]
             own = self._records(self._own_plugins())
             return [*own, *self._registered.values(), *self._records(others)]
 
     def names(self) -> set[str]:
-        """Names that may be asked for, as far as they are known without importing anything more."""
+        """Return the names that are known without importing more plugins."""
         with self._lock:
             names = {record.family for record in self.present() if record.state == "loaded"}
             loaded = set(self._loaded)
@@ -90,7 +90,7 @@ class Registry:
     # ---------------------------------------------------------------- registration
 
     def register(self, family_class: type[WeakLearnerFamily]) -> None:
-        """Give a class its name for the rest of the process.
+        """Register a class under its name for the rest of the process.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Registry:
                     return
                 raise FamilyError(f"the name {name!r} is taken by {record.source}")
             present = self._registered.get(name)
-            # A class of the same place is the same class, defined once more (a notebook's cell).
+            # The same module and qualified name: the class was redefined (a notebook's cell).
             if present is not None and _place(present.family_class) != _place(family_class):
                 raise FamilyError(
                     f"the name {name!r} is taken by the class {_place(present.family_class)}, "
@@ -117,7 +117,7 @@ class Registry:
             self._registered[name] = record_of(family_class, base)
 
     def _known(self, name: str) -> list[PluginRecord]:
-        """Records of a name, without importing a plugin that does not declare it."""
+        """Return the records of a name without importing a plugin that does not declare it."""
         own = self._own_plugins()
         others, _ = self._other_plugins()
         plugins = [p for p in [*own, *others] if name in p.names or p.key in self._loaded]
@@ -131,7 +131,7 @@ class Registry:
         return self._own
 
     def _other_plugins(self) -> tuple[list[Plugin], list[PluginRecord]]:
-        """Plugins that may be imported, and records of those that were disabled."""
+        """Return plugins that may be imported, and records of the disabled ones."""
         if not third_parties_enabled():
             return [], []
         if self._others is None:
@@ -161,7 +161,7 @@ class Registry:
         return self._loaded[plugin.key]
 
     def _records(self, plugins: list[Plugin]) -> list[PluginRecord]:
-        """What these plugins registered, less what belongs to others."""
+        """Return the records of these plugins; names that belong to others are refused."""
         disabled = disabled_names()
         records = []
         for plugin in plugins:
@@ -174,7 +174,7 @@ class Registry:
         return _mark_conflicts(records)
 
     def _refuse_taken(self, record: PluginRecord, plugin: Plugin) -> PluginRecord:
-        """A record that failed if its name belongs to someone else."""
+        """Return the record, marked as failed if its name belongs to someone else."""
         name, owner = record.family, None
         for own in self._own_plugins():
             if name in own.names:
@@ -198,13 +198,13 @@ def _place(family_class: type) -> str:
 
 
 def _speaking_for(name: str, records: list[PluginRecord]) -> list[PluginRecord]:
-    """The usable record of a name, or all that say why there is none."""
+    """Return the usable record of a name, or all that tell why there is none."""
     loaded = [record for record in records if record.family == name and record.state == "loaded"]
     return loaded or [record for record in records if name == (record.family or record.entry_point)]
 
 
 def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
-    """Two loaded families of one name: neither can be used, and both say why."""
+    """Mark loaded families of one name as conflicts: none can be used, and each tells why."""
     loaded = defaultdict(list)
     for record in records:
         if record.state == "loaded":

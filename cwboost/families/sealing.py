@@ -1,8 +1,8 @@
-"""Sealed pricing: whatever a family does wrong while it trains ends in an error that names it.
+"""Sealed pricing: a fault of a family during training raises an error that names the family.
 
-`bind_family` is the one place at which training binds a family. The pricer it returns hands the
-weights out read-only, holds every result to its form, and now and then computes outputs and edges
-again from the learners.
+Only `bind_family` binds a family for training. The pricer it returns passes read-only weights,
+checks the form of every result, and in some rounds computes outputs and edges again from the
+learners.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cwboost.families.contract import (
 __all__ = ["FamilyFault", "SealedPricer", "bind_family", "family_source"]
 
 N_CHECKED_ROWS = 128
-"""Examples on which outputs are computed again."""
+"""Number of examples on which outputs are computed again."""
 
 CHECK_EVERY = 64
-"""Results are computed again in the calls 1, 2, 4, ... of pricing, then every so many calls."""
+"""Results are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 
 
 class FamilyFault(RuntimeError):
@@ -54,8 +54,8 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
     Raises
     ------
     FamilyFault
-        If `bind` does not return a pricer of this matrix. What `bind` itself raises gets a note
-        that names the family.
+        If `bind` does not return a pricer of this matrix. An exception of `bind` itself gets a
+        note that names the family.
     """
     try:
         pricer = family.bind(X, context)
@@ -71,7 +71,7 @@ class SealedPricer(Pricer):
     Parameters
     ----------
     pricer : Pricer
-        What `bind` of the family returned.
+        The result of the family's `bind`.
     family : WeakLearnerFamily
     X : ndarray or sparse matrix of shape (n_samples, n_features)
         The training matrix the pricer is bound to.
@@ -129,9 +129,9 @@ class SealedPricer(Pricer):
     def certificate(self, bound: float, objective: float) -> dict[str, float]:
         """Return dual bound and gap as the history records them: at most the objective, at least 0.
 
-        A bound that follows from exact pricing cannot lie above the objective by more than
-        rounding: no coefficients of learners of the family have a smaller one. `FamilyFault` is
-        raised if it does.
+        A bound from exact pricing cannot exceed the objective by more than rounding, since no
+        coefficients of learners of the family have a smaller objective. `FamilyFault` is raised
+        if it does.
         """
         if bound > objective + 1e-9 * abs(objective):
             raise self._fault(
@@ -153,7 +153,7 @@ class SealedPricer(Pricer):
             raise
 
     def _checked(self, priced, n_targets: int) -> Priced:
-        """The result with its targets written out, once its form is right."""
+        """Check the form of a result; return it with its targets written out."""
         if not isinstance(priced, Priced):
             raise self._fault(f"pricing must return a Priced, got {type(priced).__name__}")
         learners, outputs, edges, target = (
@@ -196,7 +196,7 @@ class SealedPricer(Pricer):
             raise self._fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
 
     def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
-        """True in some rounds, and if nothing pays: what ends training is always checked."""
+        """Return True in some rounds, and always if nothing pays, since that ends training."""
         n = self.n_calls
         if n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0):
             return True
@@ -213,7 +213,7 @@ class SealedPricer(Pricer):
             own = weights if len(signs.T) == len(weights) else weights[priced.target]
             edges = np.einsum("ti,it->t", own, signs)
             magnitude = np.abs(own).sum(axis=1)
-        # What rounding may do to sums of as many terms, in any order.
+        # Bound on the rounding error of sums of this number of terms, in any order.
         allowed = 4 * self.n_samples * np.finfo(np.float64).eps * magnitude
         wrong = np.flatnonzero(np.abs(edges - priced.edges) > allowed)
         if len(wrong):
@@ -255,7 +255,7 @@ class SealedPricer(Pricer):
 
 
 def family_source(family: WeakLearnerFamily) -> str:
-    """The family with the distribution and version that its class comes from."""
+    """Return the family's name with the distribution and version that its class comes from."""
     module = type(family).__module__
     top = module.partition(".")[0]
     owners = metadata.packages_distributions().get(top, [])
@@ -264,7 +264,7 @@ def family_source(family: WeakLearnerFamily) -> str:
 
 
 def _add_note(error: BaseException, note: str) -> None:
-    """`BaseException.add_note`, which Python 3.10 does not have: there the text goes into args."""
+    """Add a note to an exception; in Python 3.10, which lacks `add_note`, extend its args."""
     if sys.version_info >= (3, 11):
         error.add_note(note)
     elif error.args and isinstance(error.args[0], str):

@@ -21,8 +21,8 @@ class Drawn:
     Parameters
     ----------
     kind : ndarray of shape (n,), dtype int8
-        `SEEDED`: a function of `seed` and `density`; `STORED`: a row of `stored`; `CONSTANT`: no
-        direction, the learner is constant.
+        `SEEDED`: a function of `seed` and `density`; `STORED`: a row of `stored`; `CONSTANT`:
+        the learner is constant and has no direction.
     seed : ndarray of shape (n,), dtype uint64
     density : ndarray of shape (n,), dtype float64
         See `cwboost.kernels.seeded_directions`.
@@ -50,7 +50,7 @@ class Drawn:
         return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored.astype(np.float32))
 
     def directions(self, scale) -> np.ndarray:
-        """Columns of a matrix (n_features, n), entries times `scale`."""
+        """Return the directions times `scale` as columns of a matrix (n_features, n)."""
         if (self.kind == SEEDED).all():
             return seeded_directions(self.seed, self.density, scale)
         W = np.zeros((len(scale), len(self)))
@@ -67,7 +67,7 @@ class Drawn:
         return Drawn(*parts, sparse.csr_array(self.stored[indices]))
 
     def spread(self, places, n) -> Drawn:
-        """A batch of n with these directions at `places` and constants elsewhere."""
+        """Return a batch of n with these directions at `places` and constants elsewhere."""
         kind = np.full(n, CONSTANT, np.int8)
         seed, density = np.zeros(n, np.uint64), np.zeros(n)
         kind[places], seed[places], density[places] = self.kind, self.seed, self.density
@@ -110,7 +110,7 @@ def orthogonal(rng, n, *, X, **_):
 
 
 def difference(rng, n, *, X, scale, weights, **_):
-    """Directions from an example of negative weight to one of positive weight of a target."""
+    """Draw directions from an example of negative to one of positive weight of a target."""
     targets, draws = rng.integers(len(weights), size=n), rng.random((2, n))
     ends = np.empty((2, n), dtype=np.int64)
     for target in np.unique(targets):
@@ -121,7 +121,7 @@ def difference(rng, n, *, X, scale, weights, **_):
 
 
 def _weighted(weights, draws):
-    """Indices drawn in proportion to the weights; uniformly where all are zero."""
+    """Draw indices in proportion to the weights; uniformly if all are zero."""
     cumulated = np.cumsum(weights / max(weights.max(), 1e-300))
     if cumulated[-1] == 0:
         found = (draws * len(weights)).astype(np.int64)
@@ -131,7 +131,7 @@ def _weighted(weights, draws):
 
 
 def _differences(X, first, second, scale):
-    """Standardised differences of rows of X, float32 CSR."""
+    """Return standardised differences of rows of X, float32 CSR."""
     with np.errstate(invalid="ignore", over="ignore"):
         rows = sparse.csr_array(X[first].astype(np.float64) - X[second].astype(np.float64))
         rows.sort_indices()
@@ -149,4 +149,4 @@ DRAWS = {
     "orthogonal": orthogonal,
     "difference": difference,
 }
-"""How a batch is drawn: ``draw(rng, n, *, density, X, scale, weights) -> Drawn``."""
+"""Functions that draw a batch: ``draw(rng, n, *, density, X, scale, weights) -> Drawn``."""

@@ -19,34 +19,34 @@ __all__ = ["ProjectionFamily", "ProjectionPricer"]
 class ProjectionFamily(cwboost.WeakLearnerFamily):
     """Thresholds on random directions: h(x) = sign(<a, x> - t).
 
-    Every round draws fresh directions, projects all examples on them at once and searches all
-    thresholds of all projections for every target, both signs and the two constants.
+    Every round draws new directions, projects all examples on them and, for every target, searches
+    all thresholds of all projections, both signs and the two constants.
 
     Parameters
     ----------
     n_projections : int, default=100
-        Directions a round.
+        Number of directions per round.
     kind : {"gaussian", "sparse", "orthogonal", "difference"}, default="gaussian"
-        How a direction is drawn, in standardised features: independent normal entries; -1 and +1
-        with probability ``density / 2`` each and else 0; normal vectors made orthogonal, up to
-        `n_features` at a time; the difference of two training examples of different classes.
-        For the last a target is drawn, then an example of positive and one of negative weight,
-        each with probability proportional to its weight, so that directions lead from example to
-        example that are hard to tell apart.
+        Distribution of a direction, in standardised features. "gaussian": independent normal
+        entries. "sparse": -1 and +1 with probability ``density / 2`` each, else 0. "orthogonal":
+        normal vectors made orthogonal, up to `n_features` at a time. "difference": the difference
+        of two training examples of different classes; a target is drawn, then an example of
+        positive and one of negative weight, each with probability proportional to its weight, so
+        that directions join examples that are hard to tell apart.
     density : float or None, default=None
         Share of non-zero entries of "sparse" directions, in (0, 1]; None is
         ``1 / sqrt(n_features)``.
 
     Notes
     -----
-    Features are standardised inside: divided by their standard deviation, rounded to 12 bits so
-    that it does not depend on how it was summed; features that do not vary are left out. Sparse
-    matrices stay sparse. Missing values are not supported.
+    Features are divided by their standard deviation, rounded to 12 bits so that it does not depend
+    on the order of its sums; features that do not vary are left out. Sparse matrices stay sparse.
+    Missing values are not supported.
 
-    A stored learner is a seed and a threshold for "gaussian" and "sparse", whose entries are
-    rebuilt from integer arithmetic; "orthogonal" and "difference" store the directions that were
-    chosen (one a learner, not `n_projections`) in float32, since rebuilding them would take the
-    whole batch or the training examples.
+    A learner of kind "gaussian" or "sparse" is stored as a seed and a threshold, and its entries
+    are computed again by integer arithmetic. "orthogonal" and "difference" store the chosen
+    directions (one per learner, not `n_projections`) in float32, since computing them again would
+    take the whole batch or the training examples.
     """
 
     name = "projection"
@@ -84,13 +84,13 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
 
 
 class ProjectionPricer(cwboost.Pricer):
-    """Projections of one training matrix, drawn anew each round."""
+    """Projections of one training matrix, drawn in each round."""
 
     releases_gil = True
 
     def __init__(self, X, draw, n_projections, density, context):
         self.n_samples, self._n_features = X.shape
-        # Rows are what is projected and, for differences, looked up.
+        # CSR: rows are projected and, for differences, looked up.
         X = canonical(X) if sparse.issparse(X) else readable(X)
         self._X = X.tocsr() if sparse.issparse(X) else X
         self._draw = draw

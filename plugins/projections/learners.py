@@ -30,20 +30,20 @@ DTYPES = {
 A_LEARNER = ("kind", "seed", "density", "threshold", "polarity", "missing", "frame")
 
 MATRIX_BYTES = 2**25
-"""Size of the matrices of directions that are built at a time."""
+"""Largest size of a matrix of directions that is built at a time."""
 
 KEPT_BYTES = 2**28
-"""A scorer keeps its matrices of directions up to this size in all, and else rebuilds them."""
+"""Total size of the matrices of directions that a scorer keeps; it rebuilds larger ones."""
 
 ROWS = 4096
-"""Rows projected at a time."""
+"""Number of rows projected at a time."""
 
 
 class ProjectionLearners(cwboost.WeakLearners):
-    """Fitted projections: ``polarity`` where ``z > threshold``, ``-polarity`` elsewhere.
+    """Fitted projections: ``polarity`` if ``z > threshold``, else ``-polarity``.
 
     z is the projection of the standardised example on a direction, computed with the same bits
-    as in training; where infinities make it NaN, the output is ``missing``.
+    as in training; if infinities make it NaN, the output is ``missing``.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class ProjectionLearners(cwboost.WeakLearners):
     threshold : ndarray of shape (n,), dtype float64
     polarity, missing : ndarray of shape (n,), dtype int8, values -1 and +1
     frame : ndarray of shape (n,), dtype int32
-        By which row of `centre` and `scale` the features are standardised; more than one row
-        where learners of several training matrices were concatenated.
+        Row of `centre` and `scale` that standardises the features; there is more than one row if
+        learners of several training matrices were concatenated.
     centre, scale : ndarray of shape (n_frames, n_features), dtype float64
     """
 
@@ -79,7 +79,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         return out
 
     def _check(self, X):
-        """X in a form whose rows can be taken."""
+        """Check X and return it in a form whose rows can be taken."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         return canonical_csr(X) if sparse.issparse(X) else X
@@ -89,8 +89,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         return self.scale.shape[1]
 
     def _batches(self):
-        """Learners of one frame each, whose matrix of directions is not too large, with their
-        places."""
+        """Yield batches of learners of one frame, small enough to build, with their places."""
         size = max(8, MATRIX_BYTES // (8 * self.n_features) // 8 * 8)
         for frame in range(len(self.scale)):
             places = np.flatnonzero(self.frame == frame)
@@ -98,12 +97,12 @@ class ProjectionLearners(cwboost.WeakLearners):
                 yield places[start : start + size], self.take(places[start : start + size])
 
     def _projector(self):
-        """The projections of learners of one frame."""
+        """Return the projector of learners of one frame."""
         frame = self.frame[0]
         return Projector(self.drawn.directions(self.scale[frame]), self.centre[frame])
 
     def _signs(self, values):
-        """Outputs, (n_samples, n), from projections, (n, n_samples)."""
+        """Return outputs, (n_samples, n), from projections, (n, n_samples)."""
         above = (values > self.threshold[:, None]) | (self.drawn.kind == CONSTANT)[:, None]
         signs = np.where(above, self.polarity[:, None], -self.polarity[:, None])
         unknown = np.isnan(values) & (self.drawn.kind != CONSTANT)[:, None]
@@ -135,14 +134,14 @@ class ProjectionLearners(cwboost.WeakLearners):
         return scorer
 
     def feature_shares(self, n_features):
-        """A feature's share is that of its entry, in absolute value and standardised features."""
+        """Return shares in proportion to the absolute entries, in standardised features."""
         shares = np.abs(self.drawn.directions(np.ones(n_features))).T
         shares *= self.scale[self.frame] > 0
         total = shares.sum(axis=1, keepdims=True)
         return sparse.csr_array(shares / np.where(total > 0, total, 1))
 
     def flat_form(self):
-        """A tree of one comparison each, on as many linear features as there are learners."""
+        """Return one tree of one comparison, and one linear feature, per learner."""
         scale = self.scale[self.frame]
         directions = self.drawn.directions(np.ones(self.n_features)) * scale.T
         threshold, mean = self.threshold, None
@@ -234,7 +233,7 @@ def _checked_arrays(arrays, n_features):
     _require("kind", np.isin(own["kind"], (CONSTANT, SEEDED, STORED)).all(), "expected 0, 1 or 2")
     density = own["density"]
     _require("density", ((density >= 0) & (density <= 1)).all(), "expected numbers in [0, 1]")
-    _require("threshold", not np.isnan(own["threshold"]).any(), "NaN is no threshold")
+    _require("threshold", not np.isnan(own["threshold"]).any(), "expected no NaN")
     for name in ("polarity", "missing"):
         _require(name, np.isin(own[name], (-1, 1)).all(), "expected -1 or 1")
     _check_stored(own, n, n_features)

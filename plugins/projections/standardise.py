@@ -10,11 +10,11 @@ from cwboost.kernels import canonical_csc
 __all__ = ["centre_and_scale"]
 
 BLOCK = 2**22
-"""Elements standardised at a time, so that memory beyond X stays flat."""
+"""Number of entries standardised at a time, which bounds the memory beyond X."""
 
 
 def centre_and_scale(X):
-    """A centre for each feature, and one over its standard deviation.
+    """Return a centre for each feature, and one over its standard deviation.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def centre_and_scale(X):
 
 
 def _moments(X):
-    """Mean, standard deviation and largest magnitude of the finite entries of dense columns."""
+    """Return mean, standard deviation and largest magnitude of the finite entries per column."""
     X = X.astype(np.float64)
     finite = np.isfinite(X)
     X[~finite] = 0
@@ -71,12 +71,12 @@ def _moments_by_column(X):
 
 
 def _power_above(size):
-    """The power of two above each size, within the range of numbers."""
+    """Return the power of two above each size, within the range of float64."""
     return np.ldexp(1.0, np.clip(np.frexp(size)[1], -1000, 1000))
 
 
 def _rounded(mean, deviation, size):
-    # Below this, a deviation is what rounding makes of equal values.
+    # A deviation below this is the rounding error of equal values.
     varies = (deviation > 1e-13 * size) & (deviation > 1e-140)
     fraction, exponent = np.frexp(1 / np.where(varies, deviation, 1))
     scale = np.where(varies, np.ldexp(np.round(fraction * 4096) / 4096, exponent), 0)

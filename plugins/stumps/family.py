@@ -16,14 +16,15 @@ class StumpFamily(cwboost.WeakLearnerFamily):
     Parameters
     ----------
     max_features : int, float, "sqrt" or None, default=None
-        Features drawn anew each round: so many, this fraction of all (in (0, 1]), the square
-        root of their number, or all. Pricing is exact only with None.
+        Number of features drawn in each round: an int is that number, a float in (0, 1] that
+        fraction of all, "sqrt" the square root of all; None searches all. Pricing is exact only
+        with None.
 
     Notes
     -----
-    A search covers every threshold between distinct values of every feature in play, both signs,
-    and both sides for missing values (NaN), learned stump by stump. Where training saw none, NaN
-    gets the output of the better constant. Sparse matrices stay sparse.
+    A search covers every threshold between distinct values of every drawn feature, both signs, and
+    both outputs for missing values (NaN), chosen for each stump. If the feature has no NaN in
+    training, NaN gets the output of the better constant. Sparse matrices stay sparse.
     """
 
     name = "stump"

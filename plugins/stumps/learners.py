@@ -13,20 +13,20 @@ from cwboost.kernels import AdditiveScores, canonical_csc
 __all__ = ["StumpLearners"]
 
 CHUNK = 2**20
-"""Outputs computed at a time, so that memory beyond them stays flat."""
+"""Number of outputs computed at a time, which bounds the scratch memory."""
 
 
 class StumpLearners(cwboost.ArrayLearners):
     """Fitted decision stumps, as flat arrays.
 
-    A stump is ``polarity`` where ``x[feature] > threshold``, ``missing`` where ``x[feature]`` is
-    NaN and ``-polarity`` elsewhere. With feature -1 it is ``polarity`` for every example.
+    A stump is ``polarity`` if ``x[feature] > threshold``, ``missing`` if ``x[feature]`` is NaN
+    and else ``-polarity``. With feature -1 it is ``polarity`` for every example.
 
     Parameters
     ----------
     feature : ndarray of shape (n_stumps,), dtype int32
     threshold : ndarray of shape (n_stumps,), dtype float64
-        Never NaN; ``inf`` sets missing values against present ones.
+        Never NaN; ``inf`` separates missing values from present ones.
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
     n_features : int
     """
@@ -54,7 +54,7 @@ class StumpLearners(cwboost.ArrayLearners):
         return out
 
     def _signs(self, values, stumps=slice(None)):
-        """Outputs of `stumps` at values of their features, shape (n, number of stumps)."""
+        """Return outputs of `stumps` at values of their features, shape (n, number of stumps)."""
         polarity, constant = self.polarity[stumps], self.feature[stumps] < 0
         signs = np.where((values > self.threshold[stumps]) | constant, polarity, -polarity)
         return np.where(np.isnan(values) & ~constant, self.missing[stumps], signs)

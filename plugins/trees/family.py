@@ -24,39 +24,39 @@ class TreeFamily(cwboost.WeakLearnerFamily):
     Parameters
     ----------
     max_depth : int or None, default=8
-        Tests between the root and a leaf, at most.
+        Largest number of comparisons between the root and a leaf; None sets no limit.
     max_leaf_nodes : int or None, default=None
-        At least 2. Where given, the node of largest gain is split first, until there are so many
-        leaves; else nodes are split depth first.
+        Largest number of leaves, at least 2: the node of largest gain is split first, until the
+        tree has this number of leaves. None splits nodes depth first, without a limit.
     min_samples_leaf : int, default=1
-        Training examples of non-zero weight in a leaf, at least.
+        Least number of training examples of non-zero weight in a leaf.
     max_features : int, float, "sqrt" or None, default="sqrt"
-        Features drawn at each node among those that vary there: so many, this fraction of all
-        (in (0, 1]), the square root of their number, or all.
+        Number of features drawn at each node among those that vary there: an int is that number,
+        a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
     criterion : {"gini", "entropy", "edge"}, default="gini"
-        What a split is chosen by: the impurity of the weighted two-class problem of signs, or the
-        edge itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
-        "edge" pricing is exact on the binned data.
+        Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
+        itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
+        "edge", the best stump on the binned data is found.
     splitter : {"auto", "best", "random"}, default="auto"
-        What a drawn feature offers a node: its best threshold, or one drawn uniformly between the
+        Threshold of a drawn feature at a node: the best one, or one drawn uniformly between the
         smallest and the largest value there (extremely randomised trees, Geurts, Ernst and
         Wehenkel 2006), which makes smoother ensembles in less time. "auto" is "best" with
         criterion "edge" and "random" with the others.
     max_bins : int, default=256
-        Bins a feature, 2 to 256, with the one that missing values take where there are any. A
-        feature with no more distinct values is not rounded at all.
+        Largest number of bins per feature, 2 to 256, including the bin of missing values if there
+        are any. A feature with at most this number of distinct values is not rounded.
     trim : float or "auto", default="auto"
         In [0, 1). Examples of the smallest weights, up to this fraction of the sum of a target's
-        absolute weights, take no part in growing its tree (weight trimming, Friedman, Hastie and
-        Tibshirani 2000); they do count in its outputs and edge. Boosting soon concentrates the
-        weight on few examples, and growing costs in proportion to them. "auto" is 0 with
-        criterion "edge" and 0.05 with the others.
+        absolute weights, are left out when its tree is grown (weight trimming, Friedman, Hastie
+        and Tibshirani 2000); they count in its outputs and edge. Boosting soon concentrates the
+        weight on few examples, and the cost of growing is proportional to their number. "auto" is
+        0 with criterion "edge" and 0.05 with the others.
 
     Notes
     -----
-    NaN goes to the side, learned at each node, that gains more; where a node has seen none, to
-    the heavier side. Sparse matrices stay sparse, at five bytes a stored entry; dense ones take one
-    byte an entry, and two where the best split among all features is searched.
+    NaN goes to the side of greater gain, learned at each node, or to the heavier side if the node
+    has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
+    ones take one byte per entry, and two if the best split among all features is searched.
     """
 
     name = "tree"
@@ -95,7 +95,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         return TreePricer(grower, binned, context.random_state)
 
     def _settings(self, n_features):
-        """Checked hyper-parameters in the kernel's terms."""
+        """Check the hyper-parameters and return them in the kernel's terms."""
         _check_int("max_bins", self.max_bins, 2, 256)
         _check_int("min_samples_leaf", self.min_samples_leaf, 1)
         if self.max_depth is not None:
@@ -131,7 +131,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
 
 class TreePricer(cwboost.Pricer):
-    """Trees on one training matrix, grown once a round for every target."""
+    """Trees on one training matrix, one grown per target in each round."""
 
     releases_gil = True
 

@@ -17,8 +17,8 @@ class TreeLearners(cwboost.WeakLearners):
     """Fitted binary trees with leaves -1 and +1, as flat arrays.
 
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
-    their parent, the right one directly behind the left. At an inner node an example goes right
-    where ``x[feature] > threshold``, or where ``x[feature]`` is NaN and ``missing`` is +1.
+    their parent, the right one directly after the left. At an inner node an example goes right if
+    ``x[feature] > threshold``, or if ``x[feature]`` is NaN and ``missing`` is +1.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class TreeLearners(cwboost.WeakLearners):
         return self._evaluator
 
     def _check(self, X):
-        """X in a form that the evaluator reads."""
+        """Check X and return it in a form that the evaluator reads."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         return rows_for_trees(X)

@@ -1,4 +1,4 @@
-"""A base class for families of thresholds on derived features: the author computes the features."""
+"""A base class for families of thresholds on features that the author computes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ THRESHOLDS = {
 }
 
 CHUNK = 2**20
-"""Values of derived features computed at a time, so that memory beyond them stays flat."""
+"""Number of derived values computed at a time, which bounds the scratch memory."""
 
 
 class DerivedFeatureFamily(WeakLearnerFamily):
     """Base of families whose learners compare a feature derived from the data with a threshold.
 
-    A subclass says how derived features are drawn and computed. Search for the best thresholds,
-    the constants, missing values, storage and fast prediction are given. A learner is `polarity`
+    A subclass draws and computes the derived features. This class searches thresholds and
+    constants, handles missing values, stores learners and predicts. A learner is `polarity`
     if its derived feature exceeds the threshold, `missing` if it is NaN, else ``-polarity``.
 
     Attributes
@@ -50,7 +50,7 @@ class DerivedFeatureFamily(WeakLearnerFamily):
         sorted once.
     exhaustive : bool, default=False
         Class attribute. True if `draw` returns every derived feature that the family has: pricing
-        is then exact.
+        is exact then.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class DerivedFeatureFamily(WeakLearnerFamily):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if not hasattr(cls, "layout"):
-            return  # A base class of families, which says no more than this one.
+            return  # A base class of families without a layout of its own.
         taken = sorted(set(cls.layout) & set(THRESHOLDS))
         if taken:
             raise TypeError(f"{cls.__name__}.layout: the names {taken} belong to the base class")
@@ -125,13 +125,13 @@ class DerivedFeatureFamily(WeakLearnerFamily):
         Returns
         -------
         ndarray of shape (n_samples, n_derived)
-            NaN is a missing value; overflow and division by zero raise no warning here. A row of
-            it must depend on that row of X alone, to the last bit. A product with BLAS
+            NaN is a missing value; overflow and division by zero raise no warning here. Each row
+            must depend on that row of X alone, to the last bit. A product with BLAS
             (``X @ directions``) does not promise that; `cwboost.kernels.Projector` does.
         """
 
     def check_parameters(self, n_features: int) -> None:
-        """Raise ValueError, naming it, for a hyper-parameter out of range; called by `bind`."""
+        """Raise ValueError that names a hyper-parameter out of range; `bind` calls this."""
 
     @classmethod
     def check_stored(cls, n_features: int, **parameters) -> None:
@@ -147,7 +147,7 @@ class DerivedFeatureFamily(WeakLearnerFamily):
 
 
 class DerivedPricer(Pricer):
-    """Searches thresholds on the derived features of one training matrix."""
+    """Search of thresholds on the derived features of one training matrix."""
 
     def __init__(self, family: DerivedFeatureFamily, X, context: BindContext):
         self.n_samples = X.shape[0]
@@ -166,7 +166,7 @@ class DerivedPricer(Pricer):
         return _priced(learners, features.search_shared(weights))
 
     def _draw(self) -> tuple[DerivedLearners, SortedFeatures]:
-        """A batch with one learner per derived feature, yet without thresholds; the features."""
+        """Return a batch of one learner, still without threshold, per feature; and the features."""
         drawn = self._family.draw(self._X, self._context.random_state)
         n_derived = len(next(iter(drawn.values())))
         blank = {name: np.ones(n_derived) for name in THRESHOLDS}
@@ -189,7 +189,7 @@ class DerivedLearners(ArrayLearners):
     family: ClassVar[type[DerivedFeatureFamily]]
 
     def derived(self, X) -> np.ndarray:
-        """The derived feature of each learner, (n_samples, n_learners), a chunk at a time."""
+        """Return the derived feature of each learner, (n_samples, n_learners)."""
         values = np.empty((X.shape[0], len(self)))
         for rows, part in self._chunks(X):
             values[rows] = part
@@ -200,7 +200,7 @@ class DerivedLearners(ArrayLearners):
         step = max(1, CHUNK // max(1, len(self)))
         for start in range(0, X.shape[0] if len(self) else 0, step):
             rows = slice(start, min(start + step, X.shape[0]))
-            with np.errstate(all="ignore"):  # What is NaN then is a missing value.
+            with np.errstate(all="ignore"):  # A NaN that results is a missing value.
                 values = self.family.transform(np.asarray(X[rows], dtype=np.float64), **parameters)
             values = np.asarray(values, dtype=np.float64)
             if values.shape != (rows.stop - start, len(self)):
@@ -220,7 +220,7 @@ class DerivedLearners(ArrayLearners):
         return outputs
 
     def scorer(self, coef):
-        """The default's sums over distinct derived features, each computed once."""
+        """Return the default's scorer, which computes each distinct derived feature once."""
         coef = sparse.csr_array(coef, dtype=np.float64)
         if coef.shape[0] != len(self):
             raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
@@ -241,7 +241,7 @@ class DerivedLearners(ArrayLearners):
         return scorer
 
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first learner of each derived feature, and which of these each learner has."""
+        """Return the first learner of each distinct feature, and the feature of each learner."""
         parameters = [getattr(self, name) for name in self.family.layout]
         rows = [b"".join(array[j].tobytes() for array in parameters) for j in range(len(self))]
         places: dict[bytes, int] = {}

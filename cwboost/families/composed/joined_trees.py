@@ -1,4 +1,4 @@
-"""Flat forms of several batches as one."""
+"""Joins flat forms of several batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
     forms : sequence of ThresholdTrees
         At least one.
     order : array-like of int, default=None
-        Which trees, counted through all forms; None takes all in order.
+        Indices of the trees, counted through all forms; None takes all in order.
     """
     if order is None:
         order = np.arange(sum(map(len, forms)))
@@ -40,7 +40,7 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
 
 
 def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:
-    """The same trees on one set of linear features; a plain feature is one of these too."""
+    """Return the same trees on one set of linear features, which includes plain features."""
     n_features = next(len(form.directions) for form in forms if form.directions is not None)
     columns, moved, n_columns = [], [], 0
     for form in forms:

@@ -29,14 +29,14 @@ class MixedFamily(WeakLearnerFamily):
     Parameters
     ----------
     families : sequence of str or WeakLearnerFamily, default=("stump", "tree")
-        Registered names and instances. Several may be of one family with other parameters.
+        Registered names and instances. A family may occur again with other parameters.
     selection : {"best", "random"}, default="best"
         "best": every round prices all families and takes, for each class, the learner of largest
-        edge, of the first family if several are equal. Pricing is then exact if that of all
-        families is, and the dual bound a certificate over their union. "random": every round draws
-        a family for each class, and only that one is priced.
+        edge; in a tie, that of the first family. If pricing of all families is exact, so is
+        pricing of the mixture, and the dual bound is a certificate over their union.
+        "random": every round draws a family for each class and prices only that one.
     shares : sequence of float or None, default=None
-        Relative frequencies with which "random" draws the families, > 0; None draws all alike.
+        Positive relative frequencies of the families in "random"; None draws all alike.
 
     Notes
     -----
@@ -60,7 +60,7 @@ class MixedFamily(WeakLearnerFamily):
             try:
                 members = self._members()
             except (TypeError, ValueError):
-                return params  # What is wrong with the families is for `bind` to say.
+                return params  # `bind` reports what is wrong with the families.
             for name, member in zip(_labels(members), members):
                 nested = member.get_params()
                 params.update((f"{name}__{key}", value) for key, value in nested.items())
@@ -167,10 +167,10 @@ class MixedPricer(Pricer):
 
 
 def _best_of(found) -> Priced:
-    """The learner of largest edge for each target, of results with the targets they are for."""
+    """Return the learner of largest edge for each target, of (pricer, result, targets)."""
     target = np.concatenate([targets[priced.target] for _, priced, targets in found])
     edges = np.concatenate([priced.edges for _, priced, _ in found])
-    order = np.lexsort((-edges, target))  # stable: the first family of those with one edge
+    order = np.lexsort((-edges, target))  # stable: in a tie, the first family
     best = order[np.diff(target[order], prepend=-1) > 0]
     batches = [MixedLearners.of(p.family.name, priced.learners) for p, priced, _ in found]
     return Priced(
@@ -182,7 +182,7 @@ def _best_of(found) -> Priced:
 
 
 def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:
-    """Names of the families, numbered if several are of one."""
+    """Return the names of the families, numbered if a name occurs more than once."""
     names = [member.name for member in members]
     return [
         name if names.count(name) == 1 else f"{name}-{names[: k + 1].count(name)}"

@@ -24,10 +24,10 @@ class MixedLearners(WeakLearners):
     Parameters
     ----------
     parts : mapping of str to WeakLearners
-        A batch by the registered name of its family.
+        Batches by the registered names of their families.
     part : ndarray of shape (n_learners,), int
-        Which part each learner belongs to, an index into the sorted names. The learners of a part
-        follow each other in the order of its batch.
+        The part of each learner, an index into the sorted names. The learners of a part keep the
+        order of its batch.
 
     Notes
     -----
@@ -38,20 +38,20 @@ class MixedLearners(WeakLearners):
         part = np.asarray(part, dtype=np.int32)
         names = sorted(parts)
         used = [k for k, name in enumerate(names) if len(parts[name])]
-        # Without empty parts, so that equal batches are stored alike.
+        # Empty parts are dropped, so that equal batches are stored alike.
         self.parts = {names[k]: parts[names[k]] for k in used}
         self.part = np.searchsorted(used, part).astype(np.int32)
 
     @classmethod
     def of(cls, name: str, learners: WeakLearners) -> MixedLearners:
-        """Learners of one family as a mixed batch."""
+        """Return learners of one family as a mixed batch."""
         return cls({name: learners}, np.zeros(len(learners), dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self.part)
 
     def _places(self):
-        """Name, batch and places among all learners of each part."""
+        """Yield name, batch and places among all learners of each part."""
         for k, (name, batch) in enumerate(self.parts.items()):
             yield name, batch, np.flatnonzero(self.part == k)
 
@@ -88,7 +88,7 @@ class MixedLearners(WeakLearners):
         return join_trees(forms, np.argsort(self._order()))
 
     def _order(self) -> np.ndarray:
-        """Places of the learners in the order of the parts, one behind the other."""
+        """Return the places of the learners, part after part."""
         return np.argsort(self.part, kind="stable")
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -29,15 +29,14 @@ class SklearnFamily(WeakLearnerFamily):
     """Weak learners fitted by a scikit-learn classifier that takes ``sample_weight``.
 
     For each class and round a clone is fitted to a binary problem: an example's label is the sign
-    of its weight, its ``sample_weight`` the absolute value. If it does worse than a constant, the
-    constant takes its place.
+    of its weight, its ``sample_weight`` the absolute value. A constant replaces a clone that does
+    worse than the constant.
 
     Parameters
     ----------
     estimator : scikit-learn classifier or None, default=None
-        None stands for ``DecisionTreeClassifier(max_depth=2)``. If it has a parameter
-        ``random_state`` that is None, every clone gets a seed drawn from the generator of
-        training.
+        None stands for ``DecisionTreeClassifier(max_depth=2)``. If its parameter ``random_state``
+        is None, every clone gets a seed drawn from the generator of training.
 
     Notes
     -----
@@ -46,8 +45,8 @@ class SklearnFamily(WeakLearnerFamily):
     loaded without pickle and exported to ONNX. With any other classifier a model trains, predicts
     and can be pickled; ``save`` refuses it.
 
-    Sparse data are not taken, since scikit-learn fits other models to them than to the same data in
-    dense form. Missing values are taken if the classifier takes them.
+    Sparse data are refused, since scikit-learn fits other models to them than to the same data in
+    dense form. Missing values are accepted if the classifier accepts them.
 
     Pricing is never exact, and slow: a clone is validated, fitted and evaluated in every round for
     every class. On PENDIGITS (10,992 examples, 16 features, 10 classes) a round with
@@ -85,13 +84,13 @@ class SklearnFamily(WeakLearnerFamily):
 
 
 class SklearnPricer(Pricer):
-    """Fits a clone for every target."""
+    """Pricing by a clone fitted for every target."""
 
     def __init__(self, X, estimator, context: BindContext):
         self.n_samples, self.n_features = X.shape
         self._X = X
         self._form = learners_class(estimator)
-        # Trees of scikit-learn refuse what float32 cannot hold; no split tells it from less.
+        # Trees of scikit-learn refuse values beyond float32; clipping changes no split.
         self._fitted_on = _clipped(X) if self._form is TreeModels else X
         self._estimator = estimator
         self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
@@ -100,7 +99,7 @@ class SklearnPricer(Pricer):
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         seeds = self._random_state.integers(2**31, size=len(weights)) if self._seeded else None
-        # One thread of the linear algebra: its sums depend on how many there are.
+        # Linear algebra on one thread, since its sums depend on the number of threads.
         with self._libraries.limit(limits=1):
             found = [
                 self._price_one(row, None if seeds is None else int(seeds[t]))
@@ -114,7 +113,7 @@ class SklearnPricer(Pricer):
         )
 
     def _price_one(self, row, seed) -> tuple[SklearnLearners, np.ndarray, float]:
-        """The learner for one row of weights, its outputs and its edge."""
+        """Return the learner for one row of weights, its outputs and its edge."""
         total = float(row.sum())
         rows = np.flatnonzero(row)
         label = np.where(row[rows] > 0, 1, -1)
@@ -135,13 +134,13 @@ class SklearnPricer(Pricer):
         if seed is not None:
             estimator.set_params(random_state=seed)
         X = self._fitted_on if len(rows) == self.n_samples else self._fitted_on[rows]
-        # Mean one, as scikit-learn's own defaults expect.
+        # Mean one, as the defaults of scikit-learn expect.
         estimator.fit(X, label, sample_weight=size / size.max() / np.mean(size / size.max()))
         return self._form.of(estimator, self.n_features)
 
 
 def _clipped(X):
-    """X with its values in the range of float32; X itself if they are."""
+    """Return X clipped to the range of float32; X itself if it is in that range."""
     if X.dtype.kind != "f" or not (np.abs(X) > LARGEST).any():
         return X
     return np.clip(X, -LARGEST, LARGEST)

@@ -32,11 +32,11 @@ FLAT_CLASSIFIERS = {
     "RidgeClassifier": "sklearn.linear_model",
     "SGDClassifier": "sklearn.linear_model",
 }
-"""Classifiers whose fitted form is known, by name, and the module that exports each."""
+"""Classifiers with a known fitted form, by name, and the module that exports each."""
 
 
 def learners_class(estimator) -> type[SklearnLearners]:
-    """How fitted clones of an estimator are kept: exactly these classes have a flat form."""
+    """Return the class that stores fitted clones of an estimator; exact types have a flat form."""
     kind = type(estimator)
     module = FLAT_CLASSIFIERS.get(kind.__name__, "nowhere")
     if not kind.__module__.startswith(f"{module}."):
@@ -45,7 +45,7 @@ def learners_class(estimator) -> type[SklearnLearners]:
 
 
 class SklearnLearners(WeakLearners):
-    """A batch of fitted binary classifiers; the subclasses say in which form.
+    """A batch of fitted binary classifiers; each subclass stores one form.
 
     Each form has ``of(estimator, n_features)``, one learner that predicts as a fitted estimator
     with the classes -1 and +1 does, ``constant(sign, n_features)``, and ``reversed()``.
@@ -151,7 +151,7 @@ class LinearModels(ArrayLearners, SklearnLearners):
     @classmethod
     def of(cls, estimator, n_features: int) -> LinearModels:
         weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
-        # Without an intercept, scikit-learn has a plain 0 here.
+        # Without an intercept, scikit-learn stores a plain 0 here.
         intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64)).ravel()[:1]
         if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
             return cls.constant(1, n_features)
@@ -170,7 +170,7 @@ class LinearModels(ArrayLearners, SklearnLearners):
         return self._signs(self._projector()(X))
 
     def _projector(self) -> Projector:
-        """The products with all weights; with one column of zeros if there are no learners."""
+        """Return the products with all weights; one column of zeros if there are no learners."""
         return Projector(self.weights.T if len(self) else np.zeros((self.weights.shape[1], 1)))
 
     def _signs(self, values) -> np.ndarray:

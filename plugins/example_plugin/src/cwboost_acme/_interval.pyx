@@ -1,8 +1,8 @@
 """The best interval of a sorted feature is its subarray of greatest or least sum of weights.
 
-With S the sum of all weights and I that of the examples inside, an interval has the edge
-2 I - S. So the best one has the greatest I, or the least with the signs swapped: Kadane's scan
-finds both in one pass over the sorted values.
+Let S be the sum of all weights and I that of the examples inside. The edge of an interval is
+2 I - S, so the best interval has the greatest I, or the least with the signs swapped. Kadane's
+scan finds both in one pass over the sorted values.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ cdef void scan_feature(
     int64_t feature,
     Found* best,
 ) noexcept nogil:
-    """Improve `best` by the intervals of one feature; equal values are taken together."""
+    """Improve `best` by the intervals of one feature; equal values stay together."""
     cdef Py_ssize_t start = 0, end, first_of_most = 0, first_of_least = 0
     cdef double block, most = 0.0, least = 0.0
     while start < n:
@@ -53,7 +53,7 @@ cdef void scan_feature(
 def best_intervals(
     const double[:, ::1] values, const int32_t[:, ::1] order, const double[:, :] weights
 ):
-    """The best interval for each target.
+    """Return the best interval for each target.
 
     Parameters
     ----------

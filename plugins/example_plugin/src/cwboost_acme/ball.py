@@ -34,7 +34,7 @@ class BallPricer(cwboost.Pricer):
         return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
 
     def best(self, row):
-        # With P the weight inside and S that of all examples, the edge is P - (S - P).
+        # The edge is P - (S - P); P is the weight inside, S that of all examples.
         edge = 2 * row[self.order].cumsum(axis=0) - row.sum()
         best = np.unravel_index(np.where(self.is_cut, abs(edge), -1).argmax(), edge.shape)
         return *best, 1 if edge[best] >= 0 else -1

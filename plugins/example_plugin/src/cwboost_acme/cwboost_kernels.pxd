@@ -2,23 +2,24 @@
 #
 #     from cwboost.kernels cimport assign_bit, packed_edge, packed_size
 #
-# Everything here is inline: it is compiled into the module that uses it, nothing is looked up in
-# cwboost when that module is loaded, and a plugin built with one cwboost runs with another. There
-# are no extension types for the same reason. A struct never changes its fields; one that had to
-# would get a new name. CYTHON_API_VERSION grows when a name is removed or changes its meaning.
+# Everything here is inline: it is compiled into the module that uses it, that module looks up
+# nothing in cwboost when it is loaded, and a plugin built with one cwboost runs with another. For
+# the same reason there are no extension types. The fields of a struct never change; a struct with
+# other fields gets a new name. CYTHON_API_VERSION grows when a name is removed or changes its
+# meaning.
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 cdef enum:
     CYTHON_API_VERSION = 1
 
-# Outputs of a learner are packed, eight examples a byte, the first example in the lowest bit; a
-# set bit is +1, a clear one -1. Bits behind the last example are clear.
+# Outputs of a learner are packed, eight examples per byte, the first example in the lowest bit; a
+# set bit is +1, a clear one -1. Padding bits after the last example are clear.
 ctypedef uint8_t bits_t
 
-# Where to cut a sorted feature: examples in places 0..position of the order are on the left. The
+# A cut of a sorted feature: examples in places 0..position of the order are on the left. The
 # learner with `polarity` on the right and -polarity on the left has this edge, which is not
-# negative. position is n - 1 for the constant `-polarity`, which has everything on the left.
+# negative. position is n - 1 for the constant `-polarity`, with all examples on the left.
 cdef struct Cut:
     double edge
     Py_ssize_t position
@@ -29,8 +30,8 @@ cdef extern from *:
     """
     /* The scan behind best_cuts. For a target whose weights sum to T, half = T / 2 - P walks down
      * the sorted examples; |half| is half the edge of a cut. Targets are walked eight at a time
-     * (two at a time if there are fewer), so that the weights of an example are one line of the
-     * cache. The scan keeps the largest |half| only; its chunk is scanned again for the place. */
+     * (two at a time if there are fewer), so that the weights of an example are one cache line.
+     * The scan keeps only the largest |half|; its chunk is scanned again for the position. */
     #ifndef CWBOOST_CUTS
     #define CWBOOST_CUTS
     #include <math.h>
@@ -58,7 +59,7 @@ cdef extern from *:
     #endif
     #define CWBOOST_CHUNK 256
 
-    /* Walk examples first..last-1, which are not the last of all; half and most: 2 * pairs. */
+    /* Walk examples first..last-1, without the last of all. half and most have 2 * pairs. */
     static inline void cwboost_walk(const double *values, const int32_t *order, const double *rows,
                                     int64_t stride, int64_t first, int64_t last, int pairs,
                                     double *half, double *most)
@@ -80,7 +81,7 @@ cdef extern from *:
         }
     }
 
-    /* The first cut of a chunk with this |half|, which the chunk has; half is that at its start. */
+    /* Return the first cut of a chunk with |half| = most, which exists; *half is at its start. */
     static inline int64_t cwboost_locate(const double *values, const int32_t *order,
                                          const double *weights, int64_t stride, int64_t k,
                                          double most, double *half)
@@ -91,8 +92,8 @@ cdef extern from *:
         }
     }
 
-    /* The best cut of each of 2 * pairs targets that exceeds best[t], which is half an edge: half
-     * the edge, now signed, and where; where is -1 if there is none. */
+    /* Find, for each of 2 * pairs targets, the best cut whose half edge exceeds best[t]: best[t]
+     * becomes its half edge, signed, and where[t] its position, -1 if there is none. */
     static inline void cwboost_scan(const double *values, const int32_t *order, const double *rows,
                                     int64_t stride, int64_t n, int pairs, const double *totals,
                                     double *best, int64_t *where)
@@ -132,32 +133,32 @@ cdef extern from *:
 
 
 cdef inline Py_ssize_t packed_size(Py_ssize_t n_samples) noexcept nogil:
-    """Bytes that hold the outputs of one learner."""
+    """Return the number of bytes that hold the outputs of one learner."""
     return (n_samples + 7) >> 3
 
 
 cdef inline bint get_bit(const bits_t* bits, Py_ssize_t i) noexcept nogil:
-    """Whether the output for example i is +1."""
+    """Return True if the output for example i is +1."""
     return (bits[i >> 3] >> (i & 7)) & 1
 
 
 cdef inline int8_t get_sign(const bits_t* bits, Py_ssize_t i) noexcept nogil:
-    """The output for example i, -1 or +1."""
+    """Return the output for example i, -1 or +1."""
     return <int8_t> (2 * get_bit(bits, i) - 1)
 
 
 cdef inline void set_bit(bits_t* bits, Py_ssize_t i) noexcept nogil:
-    """Make the output for example i +1."""
+    """Set the output for example i to +1."""
     bits[i >> 3] |= <bits_t> (1 << (i & 7))
 
 
 cdef inline void clear_bit(bits_t* bits, Py_ssize_t i) noexcept nogil:
-    """Make the output for example i -1."""
+    """Set the output for example i to -1."""
     bits[i >> 3] &= <bits_t> ~(1 << (i & 7))
 
 
 cdef inline void assign_bit(bits_t* bits, Py_ssize_t i, bint positive) noexcept nogil:
-    """Make the output for example i +1 where positive, else -1."""
+    """Set the output for example i to +1 if positive, else to -1."""
     if positive:
         set_bit(bits, i)
     else:
@@ -179,7 +180,7 @@ cdef inline void pack_signs(
 cdef inline void unpack_signs(
     const bits_t* bits, Py_ssize_t n_samples, int8_t* signs, Py_ssize_t stride
 ) noexcept nogil:
-    """Inverse of pack_signs."""
+    """Unpack outputs; the inverse of pack_signs."""
     cdef Py_ssize_t i
     for i in range(n_samples):
         signs[i * stride] = get_sign(bits, i)
@@ -188,7 +189,7 @@ cdef inline void unpack_signs(
 cdef inline double packed_edge(
     const bits_t* bits, const double* weights, Py_ssize_t n_samples
 ) noexcept nogil:
-    """Edge of a learner, sum_i weights[i] h(x_i), summed in the order of the examples."""
+    """Return the edge sum_i weights[i] h(x_i), summed in the order of the examples."""
     cdef double edge = 0.0
     cdef Py_ssize_t i
     for i in range(n_samples):
@@ -203,11 +204,11 @@ cdef inline Cut best_cut(
     double total,
     Py_ssize_t n_samples,
 ) noexcept nogil:
-    """The best threshold on one feature: argmax over cuts of |sum_i weights[i] h(x_i)|.
+    """Return the best cut of one feature: argmax over cuts of |sum_i weights[i] h(x_i)|.
 
-    `values` are those of the feature in ascending order, with no NaN; order[k] is the example
-    behind values[k]; `total` is the sum S of all weights, taken once per target and not once per
-    feature. With P the sum of the weights up to a cut, the edge of +1 on the right is S - 2 P.
+    `values` are those of the feature in ascending order, without NaN; order[k] is the example
+    that has values[k]; `total` is the sum S of all weights, computed once per target and not once
+    per feature. With P the sum of the weights up to a cut, the edge of +1 on the right is S - 2 P.
     Equal values are never separated. Ties go to the constant, then to the leftmost cut.
     n_samples must be positive.
     """
@@ -219,7 +220,7 @@ cdef inline Cut best_cut(
         prefix += weights[order[k]]
         edge = total - 2.0 * prefix
         size = edge if edge >= 0.0 else -edge
-        # The rare case first: both conditions are then foreseen by the processor.
+        # The rarer condition comes first, so that the processor predicts both.
         if size > most and values[k] < values[k + 1]:
             most, position = size, k
             best.polarity = 1 if edge >= 0.0 else -1
@@ -231,7 +232,7 @@ cdef inline Cut best_cut(
 cdef inline void best_constants(
     const double* totals, Py_ssize_t n_samples, Py_ssize_t n_targets, Cut* cuts, int32_t* features
 ) noexcept nogil:
-    """The better constant for each target, as a cut of feature -1: what best_cuts improves on."""
+    """Set each cut to the better constant, of feature -1; best_cuts then improves it."""
     cdef Py_ssize_t t
     for t in range(n_targets):
         cuts[t].edge = totals[t] if totals[t] >= 0.0 else -totals[t]
@@ -253,9 +254,9 @@ cdef inline void best_cuts(
 ) noexcept nogil:
     """Improve the cuts of all targets by those of one feature, as best_cut finds them.
 
-    `rows` are the weights with the targets of an example side by side, of shape (n_samples,
-    n_targets), `totals` their sums over the examples. If a cut of this feature has a larger edge
-    than cuts[t], it takes its place and features[t] becomes `feature`.
+    `rows` are the weights, of shape (n_samples, n_targets), and `totals` their sums over the
+    examples. If a cut of this feature has a larger edge than cuts[t], it replaces cuts[t], and
+    features[t] becomes `feature`.
     """
     cdef Py_ssize_t t = 0, j, start, width
     cdef double best[8]

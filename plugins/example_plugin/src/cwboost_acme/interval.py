@@ -38,7 +38,7 @@ class IntervalPricer(cwboost.Pricer):
         self.values = np.take_along_axis(columns, self.order, axis=1)
         inner, outer = self.values[:, :-1], self.values[:, 1:]
         middle = inner + (outer - inner) / 2
-        # Bounds between neighbours, open at both ends; never above the upper neighbour's value.
+        # Bounds between neighbours, infinite at both ends, at most the upper neighbour's value.
         self.bounds = np.full((len(columns), self.n_samples + 1), np.inf)
         self.bounds[:, 0] = -np.inf
         self.bounds[:, 1:-1] = np.where(middle < outer, middle, inner)
