@@ -1,7 +1,7 @@
-/* A stump search where the rows of all targets do not fit the caches.
+/* A stump search for weights whose rows do not fit the caches.
  *
- * Walking a column in sorted order then costs a line of memory per entry. So the entries are
- * looked at twice. Block by block of examples (blocks.h), in the order of memory, come the sums
+ * Walking a column in sorted order then loads a cache line per entry. Therefore a first pass, block
+ * by block of examples (blocks.h), in the order of memory, computes the sums
  *
  *     S = sum of k(i),   M = sum of |k(i)|        over the examples of a bin, for every target
  *
@@ -10,16 +10,16 @@
  *
  *     e - N <= -T/2 + prefix <= e + P,    hence   |E| / 2 <= max(e + P, N - e),
  *
- * and only bins in which this bound reaches what is already sure are walked, in sorted order. All
- * of these sums of integers are exact: bins that are left out hold no stump that could win, and
- * the winner is the same as without them, to the bit.
+ * and only bins whose bound reaches an |E| / 2 already known are walked, in sorted order. All these
+ * sums of integers are exact: the other bins hold no stump that could win, and the winner has the
+ * same bits as without bins.
  */
 #ifndef CWBOOST_STUMP_BINS_H
 #define CWBOOST_STUMP_BINS_H
 
 #include "stumps/kernels.h"
 
-/* Turn the sums S and M of a column's bins into where a walk enters each and its bound there. */
+/* Turn the sums S and M of a column's bins into the entry value e and the bound of each bin. */
 static inline void cwb_bin_bounds(const cwb_rows *rows, const cwb_column *c, int32_t *bins) {
     const int64_t n_bins = cwb_bins(c), forward = cwb_part_bins(c, c->n_forward);
     for (int64_t l = 0; l < rows->lanes; l++) {
@@ -36,8 +36,8 @@ static inline void cwb_bin_bounds(const cwb_rows *rows, const cwb_column *c, int
     }
 }
 
-/* Whether bin k may hold a winner of some target, whose |E| / 2 is `sure` at least. Its bound is
- * off by at most `error`, as the sums of a scan are. */
+/* Return 1 if bin k may hold a winner of some target, whose |E| / 2 is at least `sure`. The error
+ * of its bound is at most `error`, as for the sums of a scan. */
 static inline int cwb_bin_counts(const int32_t *bins, int64_t k, int64_t lanes, const double *sure,
                                  double error) {
     const int32_t *bound = bins + (2 * k + 1) * lanes;
@@ -46,7 +46,7 @@ static inline int cwb_bin_counts(const int32_t *bins, int64_t k, int64_t lanes, 
     return counts;
 }
 
-/* Walk bin k of a column, which cwb_bin_bounds has seen; returns how many positions it has. */
+/* Walk bin k of a column after cwb_bin_bounds; returns its number of positions. */
 static inline int64_t cwb_walk_bin(const cwb_stump_kernels *kernels, const cwb_rows *rows,
                                    const cwb_column *c, int64_t k, const int32_t *bins,
                                    int32_t *best, int32_t *trace) {

@@ -1,7 +1,7 @@
-"""The scan of a stump search over so many examples that their rows do not fit the caches.
+"""The scan of a stump search for examples whose rows of weights do not fit the caches.
 
-Bins of every column get their sums in the order of memory, and only those are walked in sorted
-order whose bound reaches what is sure already: see bins.h.
+The sums of all bins are computed in the order of memory; only bins whose bound reaches an edge
+already known are walked in sorted order: see bins.h.
 """
 
 from cython.parallel cimport prange
@@ -29,12 +29,12 @@ cdef extern from "stumps/bins.h" nogil:
                          int32_t *trace)
     void cwb_leave_bin(const cwb_column *c, int64_t k, int64_t lanes, int32_t *trace)
 
-# Columns whose bins are summed together: the rows of a block serve all of them.
+# Number of columns whose bins are summed together, from the same rows of a block.
 cdef int64_t COLUMNS_OF_A_TASK = 8
 
 
 cdef class BinnedColumns:
-    """Columns in bins of positions, each kept in blocks of examples too: two bytes an entry.
+    """Columns in bins of positions, also stored in blocks of examples: two bytes per entry.
 
     Parameters
     ----------
@@ -73,9 +73,8 @@ cdef class BinnedColumns:
                      int n_threads) except -1:
         """Scan every column, without the bins that hold no winner.
 
-        `sure` is, for every lane, an |E| / 2 that is certain to be reached (by a constant), and
-        infinite where there is no target; it is raised. Returns the share of the positions that
-        was walked.
+        `sure` holds, for every lane, an |E| / 2 that is certainly reached (by a constant), and
+        infinity in lanes without a target; it is raised. Returns the walked share of the positions.
         """
         cdef int64_t n_columns = features.shape[0], lanes = part.rows.lanes, f, g, column
         cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
@@ -87,7 +86,7 @@ cdef class BinnedColumns:
         for g in prange(n_groups, nogil=True, schedule="dynamic", num_threads=n_threads):
             sum_bins(self, part, features, g * COLUMNS_OF_A_TASK,
                      min(n_columns, (g + 1) * COLUMNS_OF_A_TASK), bins)
-        # The most promising bin of every target first: what is found there is sure.
+        # The most promising bin of every target comes first, since its result raises `sure`.
         mark_promising(starts, features, lanes, bins, sure, walked)
         for f in prange(n_columns, nogil=True, schedule="dynamic", num_threads=n_threads):
             n_walked += walk_marked(self, part, features[f], f, bins, walked)
@@ -101,7 +100,7 @@ cdef class BinnedColumns:
 
 
 cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
-    """Scratch memory that begins with a line of the cache: rows of 64 bytes lie in one each."""
+    """Return scratch memory aligned to cache lines, so that a row of 64 bytes is one line."""
     cdef int32_t[::1] kept
     if name not in memory or memory[name].size < size + 16:
         memory[name] = np.empty(size + 16, dtype=np.int32)
@@ -111,7 +110,7 @@ cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
 
 cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,
                    int64_t first, int64_t beyond, int32_t *bins) noexcept nogil:
-    """Sums and bounds of the bins of features[first:beyond]."""
+    """Compute sums and bounds of the bins of features[first:beyond]."""
     cdef int64_t f, block, column, size = 2 * part.rows.lanes
     for f in range(first, beyond):
         column = features[f]
@@ -145,7 +144,7 @@ cdef void mark_promising(const int64_t *starts, const int64_t[::1] features, int
 
 cdef int64_t walk_marked(BinnedColumns self, const Slice *part, int64_t column, int64_t place,
                          const int32_t *bins, const uint8_t[::1] walked) noexcept nogil:
-    """Walk the marked bins of a column, or all of it if it has none; returns how many positions."""
+    """Walk the marked bins of a column, or all if it has none; returns the number of positions."""
     cdef int64_t k, first = self.bin_starts[column], n_walked = 0
     cdef const cwb_column *c = &self.columns[column]
     cdef int32_t *best = part.best + place * part.rows.lanes
@@ -171,7 +170,7 @@ cdef void raise_sure(const int32_t *best, int64_t lanes, double bound,
 cdef int64_t walk_rest(BinnedColumns self, const Slice *part, int64_t column, int64_t place,
                        const int32_t *bins, const uint8_t[::1] walked,
                        const double *sure) noexcept nogil:
-    """Of the other bins of a column, walk those that may hold a winner; how many positions."""
+    """Walk the other bins that may hold a winner; returns the number of positions."""
     cdef int64_t k, first = self.bin_starts[column], n_walked = 0
     cdef const cwb_column *c = &self.columns[column]
     cdef int32_t *trace = part.trace + 2 * part.rows.lanes * part.chunk_starts[column]

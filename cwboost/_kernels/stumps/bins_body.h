@@ -1,5 +1,5 @@
 /* Sums of bins, in the order of memory (bins.h): S of all lanes, then M, per bin. One pass over the
- * rows of a block serves every column, at two bytes per entry for its place. */
+ * rows of a block serves every column and reads two bytes per entry, its place in the block. */
 CWB_INLINE void CWB_NAME(bin_sums_parts)(const int32_t *rows, const cwb_blocked *c, int64_t block,
                                          int32_t *bins, const int parts) {
     const uint32_t *starts = c->starts + block * c->n_bins;

@@ -1,8 +1,8 @@
-/* How a column is cut: chunks of its trace, bins of positions, blocks of examples.
+/* The division of a column: chunks of its trace, bins of positions, blocks of examples.
  *
  * A part of a column, forward or backward, is walked in chunks. The trace of a column keeps, for
  * each chunk, the sums at its start and its largest |E| / 2: 2 x lanes numbers. A bin is a run of
- * chunks. A block is a run of examples whose rows of weights fit the second cache. Where rows fit
+ * chunks. A block is a run of examples whose rows of weights fit the second cache. If the rows fit
  * no cache, the entries of a column are also listed block by block, and within a block bin by bin.
  *
  * Cost of the lists: two passes over a column; two bytes per entry.
@@ -18,8 +18,7 @@
 #define CWB_BLOCK_BITS 13 /* 8,192 examples: rows of 64 bytes take half of the cache */
 #define CWB_BLOCK (1 << CWB_BLOCK_BITS)
 
-/* Positions of a chunk: few where that is no matter of memory, since settling a column costs a
- * chunk at least. */
+/* Positions of a chunk: few if memory allows, since settling a column costs at least one chunk. */
 static inline int64_t cwb_chunk(const cwb_column *c) {
     return c->n_forward + c->n_backward <= 16384 ? 128 : 512;
 }
@@ -28,7 +27,7 @@ static inline int64_t cwb_part_chunks(const cwb_column *c, int64_t n) {
     return (n + cwb_chunk(c) - 1) / cwb_chunk(c);
 }
 
-/* Chunks in the trace of a column; none where settling it costs little anyway. */
+/* Number of chunks in the trace of a column; 0 if settling the column is cheap without one. */
 static inline int64_t cwb_chunks(const cwb_column *c) {
     if (c->n_missing || c->n_forward + c->n_backward <= 2 * cwb_chunk(c)) return 0;
     return cwb_part_chunks(c, c->n_forward) + cwb_part_chunks(c, c->n_backward);
@@ -39,13 +38,13 @@ static inline int64_t cwb_part_bins(const cwb_column *c, int64_t n) {
     return (n + bin - 1) / bin;
 }
 
-/* Bins of a column: those of its forward part, then those of its backward part. None where a
- * column has no trace. */
+/* Number of bins of a column: those of its forward part, then those of its backward part; 0 if it
+ * has no trace. */
 static inline int64_t cwb_bins(const cwb_column *c) {
     return cwb_chunks(c) ? cwb_part_bins(c, c->n_forward) + cwb_part_bins(c, c->n_backward) : 0;
 }
 
-/* What bin k of a column covers: positions [from, to), and its first chunk in the trace. */
+/* Extent of bin k of a column: positions [from, to), and its first chunk in the trace. */
 typedef struct {
     int64_t from, to, chunk;
 } cwb_bin;
@@ -61,8 +60,8 @@ static inline cwb_bin cwb_bin_at(const cwb_column *c, int64_t k) {
     return bin;
 }
 
-/* A column cut both ways. Entries of block b in bin k: local[starts[b * n_bins + k]] and on, each
- * an example's place in its block. */
+/* A column in blocks and bins. Entries of block b in bin k begin at
+ * local[starts[b * n_bins + k]]; each is an example's place in its block. */
 typedef struct {
     uint16_t *local;
     uint32_t *starts;
@@ -79,8 +78,8 @@ static inline int cwb_block_column(const cwb_column *c, int64_t n_blocks, cwb_bl
     out->local = malloc((size_t)visited * sizeof *out->local);
     out->starts = calloc((size_t)n_lists + 2, sizeof *out->starts);
     if (!out->local || !out->starts) return -1;
-    /* Counted two places on, so that after the sums starts[list + 1] is where a list begins, and
-     * after the filling where it ends. */
+    /* Counted two places on: starts[list + 1] is the begin of a list after the sums, and its end
+     * after the filling. */
     uint32_t *next = out->starts + 1;
     for (int64_t k = 0; k < n_bins; k++) {
         const cwb_bin bin = cwb_bin_at(c, k);

@@ -6,7 +6,7 @@
  *     forward part   examples below the largest block, ascending
  *     backward part  examples above it, descending
  *
- * `last` marks the last example of a block in walking order: thresholds lie only behind those.
+ * `last` marks the last example of a block in walking order: thresholds lie only after these.
  * Examples whose value is missing (NaN) are kept apart. Equal values keep the order of examples.
  *
  * Cost: one radix pass per byte of the dtype, O(n) each.
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scan may read this many entries of an index beyond its end, to fetch rows in advance. */
+/* A scan may read this number of entries beyond the end of an index, to fetch rows ahead. */
 #define CWB_READ_AHEAD 24
 
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     int64_t n_backward;
     int64_t n_missing;
     double skipped; /* value of the block that is not visited */
-    int wide;       /* 1 where the index is of 32 bits */
+    int wide;       /* 1 if the index has 32 bits */
 } cwb_column;
 
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
 
 /* The stored values of a column: keys of those present, rows of those missing. */
 typedef struct {
-    cwb_keyed *keyed; /* n_present of them */
+    cwb_keyed *keyed; /* n_present entries */
     cwb_keyed *spare; /* scratch of the same length */
     uint32_t *missing;
     int64_t n_present;
@@ -52,7 +52,7 @@ typedef struct {
     int64_t begin, end;
 } cwb_block;
 
-/* Keys are bit patterns in the order of the numbers, with one zero. */
+/* Keys are bit patterns in the order of the numbers; both zeros have one key. */
 static inline uint64_t cwb_key_u8(uint8_t x) { return x; }
 
 static inline uint64_t cwb_key_f32(float x) {
@@ -69,7 +69,7 @@ static inline uint64_t cwb_key_f64(double x) {
     return bits >> 63 ? ~bits : bits | ((uint64_t)1 << 63);
 }
 
-/* The number behind a key of `bytes` bytes. */
+/* The number of a key of `bytes` bytes. */
 static inline double cwb_value_of_key(uint64_t key, int bytes) {
     if (bytes == 1) return (double)key;
     if (bytes == 4) {
@@ -89,7 +89,7 @@ static inline uint64_t cwb_key_of_zero(int bytes) {
 }
 
 /* Sort stably by the low `bytes` of the keys; bytes that all keys share cost one count. Returns
- * which of the two buffers holds the result. */
+ * the buffer that holds the result. */
 static inline const cwb_keyed *cwb_radix_sort(const cwb_unsorted *column) {
     cwb_keyed *from = column->keyed, *to = column->spare;
     const int64_t n = column->n_present;
@@ -147,8 +147,8 @@ static inline int64_t cwb_row(const cwb_column *c, int64_t p) {
                    : (int64_t)((const uint16_t *)c->index)[p];
 }
 
-/* Lay out a column from its sorted values without the block. Returns 0, or -1 when memory ran
- * out. */
+/* Lay out a column from its sorted values without the block. Returns 0, or -1 if memory ran out.
+ */
 static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const cwb_keyed *sorted,
                               cwb_block skipped, int wide) {
     const int64_t n = column->n_present, begin = skipped.begin, end = skipped.end;
@@ -178,8 +178,8 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
     return 0;
 }
 
-/* Sort a column. Of a sparse one the zeros are the block that is skipped, stored or not. Returns
- * 0, or -1 when memory ran out. */
+/* Sort a column. In a sparse one, the zeros, stored or not, are the block that is skipped. Returns
+ * 0, or -1 if memory ran out. */
 static inline int cwb_sort_column(cwb_column *c, const cwb_unsorted *column, int wide) {
     const cwb_keyed *sorted = cwb_radix_sort(column);
     cwb_block skipped;

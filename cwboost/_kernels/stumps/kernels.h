@@ -30,7 +30,7 @@
     6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers \
                         */
 #define CWB_COARSE 0x1p-20
-#define CWB_VECTOR 8      /* targets come in groups of so many int32 numbers */
+#define CWB_VECTOR 8      /* int32 numbers per group of targets */
 #define CWB_SCAN_LANES 64 /* most lanes of a row, with any instruction set */
 
 /* The weights of some targets: r[t * stride + i]. */
@@ -47,7 +47,7 @@ typedef struct {
     double scale, total;
 } cwb_target;
 
-/* k(i) of up to `lanes` targets, sample-major: rows[i * lanes + t], zeros behind the last target.
+/* k(i) of up to `lanes` targets, sample-major: rows[i * lanes + t], zeros after the last target.
  */
 typedef struct {
     const int32_t *rows;
@@ -56,7 +56,7 @@ typedef struct {
 } cwb_rows;
 
 typedef struct {
-    double edge;      /* |E|, in units of 1/scale; -1 where the column has no split */
+    double edge;      /* |E|, in units of 1/scale; -1 if the column has no split */
     double above;     /* E over the examples with a value: its sign is the output above */
     double missing;   /* sum over the missing examples: its sign is their output */
     int64_t position; /* of the last example that is walked before the threshold; n_forward +
@@ -64,8 +64,8 @@ typedef struct {
 } cwb_stump;
 
 /* One lane of the trace of a scan; `least` is the |E| / 2, in units of 2^20 / scale, that a chunk
- * must have seen to hold the winner. `alone`: no other stump is in question; `doubt` is the
- * difference of edges that sums from a trace cannot tell. */
+ * that holds the winner must reach. `alone`: no other stump can win; `doubt` is the largest
+ * difference of edges that sums from a trace cannot resolve. */
 typedef struct {
     const int32_t *trace;
     int64_t lanes, lane;
@@ -74,8 +74,8 @@ typedef struct {
 } cwb_traced;
 
 typedef struct {
-    int unit_lanes; /* rows may grow by so many lanes */
-    int most_lanes; /* of a row that one walk keeps in registers */
+    int unit_lanes; /* lanes by which rows may grow */
+    int most_lanes; /* most lanes of a row in one walk's registers */
     double (*mass)(const double *r, int64_t n);
     double (*total)(const double *r, double scale, int64_t n);
     double (*edge)(const double *r, const uint8_t *bits, int64_t n);
@@ -91,7 +91,7 @@ typedef struct {
 } cwb_stump_kernels;
 
 /* The power of two that brings a mass into (2^50, 2^51] (1 - 2^-8): 0 for a mass that is not
- * finite, infinity for one so small that there is none. */
+ * finite, infinity for one too small to have such a power. */
 static inline double cwb_scale_of(double mass) {
     int exponent;
     if (!isfinite(mass)) return 0.0;
@@ -104,7 +104,7 @@ static inline double cwb_fixed(double r, double scale) {
     return (r * scale + CWB_ROUND) - CWB_ROUND;
 }
 
-/* How far |E| / 2 of a scan, in units of 2^20 / scale, may be from the true one:
+/* Bound on the error of |E| / 2 of a scan, in units of 2^20 / scale:
  * m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M. */
 static inline double cwb_scan_bound(const cwb_column *c) {
     return 0.500001 * (double)(c->n_forward + c->n_backward + c->n_missing) + 2.0;

@@ -19,7 +19,7 @@
 
 static const cwb_stump_kernels CWB_NAME(cwb_stump_kernels) = {
     .unit_lanes = CWB_UNIT_LANES,
-    /* So many accumulators and maxima stay in registers. */
+    /* These accumulators and maxima stay in registers. */
     .most_lanes = CWB_IS(SSE2) ? 2 * CWB_UNIT_LANES : 4 * CWB_UNIT_LANES,
     .mass = CWB_NAME(mass),
     .total = CWB_NAME(total),

@@ -15,13 +15,13 @@ static inline void cwb_flip_rows(const cwb_column *c, int64_t from, int64_t to, 
     }
 }
 
-/* Packed outputs of the stump at `position`: `above` (-1 or +1) behind the threshold, -above
+/* Packed outputs of the stump at `position`: `above` (-1 or +1) after the threshold, -above
  * before it, `missing` for examples without a value. */
 static inline void cwb_write_outputs(const cwb_column *c, int64_t position, int above, int missing,
                                      int64_t n_samples, uint8_t *bits) {
     const int64_t visited = c->n_forward + c->n_backward, n_bytes = (n_samples + 7) / 8;
     const int forward = position < c->n_forward;
-    /* What most examples get: the side that the walk has not reached. */
+    /* The output of the side that the walk does not reach, which most examples get. */
     const int rest = forward ? above : -above;
     memset(bits, rest > 0 ? 0xFF : 0, (size_t)n_bytes);
     if (position < visited) cwb_flip_rows(c, forward ? 0 : c->n_forward, position + 1, bits);

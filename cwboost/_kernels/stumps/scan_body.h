@@ -2,8 +2,8 @@
  *
  * A walk starts from -T/2 and adds rows k(i) in the order of the feature: |sum| is |E| / 2 of a
  * threshold there, and counts at the ends of blocks of equal values. One pass serves all targets:
- * per entry one row of 4 x lanes bytes, two or three operations per register of it. An int32 sum
- * over m examples is off by at most m (1/2 + 2^-21).
+ * per entry one row of 4 x lanes bytes, with two or three operations per register. The error of an
+ * int32 sum over m examples is at most m (1/2 + 2^-21).
  *
  * The functions with `parts` and `wide` are inlined where both are constants. */
 
@@ -108,7 +108,7 @@ static void CWB_NAME(scan_with_missing)(const cwb_rows *rows, const cwb_column *
         if (top[l] + extra[l] > best[l]) best[l] = top[l] + extra[l];
 }
 
-/* Largest |E| / 2 of every lane into `best`; the trace is filled where cwb_chunks() is not 0. */
+/* Largest |E| / 2 of every lane into `best`; the trace is filled if cwb_chunks() is not 0. */
 static void CWB_NAME(scan)(const cwb_rows *rows, const cwb_column *c, int32_t *best,
                            int32_t *trace) {
     const int64_t middle = c->n_forward, end = middle + c->n_backward;

@@ -5,14 +5,14 @@ where h is -1 or +1 on either side of a threshold on one feature, or constant. T
 every feature are sorted once (sorted_columns.pyx); `StumpSearch.search` then
 
 1. turns the weights into fixed-point numbers, so that sums do not depend on their order;
-2. scans every column with int32 sums, a vector of targets at a time (scan_body.h), or, where the
+2. scans every column with int32 sums, a vector of targets at a time (scan_body.h), or, if the
    weights do not fit the caches, those parts of columns that may hold a winner (bins.h);
-3. settles, for each target, the columns which the scan's error bound cannot tell from the best
-   (settle_body.h), in the order of features;
+3. settles, for each target, the columns that the scan's error bound cannot distinguish from the
+   best (settle_body.h), in the order of features;
 4. writes the outputs of the winners from the sorted order, without reading the features again.
 
-Work is parallel over columns into slots of their own, and every sum is exact: the results have
-the same bits at any number of threads.
+Threads work on different columns and write to separate slots, and every sum is exact: the results
+have the same bits at any number of threads.
 """
 
 from cython.parallel cimport prange
@@ -36,16 +36,16 @@ cdef extern from "common/threshold.h" nogil:
 
 cdef int64_t ROWS_OF_A_TASK = 1024
 cdef int64_t CACHED_BYTES = 3 << 18
-# Rows of more than this are looked up in bins first: they are in no cache but the last, if that.
+# Rows of more bytes than this fit at most the last cache and are searched in bins first.
 cdef int64_t BINNED_BYTES = 1 << 24
-# When bins leave out less than half of the positions, the next searches go without them.
+# If bins leave out less than half of the positions, the next searches do not use them.
 cdef int SEARCHES_WITHOUT_BINS = 15
 
 
 cdef class StumpSearch:
-    """Search over sorted columns, with the scratch memory that it keeps between calls.
+    """Search over sorted columns; keeps scratch memory between calls.
 
-    Not to be called from two Python threads at once.
+    Two Python threads must not call it at once.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ cdef class StumpSearch:
     Attributes
     ----------
     use_bins : int
-        Whether to leave out bins that hold no winner: 1 wherever there can be some, 0 nowhere,
-        -1, the default, where it pays. The results are the same bits.
+        Leaves out bins that hold no winner: 1 whenever possible, 0 never, -1, the default, if it
+        saves time. The results have the same bits.
     """
 
     def __init__(self, SortedColumns columns not None):
@@ -73,7 +73,7 @@ cdef class StumpSearch:
 
     def search(self, const double[:, :] weights, const int64_t[::1] features, values,
                int n_threads):
-        """The best stump of every row of weights; see `cwboost.kernels.SortedFeatures.search`.
+        """Return the best stump per row of weights; see `cwboost.kernels.SortedFeatures.search`.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ cdef class StumpSearch:
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         if self.measure(&w, &scales[0], &totals[0], n_threads):
-            # So small that a scale would overflow: a power of two loses nothing.
+            # The mass is so small that a scale would overflow; a power of two loses nothing.
             factor = np.where(np.isinf(scales), 2.0**600, 1.0)
             found = self.search(np.asarray(weights) * factor[:, None], features, values,
                                 n_threads)
@@ -103,9 +103,9 @@ cdef class StumpSearch:
 
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       int n_threads) except -1:
-        # By examples, not by targets: with threads, each then finds what it has in its cache, since
-        # the solver wrote the weights by examples. Scales are powers of two: integer weights stay
-        # integers, and equal sums stay equal.
+        # Threads split the examples, not the targets: the solver wrote the weights by examples, so
+        # that each thread has its part in its cache. Scales are powers of two: integer weights
+        # stay integers, and equal sums stay equal.
         cdef int64_t n = self.n_samples, n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t n_targets = weights.n_targets, task, t, first, size
         cdef int n_used = threads(n * n_targets, n_threads)
@@ -136,18 +136,18 @@ cdef class StumpSearch:
     cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,
                              const int64_t[::1] features, Found[::1] found,
                              int n_threads) except -1:
-        """Search for all targets, some at a time: what is walked at once is a slice of them."""
+        """Search for all targets; one walk serves a slice of the targets."""
         cdef int64_t n_targets = weights.n_targets, first = 0, s, lanes, n_slices, n_units
         cdef int64_t n_vectors = (n_targets + CWB_VECTOR - 1) // CWB_VECTOR
         cdef int64_t widest = kernels.most_lanes // kernels.unit_lanes
         cdef int64_t unit = kernels.unit_lanes, nbytes
         cdef cwb_weights part = weights[0]
-        # Where half of a wide register would go to waste, rows are the shorter for a narrow one.
+        # If half of a wide register would be unused, rows are shorter, for a narrow register.
         if n_vectors == 1 or n_vectors == 3:
             unit = CWB_VECTOR
         n_units = (n_vectors * CWB_VECTOR + unit - 1) // unit
         nbytes = unit * 4 * self.n_samples
-        # Rows that stay in the second cache are worth a second pass over the positions.
+        # If rows stay in the second cache, a second pass over the positions pays.
         if 2 * nbytes <= CACHED_BYTES:
             widest = min(widest, CACHED_BYTES // nbytes)
         n_slices = (n_units + widest - 1) // widest
@@ -166,8 +166,8 @@ cdef class StumpSearch:
                           int n_threads) except -1:
         """Search for up to `lanes` targets.
 
-        The scan gives max |E| / 2 of every column and target, in units of 2^20 / scale, off by at
-        most cwb_scan_bound of the column.
+        The scan gives max |E| / 2 of every column and target, in units of 2^20 / scale, with an
+        error of at most cwb_scan_bound of the column.
         """
         cdef int64_t n = self.n_samples, n_columns = features.shape[0], t
         cdef Slice part
@@ -180,7 +180,7 @@ cdef class StumpSearch:
 
     cdef int fill(self, const cwb_weights *weights, const double[::1] totals, int64_t n_columns,
                   int64_t lanes, Slice *part, int n_threads) except -1:
-        """Rows of the weights, and room for what a scan finds."""
+        """Fill the rows of the weights and allocate the results of a scan."""
         cdef int64_t n = self.n_samples, task, t
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
@@ -202,7 +202,7 @@ cdef class StumpSearch:
 
     cdef int scan(self, const Slice *part, const int64_t[::1] features,
                   const double[::1] totals, int n_threads) except -1:
-        """Best |E| / 2 and trace of every column, in bins first where that pays."""
+        """Compute the best |E| / 2 and trace of every column, in bins first if that saves time."""
         cdef int64_t n_columns = features.shape[0], n = self.n_samples, lanes = part.rows.lanes
         cdef int64_t f, t
         cdef bint pays = 4 * n * lanes > BINNED_BYTES and self.without_bins == 0
@@ -287,7 +287,7 @@ cdef class StumpSearch:
         return feature, threshold, polarity, missing, edges, outputs
 
     cdef object locate(self, const Found[::1] found, object values):
-        """Features and thresholds; values(rows, columns) looks up both sides of a threshold."""
+        """Return features and thresholds; values(rows, columns) gives both sides of a threshold."""
         cdef int64_t n_targets = found.shape[0], t, p, end
         cdef const cwb_column *column
         cdef double here, there
@@ -366,5 +366,5 @@ FOUND = np.dtype(
 
 
 cdef int threads(int64_t work, int n_threads) noexcept nogil:
-    # Starting threads takes microseconds: less work than this (operations) is done sooner alone.
+    # Starting threads takes microseconds: one thread is faster below this number of operations.
     return n_threads if work > 1 << 15 else 1

@@ -1,11 +1,11 @@
-/* The last word on a stump: exact search of one column for one target.
+/* Exact search of one column for one target, which decides between stumps.
  *
  * Sums are of q(i) (kernels.h): integers below 2^53 in doubles, hence exact, so that equal
  * partitions of the examples have equal edges and ties are ties. Among equal edges the lowest
  * threshold wins. Cost: one addition per position; with a trace, only in chunks that may hold the
  * winner, and a faster sum in the chunks between these.
  *
- * The functions with `wide` are inlined where it is constant. */
+ * The functions with `wide` are inlined, where it is constant. */
 CWB_INLINE int64_t CWB_NAME(row_at)(const cwb_column *c, int64_t p, const int wide) {
     return wide ? (int64_t)((const uint32_t *)c->index)[p]
                 : (int64_t)((const uint16_t *)c->index)[p];
@@ -77,10 +77,10 @@ CWB_INLINE double CWB_NAME(skip)(const cwb_target *t, const cwb_column *c, int64
     return sum;
 }
 
-/* What a walk over chunks has seen. */
+/* Results of a walk over chunks. */
 typedef struct {
     cwb_stump best;
-    double sum, up, down; /* here; the largest; the largest of -sum */
+    double sum, up, down; /* at the present position; the largest; the largest of -sum */
 } CWB_NAME(walked);
 
 /* Walk positions [from, to). Downwards, of equal edges the last has the lowest threshold. */
@@ -107,7 +107,7 @@ CWB_INLINE int CWB_NAME(chunk_counts)(const cwb_traced *t, int64_t chunk) {
     return (double)t->trace[(2 * chunk + 1) * t->lanes + t->lane] >= t->least;
 }
 
-/* Search one part of a column, whose first chunk is `chunk`; returns whether any chunk counts. */
+/* Search one part of a column, whose first chunk is `chunk`; returns 1 if any chunk counts. */
 CWB_INLINE int CWB_NAME(settle_part)(const cwb_target *t, const cwb_column *c,
                                      const cwb_traced *traced, int64_t chunk, const int downwards,
                                      const int wide, CWB_NAME(walked) * seen) {
@@ -138,9 +138,9 @@ CWB_INLINE int CWB_NAME(settle_part)(const cwb_target *t, const cwb_column *c,
 }
 
 /* For a column with a trace: only chunks that may hold the winner are searched, and the others
- * summed. With `alone`, sums may start at such a chunk from what the scan had there: that shifts
- * all E alike and keeps their order, unless the largest E and the largest -E are too close to
- * tell, or both parts have such chunks. Then the position is -2. */
+ * summed. With `alone`, sums may start at such a chunk from the scan's value there: that shifts
+ * all E alike and keeps their order. If the largest E and the largest -E are too close to order,
+ * or both parts have such chunks, the position is -2. */
 CWB_INLINE cwb_stump CWB_NAME(settle_chunks)(const cwb_target *t, const cwb_column *c,
                                              const cwb_traced *traced, const int wide) {
     const cwb_stump none = {-1.0, 0.0, 0.0, -1};

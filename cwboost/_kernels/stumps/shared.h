@@ -2,7 +2,7 @@
  *
  * The same walk as in scan_body.h, with all targets on one scale, so that the |E_t| / 2 of a
  * position can be added up. Missing values take one side for all targets: a column that has some
- * is walked twice, with their sum M on either side. The scan costs what that of a search costs;
+ * is walked twice, with their sum M on either side. The scan costs as much as that of a search;
  * settling a column costs n_targets operations per position.
  */
 #ifndef CWBOOST_STUMP_SHARED_H
@@ -10,7 +10,7 @@
 
 #include "stumps/kernels.h"
 
-/* All rows of the targets: slices of up to CWB_SLICE_LANES lanes, one behind the other. */
+/* All rows of the targets: slices of up to CWB_SLICE_LANES lanes, one after the other. */
 #define CWB_SLICE_LANES 32
 
 typedef struct {
@@ -68,7 +68,7 @@ static inline int32_t cwb_shared_scan(const cwb_stump_kernels *kernels, const cw
     return best;
 }
 
-/* The targets of a shared search, on one scale; `sums` is scratch for a number per target. */
+/* The targets of a shared search, on one scale; `sums` is scratch for one number per target. */
 typedef struct {
     const double *r;
     int64_t stride, n_targets;
@@ -93,7 +93,7 @@ static inline double cwb_shared_edge(const cwb_together *t) {
     return all;
 }
 
-/* Pass one example; returns the edge behind it. */
+/* Pass one example; returns the edge after it. */
 static inline double cwb_shared_step(const cwb_together *t, int64_t row) {
     for (int64_t k = 0; k < t->n_targets; k++)
         t->sums[k] += 2.0 * cwb_fixed(t->r[k * t->stride + row], t->scale);
@@ -101,7 +101,7 @@ static inline double cwb_shared_step(const cwb_together *t, int64_t row) {
 }
 
 /* The best split of a column, exact, in units of 1/scale for |E|. above is 1 always; missing is
- * the output of missing values, 0 where there are none. */
+ * the output of missing values, 0 if there are none. */
 static inline cwb_stump cwb_shared_settle(const cwb_together *t, const cwb_column *c) {
     const int64_t middle = c->n_forward, end = middle + c->n_backward;
     cwb_stump s = {-1.0, 1.0, 0.0, -1};

@@ -34,11 +34,11 @@ cdef extern from "stumps/shared.h" nogil:
 
 
 cdef class SharedStumpSearch(StumpSearch):
-    """`StumpSearch` with a second question: max over h of sum_t |sum_i r_t(i) h(x_i)|."""
+    """`StumpSearch` that also finds the maximum over h of sum_t |sum_i r_t(i) h(x_i)|."""
 
     def search_shared(self, const double[:, :] weights, const int64_t[::1] features, values,
                       int n_threads):
-        """The best stump for all rows of weights; arguments as those of `search`.
+        """Return the best stump for all rows of weights; arguments as for `search`.
 
         Returns
         -------
@@ -74,7 +74,7 @@ cdef class SharedStumpSearch(StumpSearch):
         return feature, threshold, polarity, missing, np.array([edge]), outputs
 
     cdef scan_shared(self, const cwb_together *w, const int64_t[::1] features, int n_threads):
-        """Sum over targets of |E| / 2 of every column, in units of 2^20 / scale."""
+        """Return the sum over targets of |E| / 2 per column, in units of 2^20 / scale."""
         cdef int64_t n = self.n_samples, n_targets = w.n_targets, n_columns = features.shape[0]
         cdef int64_t first, f
         cdef int failed = 0
@@ -84,7 +84,7 @@ cdef class SharedStumpSearch(StumpSearch):
         cdef int32_t *rows
         cdef double[::1] scales = np.full(n_targets, w.scale)
         best = np.full(n_columns, np.iinfo(np.int32).max, dtype=np.int32)
-        # Beyond, sums of |E| / 2 might not fit: every column is settled.
+        # Beyond this, sums of |E| / 2 might overflow: every column is settled.
         if n * n_targets >= 2**31 or n_columns == 0:
             return best
         best_ = best

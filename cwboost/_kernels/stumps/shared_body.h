@@ -1,6 +1,6 @@
 /* The walk of the search for one stump for all targets (shared.h): sum over lanes of |start +
- * prefix| at every position. As scan_body.h, with one sum across the lanes of a row per entry; that
- * sum is dearer the wider the register, so that AVX-512 walks as AVX2 does. */
+ * prefix| at every position. As scan_body.h, with one sum across the lanes of a row per entry; its
+ * cost grows with the width of the register, so AVX-512 walks as AVX2 does. */
 #if CWB_IS(AVX512)
 static void CWB_NAME(shared_walk)(const cwb_rows *rows, const cwb_column *c, int64_t from,
                                   int64_t to, const int32_t *start, int32_t *sums) {

@@ -58,7 +58,7 @@ cdef class SortedColumns:
 
     @property
     def n_visited(self):
-        """Number of entries that a search visits, of n_samples x n_features."""
+        """Return the number of entries, of n_samples x n_features, that a search visits."""
         cdef int64_t f, total = 0
         for f in range(self.n_features):
             total += self.columns[f].n_forward + self.columns[f].n_backward
@@ -66,7 +66,7 @@ cdef class SortedColumns:
 
     @property
     def nbytes(self):
-        """Memory of the sorted columns."""
+        """Return the memory of the sorted columns in bytes."""
         cdef int64_t f, width = 4 if self.wide else 2, total = 0
         for f in range(self.n_features):
             total += self.columns[f].n_missing * width
@@ -81,7 +81,7 @@ cdef class SortedColumns:
         cdef const feature_t *x
         cdef int failed = 0
         if X.shape[0] != n or X.shape[1] != d:
-            raise ValueError("X has another shape than was announced")
+            raise ValueError("X: its shape differs from n_samples, n_features")
         if d == 0:
             return
         x = &X[0, 0]
@@ -118,7 +118,7 @@ cdef uint64_t key_of(feature_t x) noexcept nogil:
 
 
 cdef bint allocate(cwb_unsorted *column, int64_t n) noexcept nogil:
-    """Scratch memory for a column of n stored values; False where memory ran out."""
+    """Allocate scratch memory for a column of n stored values; False if memory ran out."""
     column.keyed = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
     column.spare = <cwb_keyed *> malloc(n * sizeof(cwb_keyed))
     column.missing = <uint32_t *> malloc(n * sizeof(uint32_t))
@@ -133,7 +133,7 @@ cdef void release(cwb_unsorted *column) noexcept nogil:
 
 cdef void read_values(cwb_unsorted *column, const feature_t *x, const index_t *rows,
                       int64_t n) noexcept nogil:
-    """Keys of n stored values; rows NULL stands for rows 0 to n - 1."""
+    """Read the keys of n stored values; rows NULL stands for rows 0 to n - 1."""
     cdef int64_t i, n_present = 0, n_missing = 0
     cdef uint32_t row
     for i in range(n):
@@ -151,7 +151,7 @@ cdef void read_values(cwb_unsorted *column, const feature_t *x, const index_t *r
 
 cdef int sort_group(SortedColumns self, const feature_t *x, int64_t row_step, int64_t column_step,
                     int64_t first, int64_t count) noexcept nogil:
-    # Neighbouring columns are copied together: they share the lines of memory they lie in.
+    # Neighbouring columns are copied together, since they share cache lines.
     cdef int64_t n = self.n_samples, i, k
     cdef cwb_unsorted column
     cdef feature_t *values = <feature_t *> malloc(n * count * sizeof(feature_t))

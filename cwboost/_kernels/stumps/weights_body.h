@@ -25,7 +25,7 @@ static double CWB_NAME(mass)(const double *r, int64_t n) {
     return sum;
 }
 
-/* Exact, in whatever order. */
+/* Exact in any order. */
 static double CWB_NAME(total)(const double *r, double scale, int64_t n) {
     const cwb_doubles s = cwb_splat(scale), round = cwb_splat(CWB_ROUND);
     cwb_doubles a = cwb_zero(), b = a;
@@ -39,7 +39,7 @@ static double CWB_NAME(total)(const double *r, double scale, int64_t n) {
     return sum;
 }
 
-/* Of packed outputs, a set bit being +1. */
+/* The edge of packed outputs, in which a set bit is +1. */
 static double CWB_NAME(edge)(const double *r, const uint8_t *bits, int64_t n) {
     cwb_doubles sums = cwb_zero();
     int64_t i = 0;
