@@ -11,11 +11,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
-from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
-from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.calibration import LOSS_SCALE
+from cwboost.estimator.export_rules import rule_of
 from cwboost.families.flat_forms import ThresholdTrees
 
 __all__ = ["to_onnx"]
@@ -88,15 +86,14 @@ def to_onnx(classifier, *, n_estimators=None):
 
 
 def _rule(classifier, method, known):
-    """Return the function that converts a method to nodes, by the class that defines it."""
-    own = getattr(type(classifier), method)
-    for defined, rule in known.items():
-        if own is getattr(defined, method):
-            return rule
-    raise TypeError(
-        f"classifier must not override {method}, as {type(classifier).__name__} does: to_onnx "
-        "cannot convert it"
-    )
+    """Return the function that converts a method to nodes, by the rule that the method names."""
+    rule = rule_of(classifier, method)
+    if rule not in known:
+        raise TypeError(
+            f"classifier must not override {method}, as {type(classifier).__name__} does: to_onnx "
+            "cannot convert it"
+        )
+    return known[rule]
 
 
 class _Graph:
@@ -281,11 +278,10 @@ def _log_of_each_label(graph: _Graph, classifier) -> str:
     return graph.add("Sub", [least, rest], "log_each")
 
 
-CLASS_SCORES = {BoostingClassifier: None, AdaBoostMOClassifier: _decoded}
+CLASS_SCORES = {"identity": None, "decoded code": _decoded}
 LOGITS = {
-    BoostingClassifier: _scaled_scores,
-    AdaBoostECCClassifier: _bare_scores,
-    AdaBoostMHClassifier: _log_of_each_label,
-    AdaBoostMOClassifier: _bare_scores,
+    "scaled": _scaled_scores,
+    "scores": _bare_scores,
+    "logistic per label": _log_of_each_label,
 }
-"""Functions that convert scores and probabilities to nodes, by the class that defines them."""
+"""Functions that convert scores and probabilities to nodes, by the name of the rule."""

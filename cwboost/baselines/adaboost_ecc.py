@@ -12,6 +12,7 @@ import numpy as np
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import max_cut, random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
+from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.families.contract import unpack_outputs
@@ -262,6 +263,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         codes = np.array(fit.training.codes[: fit.training.n_rounds], dtype=np.int8)
         return attributes | {"codes_": codes.reshape(-1, len(self.classes_))}
 
+    @export_rule("scores")
     def _logits(self, scores) -> np.ndarray:
         # The expected loss is minimal if exp(F_l / 2) is proportional to sqrt(P(l)).
         return scores

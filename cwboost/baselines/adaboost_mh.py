@@ -7,6 +7,7 @@ from scipy.special import log_expit
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out import HeldOutScores
 from cwboost.estimator.parameters import check_choice
 
@@ -110,6 +111,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
             decode=lambda scores: scores,
         )
 
+    @export_rule("logistic per label")
     def _logits(self, scores) -> np.ndarray:
         # The loss of a label is minimal at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
         return log_expit(2.0 * scores)

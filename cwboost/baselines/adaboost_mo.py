@@ -10,6 +10,7 @@ import numpy as np
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
+from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 
@@ -149,6 +150,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
             decode=self._class_scores,
         )
 
+    @export_rule("decoded code")
     def _class_scores(self, scores) -> np.ndarray:
         """Decode the scores of the bits, one row per example."""
         if self.decoding == "hamming":
@@ -165,6 +167,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         tiny = np.finfo(np.float64).tiny
         return np.log(self.code_.shape[1]) - np.log(np.maximum(total, tiny)) - largest
 
+    @export_rule("scores")
     def _logits(self, scores) -> np.ndarray:
         # With one bit this is 1 / (1 + exp(-2 f)), the minimiser of the loss.
         return scores

@@ -23,10 +23,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from cwboost.estimator.features import find_missing, refuse_categorical
+from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
-from cwboost.estimator.problem import Problem, read_only, sort_by_class
+from cwboost.estimator.problem import (
+    Problem,
+    find_missing,
+    read_only,
+    refuse_categorical,
+    sort_by_class,
+)
 from cwboost.estimator.rounds import Fit, Outcome
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
@@ -211,6 +217,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         for scores in self.ensemble_.staged_scores(X):
             yield self._class_scores(scores)
 
+    @export_rule("identity")
     def _class_scores(self, scores) -> np.ndarray:
         """Return class scores from ensemble scores; the same unless those are scores of bits."""
         return scores

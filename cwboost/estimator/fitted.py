@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cwboost.ensemble import inspection
 from cwboost.estimator.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.model_file.saving import save
 
 __all__ = ["FittedModel"]
@@ -68,7 +69,7 @@ class FittedModel:
         -------
         self
         """
-        if type(self)._logits is not FittedModel._logits:
+        if rule_of(self, "_logits") != "scaled":
             raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
         scores = self._scores(X)
         y = column_or_1d(y)
@@ -76,6 +77,7 @@ class FittedModel:
         self.probability_scale_ = fit_scale(scores, self._encode(y, "y"))
         return self
 
+    @export_rule("scaled")
     def _logits(self, scores) -> np.ndarray:
         """Return what `predict_proba` takes the softmax of; it must increase with the scores."""
         return getattr(self, "probability_scale_", LOSS_SCALE) * scores

@@ -1,4 +1,4 @@
-"""The training data as boosting takes them: sorted by class, every weight positive."""
+"""The training data as boosting takes them: checked, sorted by class, every weight positive."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from cwboost.estimator.parameters import check_class_weight
 
-__all__ = ["Problem", "fingerprint", "read_only", "sort_by_class"]
+__all__ = [
+    "Problem",
+    "find_missing",
+    "fingerprint",
+    "read_only",
+    "refuse_categorical",
+    "sort_by_class",
+]
 
 
 @dataclass(frozen=True)
@@ -113,3 +121,40 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def _scaled(weight) -> np.ndarray:
     """Return the weights scaled to a mean near one by a power of two, which rounds none."""
     return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
+
+
+def refuse_categorical(X) -> None:
+    """Name the categorical columns of a pandas or polars frame, and what to do with them."""
+    if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
+        return
+    kinds = ("category", "categorical", "enum")
+    names = [
+        str(name)
+        for name, dtype in zip(X.columns, X.dtypes)
+        if str(dtype).lower().startswith(kinds)
+    ]
+    if names:
+        raise ValueError(
+            f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
+            "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
+        )
+
+
+def find_missing(X, family) -> bool:
+    """Whether X has NaN; refuse it, and infinities too, where the family takes no missing values.
+
+    One sum looks at all values: it is finite unless one of them is not, or it overflows.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return False
+    has_missing = bool(np.isnan(values).any())
+    if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
+        raise ValueError(
+            f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
+            f"{family.name!r} does not handle missing values."
+        )
+    return has_missing
