@@ -101,14 +101,23 @@ class ProjectionPricer(cwboost.Pricer):
         self._centre, self._scale = centre_and_scale(X)
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        drawn, features = self._project(weights)
-        return self._priced(drawn, features.search(weights))
+        drawn, directions = self._drawn(weights)
+        if not self._is_less_work(request.rows, len(weights)):
+            return self._priced(drawn, self._projected(directions).search(weights))
+        # Only the winners need the examples that do not count: for outputs and thresholds.
+        kept = self._projected(directions, request.rows).search(weights[:, request.rows])
+        winners = np.unique(kept.feature[kept.feature >= 0])
+        if not winners.size:
+            winners = np.zeros(1, dtype=np.intp)
+        found = self._projected(directions[:, winners]).search(weights)
+        return self._priced(drawn.take(winners), found)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        drawn, features = self._project(weights)
-        return self._priced(drawn, features.search_shared(weights))
+        drawn, directions = self._drawn(weights)
+        return self._priced(drawn, self._projected(directions).search_shared(weights))
 
-    def _project(self, weights):
+    def _drawn(self, weights):
+        """Return what was drawn, and the directions in its columns."""
         drawn = self._draw(
             self._random_state,
             self._n_projections,
@@ -117,9 +126,20 @@ class ProjectionPricer(cwboost.Pricer):
             scale=self._scale,
             weights=weights,
         )
-        projector = Projector(drawn.directions(self._scale), self._centre)
-        values = projector(self._X, self._n_threads)
-        return drawn, SortedFeatures(values.T, self._n_threads)
+        return drawn, drawn.directions(self._scale)
+
+    def _is_less_work(self, rows, n_targets):
+        """Whether some rows in all directions, then all rows in a few, are fewer projections."""
+        if rows is None:
+            return False
+        some, few = len(rows) * self._n_projections, self.n_samples * n_targets
+        return some + few < self.n_samples * self._n_projections
+
+    def _projected(self, directions, rows=None):
+        """Return the sorted projections of some examples, all by default."""
+        X = self._X if rows is None else self._X[rows]
+        values = Projector(directions, self._centre)(X, self._n_threads)
+        return SortedFeatures(values.T, self._n_threads)
 
     def _priced(self, drawn: Drawn, found):
         split = np.flatnonzero(found.feature >= 0)
