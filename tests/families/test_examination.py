@@ -58,7 +58,7 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
         check_capabilities(family, is_sparse=True)
     with pytest.raises(ValueError, match="sparse_input is required"):
         check_capabilities(family, requires=["sparse_input"])
-    with pytest.raises(ValueError, match="no capability of a family: speed"):
+    with pytest.raises(ValueError, match="expected names of capabilities, got speed"):
         check_capabilities(family, requires=["speed"])
 
 
