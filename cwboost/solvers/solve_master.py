@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -125,7 +126,7 @@ def solve_master(
         raise ValueError(f"epsilon must be >= 0, got {epsilon!r}")
     if not (isinstance(max_working_sets, int | np.integer) and max_working_sets >= 1):
         raise ValueError(f"max_working_sets must be an int >= 1, got {max_working_sets!r}")
-    master = RestrictedMaster(counts, C, weight, usable_threads(n_threads))
+    master = RestrictedMaster(counts, float(C), weight, usable_threads(n_threads))
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
         master.add(np.full(len(H[c]), c), pack_outputs(H[c][:, order_of_examples].T))[0]
@@ -157,7 +158,7 @@ def _checked_problem(H, y, C, sample_weight):
         raise ValueError(f"y must be a 1-d array of at least one label, got shape {y.shape}")
     if not np.issubdtype(y.dtype, np.integer):
         raise TypeError(f"y must hold integers 0..K-1, got dtype {y.dtype}")
-    if not (np.isscalar(C) and np.isreal(C) and 0 < C <= LARGEST_C):
+    if not (isinstance(C, Real) and 0 < float(C) <= LARGEST_C):
         raise ValueError(f"C must be a number > 0 and <= {LARGEST_C}, got {C!r}")
     if not isinstance(H, list | tuple) or len(H) < 2:
         raise TypeError("H must be a list of at least two arrays, one a class")

@@ -1,5 +1,7 @@
 """Fast coordinate descent, compared with L-BFGS-B and a slow reference over all pairs."""
 
+import warnings
+
 import numpy as np
 import pytest
 import slow_master
@@ -198,6 +200,7 @@ H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
     [
         ({"C": 0}, ValueError, "C must be"),
         ({"C": np.nan}, ValueError, "C must be"),
+        ({"C": 1 + 0j}, ValueError, "C must be"),
         ({"solver": "mosek"}, ValueError, "solver must be"),
         ({"order": "greedy"}, ValueError, "order must be"),
         ({"subspace_steps": "no"}, TypeError, "subspace_steps must be a bool, got 'no'"),
@@ -219,3 +222,14 @@ H, Y = [np.array([[1, -1, 1]]), np.array([[-1, 1, 1]])], np.array([0, 1, 0])
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         solve_master(**({"H": H, "y": Y, "C": 1.0} | arguments))
+
+
+@pytest.mark.parametrize("C", [np.float32(50), np.float16(50), np.int8(50)])
+def test_the_type_of_C_changes_nothing(C):
+    """float32 cannot hold the largest C, and in float16 the objective would lose digits."""
+    H, y, _ = slow_master.random_problem(np.random.default_rng(0), 3, 50, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = solve_master(H, y, C, random_state=0)
+    assert type(found.objective) is float
+    assert found.objective == solve_master(H, y, 50.0, random_state=0).objective
