@@ -1,1 +1,1 @@
-"""What all kernels share: dtypes, OpenMP, vector types."""
+"""Parts that all kernels share: dtypes, OpenMP, vector types."""

@@ -1,6 +1,6 @@
-"""One pass over the indices of a compressed sparse matrix: are they in range, do they ascend?
+"""Checks that the indices of a compressed sparse matrix are in range and ascend.
 
-SciPy's constructors read neither. Cost: the entries once, with nothing allocated.
+SciPy's constructors check neither. Cost: one pass over the entries, without allocation.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -13,13 +13,13 @@ ctypedef fused index_t:
 
 
 def find_pointer_fault(const index_t[::1] indptr, int64_t n_stored):
-    """The first entry of `indptr` that cannot be right, -1 where all can.
+    """Return the index of the first entry of `indptr` that cannot be right, -1 for none.
 
     Parameters
     ----------
     indptr : memoryview of shape (n_lines + 1,), dtype int32 or int64
     n_stored : int
-        Entries that are stored.
+        Number of stored entries.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def find_pointer_fault(const index_t[::1] indptr, int64_t n_stored):
 
 
 def check_indices(const index_t[::1] indptr, const index_t[::1] indices, int64_t n_minor):
-    """Whether all indices are in [0, n_minor), and ascend strictly in each line.
+    """Return whether all indices are in [0, n_minor), and whether they ascend strictly.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def check_indices(const index_t[::1] indptr, const index_t[::1] indices, int64_t
             outside |= any_outside(&indices[start], end - start, n_minor)
             falls += count_falls(&indices[max(start, 1)], end - max(start, 1))
             start = end
-        # What is left are falls within a line.
+        # The rest are falls within a line.
         for line in range(1, indptr.shape[0] - 1):
             start = indptr[line]
             if 0 < start < indptr[line + 1]:
@@ -69,14 +69,14 @@ def check_indices(const index_t[::1] indptr, const index_t[::1] indices, int64_t
     return not outside, falls == 0
 
 
-# The two loops have no branch and no wide counter, so that several entries are read at a time.
+# The two loops have no branch and no wide counter, so that compilers vectorise them.
 
 cdef int any_outside(const index_t *indices, int64_t n, int64_t n_minor) noexcept nogil:
     cdef int64_t k
     cdef uint32_t limit = <uint32_t> min(n_minor, <int64_t> 1 << 31)
     cdef int found = 0
     if index_t is int32_t:
-        # As unsigned numbers, negative ones are too large as well.
+        # As unsigned numbers, negative indices are too large as well.
         for k in range(n):
             found |= <uint32_t> indices[k] >= limit
     else:
@@ -86,7 +86,7 @@ cdef int any_outside(const index_t *indices, int64_t n, int64_t n_minor) noexcep
 
 
 cdef int32_t count_falls(const index_t *indices, int64_t n) noexcept nogil:
-    """Indices that are not above the one before; one stands before the first."""
+    """Count indices[i] <= indices[i - 1]; an entry before the first is read."""
     cdef int64_t k
     cdef int32_t falls = 0
     for k in range(n):

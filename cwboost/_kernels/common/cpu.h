@@ -1,4 +1,4 @@
-/* Which instruction sets the processor runs. The one place that asks it. */
+/* The instruction sets that the processor runs; asked only here. */
 #ifndef CWBOOST_CPU_H
 #define CWBOOST_CPU_H
 

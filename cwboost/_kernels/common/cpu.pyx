@@ -1,7 +1,7 @@
-"""The instruction set of all kernels, chosen once, when the first of them is imported.
+"""The instruction set of all kernels, chosen once, when the first kernel is imported.
 
-The widest that the processor runs, or the one that the environment variable
-``CWBOOST_INSTRUCTION_SET`` names. All of them give the same bits.
+It is the widest that the processor runs, or the one that the environment variable
+``CWBOOST_INSTRUCTION_SET`` names. All give the same bits.
 """
 
 import os
@@ -38,7 +38,7 @@ def max_threads():
 
 
 cdef int instruction_set() noexcept nogil:
-    """Place of the chosen set in every table of kernels."""
+    """Return the index of the chosen set in every table of kernels."""
     return number
 
 

@@ -53,21 +53,21 @@ CWB_INLINE cwb_doubles cwb_abs(cwb_doubles x) {
 #undef PART
 }
 
-/* The larger; y where either is NaN. */
+/* The larger; y if either is NaN. */
 CWB_INLINE cwb_doubles cwb_max(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_max(x.part[k], y.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* The bits of both: the sign is set where either has it set. */
+/* The bits of both: the sign is set if it is set in either. */
 CWB_INLINE cwb_doubles cwb_union(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_union(x.part[k], y.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* x * 2^n, n being what the lowest bits of k hold as an integer. */
+/* x * 2^n with n the integer in the lowest bits of k. */
 CWB_INLINE cwb_doubles cwb_scale(cwb_doubles x, cwb_doubles k_bits) {
 #define PART(k) cwb_r_scale(x.part[k], k_bits.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
@@ -97,7 +97,7 @@ CWB_INLINE double cwb_sum(cwb_doubles x) {
 #if CWB_IS(AVX512)
 CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) { return (cwb_mask){{(__mmask8)byte}}; }
 
-/* Loaded straight into a mask register, as compilers will not. */
+/* Loaded into a mask register directly, which compilers do not do. */
 CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) {
     cwb_mask m;
     __asm__("kmovb %1, %0" : "=k"(m.part[0]) : "m"(*p));
@@ -111,7 +111,7 @@ CWB_INLINE cwb_mask cwb_mask_of(unsigned byte) {
 }
 CWB_INLINE cwb_mask cwb_mask_at(const uint8_t *p) { return cwb_mask_of(*p); }
 #else
-/* A lane per bit of the index: as many as a register has. */
+/* One lane of a register per bit of the index. */
 #if CWB_LANES == 4
 static const int64_t cwb_mask_table[16][4] CWB_ALIGNED(32) = {
     {0, 0, 0, 0},   {-1, 0, 0, 0},   {0, -1, 0, 0},   {-1, -1, 0, 0},
@@ -147,35 +147,35 @@ CWB_INLINE cwb_mask cwb_and(cwb_mask m, cwb_mask n) {
 #undef PART
 }
 
-/* Where x < y; not where either is NaN. */
+/* x < y in each lane; false if either is NaN. */
 CWB_INLINE cwb_mask cwb_below(cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_below(x.part[k], y.part[k])
     return (cwb_mask){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* x where the mask is set, y elsewhere. */
+/* x in lanes with the mask set, else y. */
 CWB_INLINE cwb_doubles cwb_pick(cwb_mask m, cwb_doubles x, cwb_doubles y) {
 #define PART(k) cwb_r_pick(m.part[k], x.part[k], y.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* x where the mask is set, zero elsewhere. */
+/* x in lanes with the mask set, else zero. */
 CWB_INLINE cwb_doubles cwb_keep(cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_keep(m.part[k], x.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* Zero where the mask is set, x elsewhere. */
+/* Zero in lanes with the mask set, else x. */
 CWB_INLINE cwb_doubles cwb_drop(cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_drop(m.part[k], x.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};
 #undef PART
 }
 
-/* sum + x where the mask is set, sum elsewhere; sum must not be -0. */
+/* sum + x in lanes with the mask set, else sum; sum must not be -0. */
 CWB_INLINE cwb_doubles cwb_add_where(cwb_doubles sum, cwb_mask m, cwb_doubles x) {
 #define PART(k) cwb_r_add_where(sum.part[k], m.part[k], x.part[k])
     return (cwb_doubles){{CWB_PER_PART(PART)}};

@@ -1,5 +1,5 @@
-/* The operations of lanes.h under one name for every instruction set: what each of these expands to
- * follows CWB_TARGET. */
+/* The operations of lanes.h under one name for every instruction set: each expands according to
+ * CWB_TARGET. */
 #ifndef CWBOOST_LANE_NAMES_H
 #define CWBOOST_LANE_NAMES_H
 

@@ -5,7 +5,7 @@
  *   cwb_doubles   eight doubles
  *   cwb_mask      eight truth values, from a byte of bits: the first example in the lowest bit
  *
- * In all operations a lane is an example; only cwb_sum goes across, in one order for all. */
+ * In all operations a lane is an example; only cwb_sum adds across lanes, in one order. */
 #include "common/lane_names.h"
 
 #define CWB_LANES (CWB_REGISTER_BYTES / 8) /* doubles in a register */

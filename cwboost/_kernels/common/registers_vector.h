@@ -1,5 +1,5 @@
 /* AVX2, SSE2 and NEON: vectors of GCC and clang as wide as a register. A mask has all bits of a
- * lane set or none; a lane is picked by two logical operations, which no processor is slow at (a
+ * lane set or none; two logical operations select a lane, which are fast on every processor (a
  * blend takes two or three on many). */
 typedef double cwb_register __attribute__((vector_size(CWB_REGISTER_BYTES)));
 typedef int64_t cwb_register_mask __attribute__((vector_size(CWB_REGISTER_BYTES)));

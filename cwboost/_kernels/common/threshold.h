@@ -1,13 +1,13 @@
-/* A threshold between two neighbouring values a < b of a feature: t with a <= t < b, and where
- * float32 can tell a from b, float32(a) <= t < float32(b) as well, so that a float32 copy of the
- * data falls on the same side. */
+/* A threshold between two neighbouring values a < b of a feature: t with a <= t < b and, if a and b
+ * differ in float32, float32(a) <= t < float32(b) as well, so that a float32 copy of the data falls
+ * on the same side. */
 #ifndef CWBOOST_THRESHOLD_H
 #define CWBOOST_THRESHOLD_H
 
 #include <float.h>
 #include <math.h>
 
-/* The numbers that separate a from b: [low, high), for float32 copies too where possible. */
+/* The numbers that separate a from b: [low, high), for float32 copies too if possible. */
 typedef struct {
     double low, high;
 } cwb_gap;
@@ -27,7 +27,7 @@ static inline double cwb_threshold_between(double a, double b) {
     return middle >= gap.low && middle < gap.high ? middle : gap.low;
 }
 
-/* Near the middle, and itself a float32 number where there is one. */
+/* Near the middle, and a float32 number if there is one. */
 static inline double cwb_float32_threshold_between(double a, double b) {
     const cwb_gap gap = cwb_gap_between(a, b);
     /* Infinite and huge ends: halfway within the float32 numbers if they reach in between. */

@@ -8,6 +8,6 @@ ctypedef fused feature_t:
     float
     double
 
-# Outputs of a column are packed, eight examples a byte, the first example in the lowest bit;
-# a set bit is +1, a clear one -1. Padding bits behind the last example are clear.
+# Outputs of a column are packed, eight examples per byte, the first example in the lowest bit;
+# a set bit is +1, a clear one -1. Padding bits after the last example are clear.
 ctypedef uint8_t bits_t

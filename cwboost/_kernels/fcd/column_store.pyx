@@ -1,8 +1,8 @@
-"""Outputs of the columns of every class as packed bits, in the order of their arrival, none twice.
+"""Outputs of the distinct columns of every class as packed bits, in the order of their arrival.
 
-The columns of a class lie one after the other; a table of twice as many slots as there is room for
-columns finds an equal one by its hash. Kernels that walk over columns take the store itself: to
-look up a view a class would cost more than many of them take.
+The columns of a class lie one after the other. A hash table, with twice as many slots as there is
+room for columns, finds an equal column. Kernels over columns take the store itself, since making
+one view per class would cost more than many of these kernels.
 """
 
 import numpy as np
@@ -19,14 +19,14 @@ cdef class ColumnStore:
     ----------
     n_classes : int
     n_bytes : int
-        Bytes of bits a column.
+        Number of bytes per column.
     shared : bool, default=False
-        Every class has the same columns, which are stored once.
+        True if every class has the same columns, which are then stored once.
 
     Attributes
     ----------
     capacity : int
-        Columns that the class with most room has room for.
+        Largest number of columns, over the classes, that there is room for.
     """
 
     def __cinit__(self, int64_t n_classes, int64_t n_bytes, bint shared=False):
@@ -49,15 +49,15 @@ cdef class ColumnStore:
         free(self.slots)
 
     def n_columns(self, int64_t c):
-        """Number of columns of class `c`."""
+        """Return the number of columns of class `c`."""
         return self.count[0 if self.shared else c]
 
     def bits(self, int64_t c):
-        """Columns of class `c`: a uint8 view of shape (n_columns, n_bytes)."""
+        """Return the columns of class `c`: a uint8 view of shape (n_columns, n_bytes)."""
         return self.memory[0 if self.shared else c][: self.n_columns(c)]
 
     def add(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
-        """Store columns unless equal ones are there.
+        """Store columns unless equal ones are stored already.
 
         Parameters
         ----------
@@ -68,9 +68,9 @@ cdef class ColumnStore:
         Returns
         -------
         rows : ndarray of shape (n,), dtype int64
-            Where each is among the columns of its class.
+            Index of each column among those of its class.
         new : ndarray of shape (n,), dtype bool
-            Whether it was stored.
+            True if the column was stored.
         """
         cdef int64_t k, c, slot, n = classes.shape[0]
         if outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
@@ -100,7 +100,7 @@ cdef class ColumnStore:
         return rows, new.view(bool)
 
     cdef int64_t find(self, int64_t c, const uint8_t* bits, int64_t* slot) noexcept nogil:
-        """Row of an equal column, -1 for none; `slot` becomes its place in the table."""
+        """Return the row of an equal column, -1 for none; `slot` becomes its place in the table."""
         cdef uint64_t last = 2 * self.room[c] - 1
         cdef uint64_t at = hashed(bits, self.n_bytes) & last
         cdef int64_t row
@@ -114,7 +114,7 @@ cdef class ColumnStore:
         return -1
 
     cdef int grow(self, int64_t c) except -1:
-        """Twice the room, and a new table. The room is a power of two."""
+        """Double the room, a power of two, and make a new table."""
         cdef int64_t row, slot, room = max(16, 2 * self.room[c])
         memory = np.empty((room, self.n_bytes), dtype=np.uint8)
         table = np.zeros(2 * room, dtype=np.int32)
@@ -122,7 +122,7 @@ cdef class ColumnStore:
         cdef int32_t[::1] slots = table
         if self.count[c]:
             memcpy(&to[0, 0], self.first[c], self.count[c] * self.n_bytes)
-        # The arrays keep the memory; views that were handed out keep the old.
+        # Views handed out before keep the old memory alive.
         self.memory[c], self.tables[c] = memory, table
         self.first[c], self.slots[c], self.room[c] = &to[0, 0], &slots[0], room
         self.capacity = max(self.capacity, room)
@@ -133,7 +133,7 @@ cdef class ColumnStore:
 
 
 cdef uint64_t hashed(const uint8_t* bits, int64_t n) noexcept nogil:
-    """A hash of bytes, eight at a time, in four chains whose multiplications overlap."""
+    """Return a hash of bytes, eight at a time, in four chains whose multiplications overlap."""
     cdef uint64_t h[4]
     cdef uint64_t word
     cdef int64_t i = 0, k = 0

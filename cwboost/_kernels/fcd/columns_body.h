@@ -1,7 +1,7 @@
 /* Scores from columns. */
 
 #if CWB_PARTS == 1
-#define CWB_BYTES_AT_ONCE 8 /* bytes whose sums stay in registers while the columns go by */
+#define CWB_BYTES_AT_ONCE 8 /* bytes whose sums stay in registers over all columns */
 #elif CWB_PARTS == 2
 #define CWB_BYTES_AT_ONCE 4
 #else
@@ -10,10 +10,10 @@
 
 #define cwb_add_bytes CWB_NAME(cwb_add_bytes)
 
-/* Adds x to the sums of the bytes at h where bits are set. */
+/* Add x to the sums of the set bits of the bytes at h. */
 CWB_INLINE void cwb_add_bytes(cwb_doubles *sums, const uint8_t *h, cwb_doubles x) {
 #if CWB_IS(AVX512)
-    /* Eight bytes at once in every lane, and a test of the lane's bit in each of them in turn. */
+    /* Every lane holds all eight bytes and tests its bit of each byte in turn. */
     int64_t bytes;
     memcpy(&bytes, h, 8);
     const __m512i all = _mm512_set1_epi64(bytes),

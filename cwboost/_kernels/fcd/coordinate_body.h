@@ -1,11 +1,11 @@
 /* One coordinate at a time, in runs of coordinates of one class.
  *
- * All that coordinates of class c look at is one weight per example: what the pairs of example i
- * that have to do with class c weigh together, |r_c(i)|. Column j pulls them the right way where
- * its output agrees with the example: h = +1 for the examples of class c, h = -1 for all others;
- * the weight falls by exp(-d) there and grows by exp(d) elsewhere. So a run works on row c of R
- * alone, and a coordinate costs one pass over it, in which the sums of the next coordinate are
- * taken as well. Entering and leaving a run costs a pass over the examples of class c each. */
+ * The coordinates of class c depend on one weight per example: |r_c(i)|, the sum of the weights of
+ * the pairs of example i with class c. Column j agrees with example i if h = +1 for an example of
+ * class c, or h = -1 for any other. A move by d multiplies the weight by exp(-d) if they agree, and
+ * else by exp(d). So a run works on row c of R alone, and a coordinate costs one pass over the row,
+ * which also computes the sums of the next coordinate. A run begins and ends with a pass over the
+ * examples of class c. */
 
 #define cwb_factors CWB_NAME(cwb_factors)
 #define cwb_run_sums CWB_NAME(cwb_run_sums)
@@ -13,7 +13,7 @@
 #define cwb_run_span CWB_NAME(cwb_run_span)
 #define cwb_run_end CWB_NAME(cwb_run_end)
 
-/* Renews the sums over the pairs of class c's examples. Costs n_classes numbers for each of them.
+/* Compute the sums over the pairs of class c's examples again. Costs n_classes numbers per example.
  */
 static void CWB_NAME(run_enter)(const cwb_master *m, int64_t c, const cwb_run *run) {
     const int64_t start = run->start, end = run->end, stride = m->stride, n_classes = m->n_classes;
@@ -29,7 +29,7 @@ static void CWB_NAME(run_enter)(const cwb_master *m, int64_t c, const cwb_run *r
     }
 }
 
-/* Multiplies the pairs of class c's examples. Costs twice that. */
+/* Multiply the pairs of class c's examples. Costs twice that. */
 static void CWB_NAME(run_leave)(const cwb_master *m, int64_t c, const cwb_run *run) {
     const int64_t start = run->start, end = run->end, stride = m->stride, n_classes = m->n_classes;
     double *R = m->R;
@@ -43,19 +43,19 @@ static void CWB_NAME(run_leave)(const cwb_master *m, int64_t c, const cwb_run *r
     }
 }
 
-/* What weights are multiplied by: `set` where the bit of the moving column is set, else `clear`. */
+/* Factors of the weights: `set` if the bit of the moving column is set, else `clear`. */
 typedef struct {
     cwb_doubles set, clear;
 } cwb_factors;
 
-/* V+ and V- of a coordinate, the weight of the examples it agrees with and of the others. Two
- * vectors each hide the latency of additions. */
+/* V+ and V- of a coordinate: the weight of the examples it agrees with, and of the others. Two
+ * vectors per sum hide the latency of additions. */
 typedef struct {
     cwb_doubles plus[2], minus[2];
 } cwb_run_sums;
 
 /* Eight entries of R, all of class c if `own`, else none: move them by the column of `moving`, and
- * add their weights to sums `k` of the column of `adding`. Weights of the others have a minus. */
+ * add their weights to sums `k` of the column of `adding`. Entries outside class c are negative. */
 CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, const cwb_factors *f,
                              int own, int k, cwb_run_sums *s) {
     const cwb_doubles x = cwb_mul(cwb_load(r), cwb_pick(moving, f->set, f->clear));
@@ -70,7 +70,7 @@ CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, const 
     }
 }
 
-/* n bytes of them. */
+/* The same for n bytes. */
 CWB_INLINE void cwb_run_span(double *r, const uint8_t *bits, const uint8_t *next, int64_t n,
                              const cwb_factors *f, int own, cwb_run_sums *s) {
     int64_t b = 0;
@@ -82,8 +82,8 @@ CWB_INLINE void cwb_run_span(double *r, const uint8_t *bits, const uint8_t *next
     if (b < n) cwb_run_step(r + 8 * b, cwb_mask_at(bits + b), cwb_mask_at(next + b), f, own, 0, s);
 }
 
-/* Eight entries of R of which only those of `own` are of class c: the others change sign and swap
- * their bits, so that all are as own ones, and change sign again. */
+/* Eight entries of R, of which only those of `own` are of class c: the others change sign and bits,
+ * so that all are treated as own ones, and then change sign back. */
 CWB_INLINE void cwb_run_end(double *r, unsigned own, unsigned bits, unsigned next,
                             const cwb_factors *f, cwb_run_sums *s) {
     const unsigned flip = ~own & 0xffu;
@@ -102,7 +102,7 @@ static void CWB_NAME(run_move)(const cwb_run *run, const uint8_t *bits, double u
     const cwb_factors own = {cwb_splat(down), cwb_splat(up)};
     const cwb_factors other = {cwb_splat(up), cwb_splat(down)};
     const int64_t first = run->start >> 3, last = run->end >> 3;
-    /* Whole bytes of class c; those at either end may be of two classes. */
+    /* Whole bytes of class c; the bytes at both ends may hold two classes. */
     const int64_t from = first + ((run->start & 7) != 0);
     const int64_t beyond = last + ((run->end & 7) != 0);
     cwb_run_span(r, bits, next, first, &other, 0, &s);

@@ -1,12 +1,12 @@
 /* Edges of many columns at once: products of one row of R with packed bits.
  *
  * The columns of a class share the row, so sums over four examples are formed once for all 16 ways
- * that the four bits can be set, and a column adds one of them for each of its half bytes: a
- * fraction of its additions. With AVX-512 eight columns look up in one instruction. */
+ * that the four bits can be set, and a column adds one such sum per half byte, which saves most
+ * additions. With AVX-512, one instruction looks up eight columns. */
 
 #define CWB_EDGE_AHEAD 16  /* columns that are fetched ahead */
 #define CWB_EDGE_BLOCK 64  /* bytes of bits: their tables take half of the first cache */
-#define CWB_EDGE_COLUMNS 4 /* columns at once, so that additions do not wait for one another */
+#define CWB_EDGE_COLUMNS 4 /* columns at once, whose additions are independent */
 
 #define cwb_edge_tables CWB_NAME(cwb_edge_tables)
 #define cwb_edge_some CWB_NAME(cwb_edge_some)
@@ -35,7 +35,7 @@ static void cwb_edge_tables(const double *r, int64_t n_bytes, double *tables) {
 }
 
 #if CWB_IS(PLAIN)
-/* The sums over a block of `n` columns: low half bytes in one sum, high ones in another. */
+/* The sums over a block of `n` columns: low half bytes in one sum, high half bytes in another. */
 CWB_INLINE void cwb_edge_some(const double *tables, const uint8_t *bits, int64_t stride,
                               int64_t n_bytes, int n, double *sums) {
     double low[CWB_EDGE_COLUMNS] = {0.0}, high[CWB_EDGE_COLUMNS] = {0.0};
@@ -52,7 +52,7 @@ CWB_INLINE void cwb_edge_some(const double *tables, const uint8_t *bits, int64_t
 }
 
 /* Looking up half bytes one by one gains nothing from vectors, so this copy serves all sets: with
- * AVX2 GCC puts the sums together in vectors, and takes a third longer. */
+ * AVX2, GCC vectorises the sums, which takes a third longer. */
 static void cwb_edge_columns(const double *tables, const uint8_t *bits, int64_t stride,
                              int64_t n_bytes, int64_t n_columns, double *sums) {
     int64_t j = 0;
@@ -66,12 +66,12 @@ static void cwb_edge_columns(const double *tables, const uint8_t *bits, int64_t 
 }
 
 #elif CWB_IS(AVX512)
-/* Eight columns, a lane each: eight bytes of each column at a time, shifted half byte by half byte
- * to the low end of its lane, where they choose among the 16 sums. */
+/* Eight columns, one per lane: eight bytes of each column at a time, shifted half byte by half byte
+ * to the low end of the lane, where they choose among the 16 sums. */
 static void cwb_edge_eight(const double *tables, const uint8_t *h, int64_t stride, int64_t n_bytes,
                            double *sums) {
     const int64_t whole = n_bytes & ~(int64_t)7;
-    /* A block is a line or two of the cache per column, too few for the processor to foresee. */
+    /* A block is one or two cache lines per column, too few for the hardware prefetcher. */
     for (int k = 0; k < 8; k++) {
         CWB_PREFETCH(h + (CWB_EDGE_AHEAD + k) * stride);
         CWB_PREFETCH(h + (CWB_EDGE_AHEAD + k) * stride + n_bytes - 1);

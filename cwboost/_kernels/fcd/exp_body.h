@@ -15,10 +15,10 @@ CWB_INLINE cwb_doubles cwb_mul_add(cwb_doubles a, cwb_doubles b, cwb_doubles x) 
     return cwb_add(a, cwb_mul(b, x));
 }
 
-/* exp(x) to two units in the last place; infinity beyond 700, zero below -700, not finite where x
- * is not. x = k log 2 + r with |r| <= log(2) / 2: Taylor's polynomial of degree 13 in r, then k is
- * added to the exponent. The polynomial is summed pair by pair, as a tree: its steps do not wait
- * for one another. */
+/* exp(x) to two units in the last place; infinity above 700, zero below -700, not finite if x is
+ * not. x = k log 2 + r with |r| <= log(2) / 2: Taylor's polynomial of degree 13 in r, then k is
+ * added to the exponent. The polynomial is summed pair by pair, as a tree, so that its steps
+ * overlap. */
 CWB_INLINE cwb_doubles cwb_exp(cwb_doubles x) {
     const cwb_doubles to_integer = cwb_splat(0x1.8p52), largest = cwb_splat(700.0);
     const cwb_mask over = cwb_below(largest, x), under = cwb_below(x, cwb_splat(-700.0));
@@ -26,7 +26,7 @@ CWB_INLINE cwb_doubles cwb_exp(cwb_doubles x) {
     /* The lowest bits of `shifted` are k. */
     const cwb_doubles shifted = cwb_add(cwb_mul(tame, cwb_splat(0x1.71547652b82fep0)), to_integer);
     const cwb_doubles k = cwb_sub(shifted, to_integer);
-    /* log 2 in two parts, the first so short that its product with k is exact. */
+    /* log 2 in two parts; the product of k with the first, which has few bits, is exact. */
     const cwb_doubles near = cwb_sub(tame, cwb_mul(k, cwb_splat(0x1.62e42fefa38p-1)));
     const cwb_doubles r = cwb_sub(near, cwb_mul(k, cwb_splat(0x1.ef35793c7673p-45)));
     const cwb_doubles r2 = cwb_mul(r, r), r4 = cwb_mul(r2, r2), r8 = cwb_mul(r4, r4);

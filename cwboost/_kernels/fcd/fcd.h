@@ -2,7 +2,7 @@
  *
  * Notation. R is the signed weight matrix, one row per class, with examples sorted by class: for
  * y_i != c the entry is -mu_(i,c); for y_i == c (the "own" entries) it is the sum over y != c of
- * mu_(i,y). A column is one bit per example, set where the learner says +1. Rows are padded to
+ * mu_(i,y). A column is one bit per example, set if the output is +1. Rows are padded to
  * whole bytes of bits (eight examples); the padding of R is zero, so it never enters a sum.
  *
  * All sums run over eight lanes in a fixed order, so they do not depend on the instruction set.
@@ -20,10 +20,10 @@ typedef struct {
     int64_t stride, n_classes;
     const int64_t *starts; /* examples of class c: [starts[c], starts[c + 1]) */
     const double *example_weight;
-    const int32_t *label; /* class of each example, -1 behind the last */
+    const int32_t *label; /* class of each example, -1 after the last */
 } cwb_master;
 
-/* One column per class and what its coefficient moves by: d, exp(d) and exp(-d). */
+/* One column per class and the move of its coefficient: d, exp(d) and exp(-d). */
 typedef struct {
     const uint8_t *const *columns;
     const double *d, *up, *down;
@@ -31,7 +31,7 @@ typedef struct {
 
 #define CWB_TILE 64 /* bytes of bits per tile: 512 examples */
 
-/* What a pass over one tile of examples finds, summed over tiles by the caller in order. */
+/* Results of a pass over one tile of examples; the caller sums them over tiles in order. */
 typedef struct {
     double loss;    /* sum of mu */
     double margins; /* sum of r F: the sum of mu gamma */
@@ -41,11 +41,11 @@ typedef struct {
 /* A run of coordinates of one class. */
 typedef struct {
     double *r;                   /* row of R */
-    double *factor;              /* what the run has multiplied the pairs of its examples by */
+    double *factor;              /* product of the run's factors of the pairs of its examples */
     int64_t n_bytes, start, end; /* examples [start, end) are of the class */
 } cwb_run;
 
-/* The bodies that exist once per instruction set; each is explained where it is written. */
+/* The bodies, one per instruction set, each explained at its definition. */
 typedef struct {
     void (*layer_table)(const cwb_master *, int64_t b, const uint8_t *const *layer, double *tables);
     void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,

@@ -5,15 +5,15 @@ The restricted master is, with q = p / C,
     min over coef >= 0 of   sum coef + (1/q) sum over pairs (i, y != y_i) of mu_(i,y),
     mu_(i,y) = w_i exp(F_y(x_i) - F_{y_i}(x_i)),   F_c = sum_j coef_(c,j) h_(c,j).
 
-`PairWeights` keeps no pair by column: its state is the K x n matrix R of signed weights, where
-r_c(i) is the sum of mu_(i,y) over y for the examples of class c and -mu_(i,c) for the others.
-Everything the algorithm asks is a product with a row of R: (1/q) sum_i r_c(i) h(x_i) is the edge
-of a column of class c, and one minus it the derivative of the objective. The scores F are kept
-beside it: sum r F is the sum of mu gamma, which the dual bound needs.
+The state of `PairWeights` is the K x n matrix R of signed weights: r_c(i) is the sum of mu_(i,y)
+over y for the examples of class c, and -mu_(i,c) for the others. All quantities of the algorithm
+are products with a row of R: (1/q) sum_i r_c(i) h(x_i) is the edge of a column of class c, and one
+minus the edge is the derivative of the objective. The scores F are kept too: sum r F is the sum of
+mu gamma, which the dual bound needs.
 
 Coordinates change either one at a time (`update_coordinates`: one pass over the examples applies
-a move and takes V+ and V- of the next) or a layer at a time (`update_layer`: one column a
-class; one pass fills the joint-sign tables, exact coordinate updates then need no data, one pass
+a move and computes V+ and V- of the next) or a layer at a time (`update_layer`, one column per
+class: one pass fills the joint-sign tables, exact coordinate updates then need no data, one pass
 applies them all).
 """
 
@@ -76,14 +76,14 @@ cdef const cwb_fcd_kernels* kernels = cwb_fcd_tables[instruction_set()]
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
-# Below so many entries of R a second thread costs more than it brings.
+# Below this number of entries of R a second thread costs more than it saves.
 cdef int64_t PARALLEL_ENTRIES = 60_000
 
 
 def aligned_zeros(shape):
-    """Zeros whose rows begin with a line of the cache, if they are a multiple of one long.
+    """Return zeros whose rows are aligned to cache lines if their length is a multiple of one.
 
-    A vector of 64 bytes that lies across two lines costs two.
+    A vector of 64 bytes across two cache lines costs two loads.
     """
     size = int(np.prod(shape))
     memory = np.zeros(size + 7)
@@ -97,7 +97,7 @@ cdef class PairWeights:
     Parameters
     ----------
     counts : ndarray of shape (n_classes,), dtype int64
-        Examples of each class, in the order of the classes.
+        Number of examples of each class, in the order of the classes.
     example_weight : ndarray of shape (n_samples,), dtype float64, positive
     q : float
         p / C.
@@ -121,7 +121,7 @@ cdef class PairWeights:
         self.n_classes = counts.shape[0]
         self.n_samples = counts.sum()
         self.n_bytes = (self.n_samples + 7) // 8
-        # Whole vectors a row, and rows that do not fall on the same cache sets.
+        # Whole vectors per row, and rows that do not fall on the same cache sets.
         self.stride = 8 * self.n_bytes + 8
         self.q = q
         self.n_threads = n_threads
@@ -156,23 +156,23 @@ cdef class PairWeights:
         free(self.tile_sums)
 
     def restart(self):
-        """All coefficients zero: every pair weight is the example's weight."""
+        """Set all coefficients to zero: every pair weight becomes the example's weight."""
         R = np.asarray(self.R)
         R[:] = -np.asarray(self.weight)
         np.asarray(self.scores)[:] = 0.0
         self.fold()
 
     def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
-        """Pair weights anew from the columns: scores first, then mu = w exp(F_y - F_{y_i}).
+        """Compute scores and pair weights from the columns: mu = w exp(F_y - F_{y_i}).
 
-        Ends the drift of many multiplied updates, and starts from given coefficients.
+        This removes the rounding drift of many updates, and starts from given coefficients.
 
         Parameters
         ----------
         columns : ColumnStore
         coef : ndarray of shape (n_classes, at least columns of a class), dtype float64
         more : bool, default=False
-            `coef` comes on top of the present scores.
+            Add the scores of `coef` to the present scores.
 
         Raises
         ------
@@ -204,7 +204,7 @@ cdef class PairWeights:
 
     cdef void rebuild_rows(self, const uint8_t** columns, const double* moves,
                            const int64_t* first) noexcept nogil:
-        """Scores and pair weights: class c has the columns first[c] to first[c + 1] - 1."""
+        """Compute scores and pair weights; class c has the columns first[c] to first[c + 1] - 1."""
         cdef int64_t c, n_classes = self.n_classes
         # Plain pointers here and below: a bounds check may not leave a parallel loop.
         cdef double* F = self.master.scores
@@ -220,27 +220,27 @@ cdef class PairWeights:
 
     @property
     def weights(self):
-        """The matrix R: a float64 view of shape (n_classes, n_samples)."""
+        """Return the matrix R: a float64 view of shape (n_classes, n_samples)."""
         return np.asarray(self.R)[:, : self.n_samples]
 
     def state(self):
-        """Arrays that, with the columns, continue training bit for bit."""
+        """Return arrays that, with the columns, continue training bit for bit."""
         return {"weights": np.array(self.R), "scores": np.array(self.scores)}
 
     def scores_now(self):
-        """A copy of the scores, as `derivatives` takes it."""
+        """Return a copy of the scores, as `derivatives` takes it."""
         return np.array(self.scores)
 
     def derivatives(self, scores):
-        """Slopes and curvatures (see `subspace`) along the moves between points, the last first."""
+        """Return slopes and curvatures (see `subspace`) along moves between points, last first."""
         return derivatives(self.R, [self.scores, *scores], self.starts, self.threads())
 
     def advance(self, scores, steps):
-        """Move the scores by so much of each of those moves; the weights are left to `rebuild`."""
+        """Add `steps` times those moves to the scores; `rebuild` then updates the weights."""
         advance([self.scores, *scores], steps)
 
     def restore(self, state):
-        """Continue from what `state` returned for the same examples."""
+        """Restore a result of `state` for the same examples."""
         for name, target in (("weights", self.R), ("scores", self.scores)):
             if state[name].shape != (self.n_classes, self.stride):
                 raise ValueError(
@@ -250,13 +250,13 @@ cdef class PairWeights:
         self.fold()
 
     def edges(self, ColumnStore columns, double[:, ::1] out):
-        """Edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
+        """Compute the edges of all columns of every class: sum_i r_c(i) h_(c,j)(i), unscaled.
 
         Parameters
         ----------
         columns : ColumnStore
         out : ndarray of shape (n_classes, at least columns of a class), dtype float64
-            Entries without a column are left as they are.
+            Entries without a column keep their values.
         """
         cdef int64_t k
         cdef const double* R = &self.R[0, 0]
@@ -314,10 +314,10 @@ cdef class PairWeights:
 
     def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
                            const int64_t[::1] rows, double[:, ::1] coef):
-        """Exact updates of single coordinates, one after the other.
+        """Update single coordinates, exactly, one after the other.
 
-        Neighbours of one class make a run, whose updates cost one pass over the examples each;
-        between runs come two passes over the pairs of the examples of that class.
+        Consecutive updates of one class are a run. Each update costs one pass over the examples;
+        each run costs two more passes over the pairs of the examples of its class.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ cdef class PairWeights:
         run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
         run.n_bytes, run.start, run.end = self.n_bytes, self.starts[c], self.starts[c + 1]
         kernels.run_enter(&self.master, c, &run)
-        # A move by nothing takes the sums of the first.
+        # A move by zero computes the sums of the first update.
         kernels.run_move(&run, columns[0], 1.0, 1.0, columns[0], &v_plus, &v_minus)
         for k in range(n):
             value = &w[rows[k]]
@@ -360,7 +360,7 @@ cdef class PairWeights:
             value[0] = value[0] + d if value[0] + d > 0.0 else 0.0
             log_scale += fabs(d)
             if log_scale > LARGEST_LOG_SCALE:
-                # Fold what the run has done into R, lest its factors overflow.
+                # Fold the factors of the run into R before they overflow.
                 kernels.run_leave(&self.master, c, &run)
                 kernels.run_enter(&self.master, c, &run)
                 log_scale = fabs(d)
@@ -370,11 +370,11 @@ cdef class PairWeights:
         kernels.add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
 
     cpdef fold(self):
-        """Renew the own sums, and the loss, margins and errors counted with them."""
+        """Compute the own sums, the loss, the margins and the errors again."""
         self.apply(NULL)
 
     cdef void apply(self, const cwb_layer* layer) noexcept nogil:
-        """Tiles in parallel, their sums added in order: the same bits at any thread count."""
+        """Update tiles in parallel and add their sums in order: same bits at any thread count."""
         cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
         cdef int64_t t, first, last, errors = 0
         cdef double loss = 0.0, margins = 0.0

@@ -1,4 +1,4 @@
-/* Exact coordinate updates from sums that the passes of fcd.h have taken: no data, no vectors. */
+/* Exact coordinate updates from the sums of the passes of fcd.h, without data. */
 #ifndef CWBOOST_FCD_STEPS_H
 #define CWBOOST_FCD_STEPS_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* The exact minimiser of one coordinate, as a move from its present value w >= 0: no move below
- * zero, `step` of the way. The root is written so that nothing cancels: it is right for V- -> 0
- * (log(V+ / q)) and V+ -> 0 (minus infinity, so the coefficient goes to zero). */
+ * zero, `step` of the way. The formula of the root has no cancellation: it is right for V- -> 0
+ * (log(V+ / q)) and V+ -> 0 (minus infinity, so the coefficient becomes zero). */
 static inline double cwb_step(double v_plus, double v_minus, double q, double w, double step) {
     const double root = sqrt(q * q + 4.0 * (v_plus * v_minus));
     const double d = log(2.0 * v_plus / (q + root));

@@ -1,5 +1,5 @@
 /* First and second derivatives of the loss along directions in the space of the coefficients,
- * known by what they do to the scores. For the notation see fcd.h. */
+ * given by their changes of the scores. For the notation see fcd.h. */
 #ifndef CWBOOST_FCD_SUBSPACE_H
 #define CWBOOST_FCD_SUBSPACE_H
 

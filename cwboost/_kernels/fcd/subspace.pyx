@@ -33,7 +33,7 @@ cdef double RIDGE = 1e-10
 
 
 cdef int check(const double[:, ::1] present, list scores, const double** at) except -1:
-    """Number of directions between these scores, whose addresses go to `at`."""
+    """Return the number of directions between these scores; write their addresses to `at`."""
     cdef int k, n = <int> len(scores) - 1
     cdef const double[:, ::1] view
     if not 1 <= n <= CWB_MOST_DIRECTIONS:
@@ -47,7 +47,7 @@ cdef int check(const double[:, ::1] present, list scores, const double** at) exc
 
 
 def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, int n_threads):
-    """First and second derivatives of the sum of the pair weights.
+    """Return first and second derivatives of the sum of the pair weights.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
     starts : ndarray of shape (n_classes + 1,), dtype int64
         First example of each class, and their number.
     n_threads : int
-        The result does not depend on it: classes are summed one by one.
+        The result does not depend on it, since the classes are added in order.
 
     Returns
     -------
@@ -94,20 +94,20 @@ def derivatives(const double[:, ::1] R, list scores, const int64_t[::1] starts, 
 
 
 def advance(list scores, const double[::1] steps):
-    """Move ``scores[0]``, in place, so far along each of the directions between the scores."""
+    """Move ``scores[0]``, in place, by `steps` along the directions between the scores."""
     cdef double[:, ::1] present = scores[0]
     cdef const double* at[CWB_MOST_DIRECTIONS + 1]
     cdef int n = check(present, scores, at)
     if steps.shape[0] != n or present.shape[1] % 8:
-        raise ValueError("expected a step a direction, and rows of whole vectors")
+        raise ValueError("expected one step per direction, and rows of whole vectors")
     kernels.advance(&present[0, 0], at, n, &steps[0], present.shape[0] * present.shape[1])
 
 
 def newton_step(const double[::1] slope, const double[:, ::1] curvature):
-    """Minimiser of the quadratic model with these derivatives.
+    """Return the minimiser of the quadratic model with these derivatives.
 
-    Zero along directions without curvature; along all, where it is not finite. Moves may be
-    nearly parallel, so the diagonal grows by enough for rounding not to decide.
+    It is zero along directions without curvature, and zero if it is not finite. Moves may be
+    nearly parallel, so the diagonal is enlarged beyond the effect of rounding.
     """
     cdef int64_t i, j, k, n = slope.shape[0]
     cdef double scale[CWB_MOST_DIRECTIONS]

@@ -38,7 +38,7 @@ CWB_INLINE void cwb_sums_along(const cwb_directions *d, int n, int64_t c, double
     for (int k = 0; k < CWB_DIRECTION_SUMS; k++) out[k] = cwb_sum(sums[k]);
 }
 
-/* For each number of directions a body of its own, whose sums stay in registers. */
+/* One body per number of directions, so that its sums stay in registers. */
 static void CWB_NAME(direction_sums)(const cwb_directions *d, int64_t c, double *out) {
     if (d->n == 1) cwb_sums_along(d, 1, c, out);
     if (d->n == 2) cwb_sums_along(d, 2, c, out);

@@ -1,4 +1,4 @@
-/* What the updates of a layer do to the weights, a tile of examples at a time. */
+/* The effect of the updates of a layer on the weights, one tile of examples at a time. */
 
 /* Weights below this cannot change a sum of the master (its sums stay near p / C) but would turn
  * subnormal and slow every later pass down. */
@@ -23,8 +23,8 @@
 #define cwb_strip_mixed CWB_NAME(cwb_strip_mixed)
 #define cwb_own_sums CWB_NAME(cwb_own_sums)
 
-/* row_i = exp(-d_b h_b(i)) for the examples of class b in one tile: what a layer does to all of
- * their pairs. */
+/* row_i = exp(-d_b h_b(i)) for the examples of class b in one tile: the layer's factor of all
+ * pairs of an example. */
 CWB_INLINE void cwb_row_factors(const cwb_master *m, const cwb_layer *layer, int64_t first_byte,
                                 int64_t last_byte, cwb_doubles *row) {
     for (int64_t b = first_byte; b < last_byte; b++) row[b - first_byte] = cwb_splat(1.0);
@@ -41,13 +41,13 @@ CWB_INLINE void cwb_row_factors(const cwb_master *m, const cwb_layer *layer, int
     }
 }
 
-/* The sums of a strip over the classes, a lane per example, beside the weights of the examples. The
- * sign of `wrong` is set where a pair is. */
+/* The sums of a strip over the classes, one lane per example, and the weights of the examples. The
+ * sign of `wrong` is set if a pair is wrong. */
 typedef struct {
     cwb_doubles sums[CWB_STRIP], margins[CWB_STRIP], wrong[CWB_STRIP], weight[CWB_STRIP];
 } cwb_strip;
 
-/* What the column of one class does to its entries of R and to its scores. */
+/* Factors and moves by the column of one class, for its entries of R and its scores. */
 typedef struct {
     cwb_doubles up, down, d, against;
 } cwb_moves;
@@ -71,7 +71,7 @@ CWB_INLINE void cwb_strip_start(cwb_strip *s, const double *weight, int n) {
 }
 
 /* Entries of R times the factors of their rows and of their column, zero if they are too small. A
- * NaN stays, to be noticed. */
+ * NaN stays, so that it is noticed. */
 CWB_INLINE cwb_doubles cwb_moved(cwb_doubles x, cwb_doubles row, cwb_mask h, const cwb_moves *m) {
     x = cwb_mul(cwb_mul(x, row), cwb_pick(h, m->up, m->down));
     return cwb_drop(cwb_below(cwb_splat(-CWB_FLUSH), x), x);
@@ -96,8 +96,8 @@ CWB_INLINE void cwb_strip_others(cwb_strip *s, double *r, double *f, const uint8
     }
 }
 
-/* Byte k of a strip and a class that those of its examples are of which `own` has; their entries of
- * R stay. The class is a lower one than that of the examples in `behind`. */
+/* Byte k of a strip and the class of the examples in `own`, whose entries of R stay. The class is
+ * lower than that of the examples in `behind`. */
 CWB_INLINE void cwb_strip_mixed(cwb_strip *s, int k, double *r, double *f, cwb_mask h,
                                 cwb_doubles row, const cwb_moves *m, unsigned own,
                                 unsigned behind) {
@@ -112,7 +112,7 @@ CWB_INLINE void cwb_strip_mixed(cwb_strip *s, int k, double *r, double *f, cwb_m
     s->margins[k] = cwb_add(s->margins[k], cwb_mul(x, score));
 }
 
-/* Own entries of R for one byte of examples, and what they add to sum of r F. */
+/* Own entries of R for one byte of examples, and their part of the sum of r F. */
 CWB_INLINE cwb_doubles cwb_own_sums(const cwb_master *m, int64_t byte, cwb_doubles sums) {
     const int32_t *label = m->label + 8 * byte;
     if (label[0] == label[7]) {

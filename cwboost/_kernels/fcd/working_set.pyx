@@ -9,12 +9,12 @@ __all__ = ["in_turns", "violated"]
 
 
 def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsilon):
-    """Largest violation (eq. vio), and which are above epsilon.
+    """Return the largest violation (eq. vio), and the coordinates with one above epsilon.
 
     Parameters
     ----------
     edges, coef : ndarrays of shape (n_classes, capacity), dtype float64
-        Zero where there is no column.
+        Zero in entries without a column.
     epsilon : float
 
     Returns
@@ -35,7 +35,7 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
             theta = edges[c, j] - 1.0
             # A coefficient at zero may have an edge below one.
             theta = 0.0 if theta < 0.0 and coef[c, j] <= 0.0 else fabs(theta)
-            # A NaN becomes the worst, and nothing is larger than a NaN.
+            # A NaN becomes the worst and stays, since no number is larger than a NaN.
             if theta > worst or theta != theta:
                 worst = theta
             if not theta <= epsilon:
@@ -46,14 +46,14 @@ def violated(const double[:, ::1] edges, const double[:, ::1] coef, double epsil
 
 def in_turns(const int64_t[::1] classes, const int64_t[::1] rows, const int64_t[::1] picks,
              const int64_t[::1] turn, int64_t n_turns):
-    """Order of a pass: picks one after the other, but class after class within a turn.
+    """Return the order of a pass: turn after turn, and class after class within a turn.
 
     Parameters
     ----------
     classes, rows : ndarrays of shape (n,), dtype int64
         A working set.
     picks : ndarray of shape (n,), dtype int64
-        Indices into it; of turn t those from t n / n_turns on.
+        Indices into the working set; turn t begins at t n / n_turns.
     turn : ndarray of shape (n_classes,), dtype int64
         Place of each class within a turn.
     n_turns : int

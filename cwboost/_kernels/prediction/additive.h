@@ -4,9 +4,10 @@
  *     slot_e(v) = number of thresholds of e below v, and one slot more for NaN.
  *
  * Scores come in slabs of at most 16; each slab has entries of its own, so that the size of the
- * tables follows the number of stumps and not its product with K. A block of rows is worked a few
- * entries at a time: first their slots, then the sums, with the partial sums of a row in registers.
- * Every score adds its terms in the order of the entries, whatever the block, thread or vector.
+ * tables follows the number of stumps and not its product with K. A block of rows is processed a
+ * few entries at a time: first their slots, then the sums, with the partial sums of a row in
+ * registers. Every score adds its terms in the order of the entries, for any block, thread and
+ * vector.
  */
 #ifndef CWBOOST_ADDITIVE_H
 #define CWBOOST_ADDITIVE_H
@@ -16,9 +17,9 @@
 
 #define CWB_ADD_ROWS 64    /* rows per block: slots and sums of a block stay in the first cache */
 #define CWB_ADD_ENTRIES 32 /* entries worked on at a time */
-#define CWB_ADD_LANES 16   /* scores of a slab, at most */
+#define CWB_ADD_LANES 16   /* most scores of a slab */
 #define CWB_ADD_BATCH 8    /* rows searched side by side */
-#define CWB_ADD_LINEAR 12  /* up to so many thresholds are counted, more are searched */
+#define CWB_ADD_LINEAR 12  /* up to this number, thresholds are counted, else searched */
 
 #define CWB_U8 0 /* types of elements */
 #define CWB_F32 1
@@ -59,7 +60,7 @@ typedef struct {
     void (*sparse)(const cwb_additive *, const cwb_stored *, double *out);
 } cwb_additive_kernels;
 
-/* The scores of a row that a slab holds go to their place. */
+/* Write the slab's scores of a row to their place. */
 static inline void cwb_slab_out(const cwb_additive *a, int64_t slab, const double *sums,
                                 double *out) {
     const int64_t start = slab * CWB_ADD_LANES, left = a->n_scores - start;

@@ -51,10 +51,10 @@ LANES = CWB_ADD_LANES
 
 
 cdef class AdditiveModel:
-    """Compiled tables; `cwboost.kernels.additive` builds them and says what the arrays hold.
+    """Compiled tables; `cwboost.kernels.additive` builds them and describes the arrays.
 
-    The arrays come from there and are trusted: consistent lengths, C-contiguous, int64 or int32
-    as the struct has them.
+    Its arrays are trusted to have consistent lengths, to be C-contiguous, and to be int64 or int32
+    as in the struct.
     """
 
     cdef cwb_additive model
@@ -83,7 +83,7 @@ cdef class AdditiveModel:
         self.model.slab_vectors = &slab_vectors_[0]
         self.model.base = &base_[0, 0]
         self.model.threshold_start = &threshold_start_[0]
-        # Empty where no stump splits, and then never read.
+        # Empty if no stump splits, and then never read.
         self.model.feature = &feature_[0] if feature_.shape[0] else NULL
         self.model.table_start = &table_start_[0] if table_start_.shape[0] else NULL
         self.model.thresholds = &thresholds_[0] if thresholds_.shape[0] else NULL
@@ -126,7 +126,7 @@ cdef class AdditiveModel:
 
     def sparse(self, const feature_t[::1] data, const index_t[::1] columns,
                const index_t[::1] indptr, double[:, ::1] out, int n_threads):
-        """The same for the rows of a CSR matrix without duplicates."""
+        """Do the same for the rows of a CSR matrix without duplicates."""
         cdef int64_t n_samples = indptr.shape[0] - 1
         cdef int64_t i
         if out.shape[0] != n_samples or out.shape[1] != self.model.n_scores:

@@ -63,7 +63,7 @@ CWB_INLINE void cwb_search(const double *x, int n, const double *t, int64_t m, i
     for (int j = 0; j < n; j++) slot[j] = (int32_t)(x[j] != x[j] ? m + 1 : pos[j]);
 }
 
-/* Element k of an array of a type, which is a constant wherever this is inlined. */
+/* Element k of an array of a type, which is a constant after inlining. */
 CWB_INLINE double cwb_value(const void *data, int type, int64_t k) {
     if (type == CWB_U8) return ((const uint8_t *)data)[k];
     if (type == CWB_F32) return ((const float *)data)[k];
@@ -94,8 +94,8 @@ CWB_INLINE void cwb_slots_of(const cwb_additive *a, const cwb_rows *x, int type,
     }
 }
 
-/* Adds what n entries have in the slots to the sums, `groups` groups per row: two rows at a time,
- * so that additions do not wait for one another. */
+/* Add the values of n entries in their slots to the sums, `groups` groups per row: two rows at a
+ * time, whose additions are independent. */
 CWB_INLINE void cwb_add_rows(const double *const *tables, int n, int n_rows,
                              int32_t (*slots)[CWB_ADD_ROWS], double (*sums)[CWB_ADD_LANES],
                              const int groups) {

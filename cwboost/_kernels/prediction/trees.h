@@ -15,7 +15,7 @@
 
 #define CWB_BLOCK 64
 
-/* Places of leaves and of the root, where that is not a leaf. */
+/* Places of leaves and of the root, if the root is not a leaf. */
 enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 };
 
 /* Inner node. left and right are places in the same tree: CWB_NEGATIVE, CWB_POSITIVE, or
@@ -30,7 +30,7 @@ typedef struct {
 /* A batch of trees. */
 typedef struct {
     const cwb_inner *nodes;
-    const int64_t *start;    /* where the inner nodes of each tree begin */
+    const int64_t *start;    /* begin of the inner nodes of each tree */
     const uint8_t *constant; /* output of a tree without inner nodes */
     const uint8_t *walk;     /* 1 for trees that are walked row by row */
     int64_t n_trees;
@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct {
     /* Outputs of trees [first, last) on the block x: out[tree - first] is a set of rows. `reach`
-     * is scratch for a set per inner node of the largest tree, and two. */
+     * is scratch for one set per inner node of the largest tree, and two more. */
     void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
                        int64_t n_rows, uint64_t *reach, uint64_t *out);
     /* scores[0:64] += value on the rows of a set, -value on the others. */
@@ -51,7 +51,7 @@ typedef struct {
 static const cwb_evaluation_kernels *const cwb_evaluation_tables[] =
     CWB_TABLES(cwb_evaluation_kernels);
 
-/* Outputs -1 and +1 of trees on a block, a row per example. */
+/* Outputs -1 and +1 of trees on a block, one row per example. */
 static inline void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
                                      int8_t *outputs, int64_t row_stride) {
     for (int64_t t = 0; t < n_trees; t++)

@@ -1,9 +1,9 @@
 """Outputs and scores of a batch of binary trees on new rows.
 
-The score s of a row is sum over trees t of coef[t, s] h_t(x), added in the order of the trees,
-whichever thread or block a row falls into: the same bits for any number of threads and any way of
-cutting the rows into chunks. A block of 64 rows is copied to float64, used features only; sparse
-rows are spread over such a block, so memory does not grow with the number of features.
+The score s of a row is sum over trees t of coef[t, s] h_t(x), added in the order of the trees in
+every thread and block: the bits are the same for any number of threads and any chunks of rows. The
+used features of a block of 64 rows are copied to float64; sparse rows are spread over such a block,
+so memory does not grow with the number of features.
 """
 
 from cython.parallel cimport prange
@@ -43,7 +43,7 @@ cdef extern from "<stdlib.h>" nogil:
 cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
 cdef int64_t TREES_AT_ONCE = 64
-# A tree with more inner nodes than this is walked: by then a row meets too few of them.
+# A tree with more inner nodes than this is walked, since a row meets few of them.
 cdef int64_t MAX_NODES_BY_SET = 255
 
 
@@ -70,7 +70,7 @@ cdef class TreeEvaluator:
     cdef uint8_t[::1] constant
     cdef uint8_t[::1] walk
     cdef int32_t[::1] used         # columns of X that some tree reads
-    cdef int32_t[::1] column_of    # place of a feature in `used`, -1 where it is not
+    cdef int32_t[::1] column_of    # place of a feature in `used`, -1 for other features
     cdef int64_t most_inner
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
@@ -107,7 +107,7 @@ cdef class TreeEvaluator:
         self.nodes = nodes.view(np.uint8)
 
     def outputs(self, X, int n_threads=1):
-        """Outputs on dense X, or on the CSR triple (data, indices, indptr).
+        """Return outputs on dense X, or on the CSR triple (data, indices, indptr).
 
         Returns
         -------
@@ -121,7 +121,7 @@ cdef class TreeEvaluator:
         return out
 
     def scores(self, X, coef, int n_threads=1):
-        """Scores on dense X, or on the CSR triple (data, indices, indptr).
+        """Return scores on dense X, or on the CSR triple (data, indices, indptr).
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ cdef class _Scratch:
 
 
 cdef struct Votes:
-    # CSR coefficients and where the results go; n_scores 0 or outputs NULL: not wanted.
+    # CSR coefficients and the arrays of results; n_scores 0 or outputs NULL: not computed.
     const int64_t *indptr
     const int32_t *indices
     const double *data
@@ -224,7 +224,7 @@ cdef Votes votes_of(
 cdef void evaluate_block(
     const cwb_trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
-    """Results of the rows whose values are in work.x."""
+    """Compute the results of the rows whose values are in work.x."""
     cdef int64_t t, first = 0, last, i, s, row
     memset(work.scores, 0, votes.n_scores * CWB_BLOCK * sizeof(double))
     while first < trees.n_trees:
@@ -258,7 +258,7 @@ cdef void fill_sparse(
     Work *work, const double[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
     const int32_t[::1] column_of, int64_t first, int64_t n_rows, bint clear
 ) noexcept nogil:
-    """The same from CSR rows; with `clear`, zeros again where there were entries."""
+    """Do the same from CSR rows; with `clear`, set their entries to zero again."""
     cdef int64_t i, row
     cdef int32_t u
     for row in range(n_rows):

@@ -1,7 +1,7 @@
 /* Sets of rows and scores of a block, see trees.h. */
 #include "common/lanes.h"
 
-/* A bit per lane of a register: where x > y, or where x <= y. NaN is in neither. */
+/* One bit per lane of a register: x > y, or x <= y. Both are false for NaN. */
 #if CWB_IS(AVX512)
 CWB_INLINE unsigned CWB_NAME(above)(cwb_register x, cwb_register y) {
     return _cvtmask8_u32(_mm512_cmp_pd_mask(x, y, _CMP_GT_OQ));

@@ -24,7 +24,7 @@ typedef struct {
     int64_t n;
 } cwb_vote_entries;
 
-/* Adds the entries to `scores`. A row of `packed` has n_bytes, one of `scores` 8 n_bytes doubles.
+/* Add the entries to `scores`. A row of `packed` has n_bytes, one of `scores` 8 n_bytes doubles.
  */
 static void cwb_votes(const cwb_votes_kernels *kernels, const uint8_t *packed, int64_t n_bytes,
                       const cwb_vote_entries *entries, double *scores) {

@@ -22,12 +22,12 @@ cdef const cwb_votes_kernels* kernels = cwb_votes_tables[instruction_set()]
 
 
 def new_scores(int64_t n_scores, int64_t n_samples):
-    """Zeros of the shape that `add_votes` moves.
+    """Return zeros of the shape that `add_votes` takes.
 
     Returns
     -------
     ndarray of shape (n_scores, 8 * n_bytes), dtype float64
-        ``n_bytes`` hold a bit for each example; ``[:, :n_samples].T`` are the scores.
+        ``n_bytes`` hold one bit per example; ``[:, :n_samples].T`` are the scores.
     """
     return np.zeros((n_scores, 8 * ((n_samples + 7) // 8)))
 
@@ -42,7 +42,7 @@ def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1]
     rows, targets : array-like of int, shape (n_entries,)
     steps : array-like of float, shape (n_entries,)
     scores : ndarray from `new_scores`
-        Changed in place; what lies behind the last example has no meaning.
+        Changed in place; entries after the last example have no meaning.
     """
     cdef const int64_t[::1] row = np.ascontiguousarray(rows, dtype=np.int64)
     cdef const int64_t[::1] target = np.ascontiguousarray(targets, dtype=np.int64)
@@ -52,7 +52,7 @@ def add_votes(const uint8_t[:, ::1] packed, rows, targets, steps, double[:, ::1]
         raise ValueError("rows, targets and steps must have the same length")
     if scores.shape[1] != 8 * packed.shape[1]:
         raise ValueError(
-            f"scores must have {8 * packed.shape[1]} examples a row, got {scores.shape[1]}")
+            f"scores must have {8 * packed.shape[1]} examples per row, got {scores.shape[1]}")
     for e in range(n_entries):
         if not (0 <= row[e] < packed.shape[0] and 0 <= target[e] < scores.shape[0]):
             raise ValueError("rows and targets must lie inside packed and scores")

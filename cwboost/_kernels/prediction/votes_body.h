@@ -1,6 +1,6 @@
 /* Bodies of votes.h. */
 
-/* n_bytes of packed outputs onto eight times as many scores. */
+/* Add n_bytes of packed outputs to eight times that number of scores. */
 static void CWB_NAME(vote)(const uint8_t *packed, int64_t n_bytes, double step, double *scores) {
     const cwb_doubles up = cwb_splat(step), down = cwb_splat(-step);
     for (int64_t b = 0; b < n_bytes; b++) {

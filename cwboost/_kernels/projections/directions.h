@@ -1,5 +1,5 @@
 /* Random directions. Entry k of a direction is a function of (seed, k) in integer arithmetic and
- * exact double operations, so that a seed rebuilds it on any machine with any version. */
+ * exact double operations, so that a seed gives the same direction on any machine and version. */
 #ifndef CWBOOST_DIRECTIONS_H
 #define CWBOOST_DIRECTIONS_H
 
@@ -22,8 +22,8 @@ static inline int cwb_ones(uint64_t x) {
     return (int)((x * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Gaussian by the central limit: 64 coin flips and a uniform number, over four, are a standard
- * normal number as far as a projection can tell. */
+/* Gaussian by the central limit theorem: the sum of 64 coin flips and a uniform number, divided by
+ * four, is close enough to standard normal for projections. */
 static inline void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, int64_t step,
                                 double *out) {
     for (int64_t k = 0; k < d; k++) {

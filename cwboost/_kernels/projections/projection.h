@@ -2,9 +2,9 @@
  *
  *     z_j(x) = float32( sum_k x_k W[k, j] - offset_j )
  *
- * Each sum is taken in double, in ascending k, by itself: it does not depend on the rows beside
- * it, on the number of threads, on vectors, or on whether zeros are stored. BLAS promises none of
- * this, and a stump on z must give in prediction what it gave in training.
+ * Each sum is computed separately in double, in ascending k: it does not depend on the other rows,
+ * on the number of threads, on vectors, or on stored zeros. BLAS promises none of this, but a stump
+ * on z must give the same output in prediction as in training.
  *
  * Cost: a multiplication and an addition per entry of W and row, or per entry of W and non-zero.
  */
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define CWB_PROJ_LANES 8 /* columns of W come in groups of so many */
+#define CWB_PROJ_LANES 8 /* columns of W per group */
 #define CWB_PROJ_ROWS 4  /* rows that share a register of W while it is loaded */
 
 typedef struct {

@@ -31,7 +31,7 @@ cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_s
 LANES = CWB_PROJ_LANES
 
 cdef int64_t ROWS_OF_A_TASK = 64
-# A row with a smaller fraction of non-zeros is worked through by its non-zeros.
+# A row with a smaller fraction of non-zeros is summed over its non-zeros only.
 cdef double FEW = 0.4
 
 
@@ -107,7 +107,7 @@ cdef class Directions:
                 if waiting == CWB_PROJ_ROWS or (waiting and i == end - 1):
                     at = 0
                     while at < self.n_columns:
-                        # Rows that are not waiting hold an earlier tile; their sums are not read.
+                        # Other rows hold an earlier tile; their sums are not read.
                         kernels.rows(tile, d, &self.W[0, 0], self.width, at, sums)
                         for r in range(waiting):
                             self.store(sums + r * CWB_PROJ_LANES - at, rows[r], n, at,
@@ -128,7 +128,7 @@ cdef class Directions:
 
     def sparse(self, const feature_t[::1] data, const int32_t[::1] features,
                const int64_t[::1] indptr, float[:, ::1] out, int n_threads):
-        """The same for the rows of a canonical CSR matrix whose indices are in range."""
+        """Do the same for the rows of a canonical CSR matrix whose indices are in range."""
         cdef int64_t n = indptr.shape[0] - 1, i
         cdef int failed = 0
         if out.shape[0] != self.n_columns or out.shape[1] != n:

@@ -1,8 +1,7 @@
 /* The sums of projection.h; `width` is the row length of W, a multiple of CWB_PROJ_LANES. */
 #include "common/lanes.h"
 
-/* Registers of a group of columns that are worked on at a time: with four rows each, the sums stay
- * in registers. */
+/* Registers of columns per group: with four rows per register, the sums stay in registers. */
 #define CWB_AT_ONCE (CWB_PARTS < 2 ? CWB_PARTS : 2)
 
 /* Columns [first, first + 8) for four rows of d doubles: sums[8 * row + column]. */
@@ -52,7 +51,7 @@ CWB_INLINE void CWB_NAME(project_group)(const double *value, const int32_t *feat
     for (int v = 0; v < n; v++) cwb_r_store(sums + CWB_LANES * v, s[v]);
 }
 
-/* All columns of one row that is given by its non-zeros. */
+/* All columns of one row, given by its non-zeros. */
 static void CWB_NAME(project_stored)(const double *value, const int32_t *feature, int64_t count,
                                      const double *w, int64_t width, double *sums) {
     int64_t first = 0;

@@ -1,4 +1,4 @@
-"""Binning of features: at most 256 bins, exact where a feature has no more distinct values.
+"""Binning of features: at most 256 bins, exact for features with at most 256 distinct values.
 
 Bin b of a feature holds the values in [lowest[b], highest[b]], with highest[b] < lowest[b + 1];
 the codes of a feature are 0 ... n_bins - 1 in order of value, and n_bins is "missing".
@@ -15,7 +15,7 @@ cdef int64_t group_column(
     const double *values, const int64_t *counts, int64_t n, int64_t max_bins, double *lowest,
     double *highest
 ) noexcept nogil:
-    """Bins of one feature; returns how many."""
+    """Bin one feature; returns the number of bins."""
     cdef int64_t i, n_bins = 0, placed = 0, left = 0, bins_left = max_bins
     cdef bint exact = n <= max_bins, close
     for i in range(n):
@@ -41,9 +41,9 @@ def group_values(const double[::1] values, const int64_t[::1] counts,
                  double[::1] lowest, double[::1] highest, int32_t[::1] n_bins):
     """Merge neighbouring distinct values of features into bins of about equal counts.
 
-    A bin is closed once it holds its share of the examples not yet placed, or where the next
-    value alone fills a share: a frequent value gets a bin of its own. With no more values than
-    bins every value is a bin.
+    A bin is closed when it holds its share of the examples not yet placed, or when the next value
+    alone fills a share, so that a frequent value gets its own bin. If there are at most as many
+    values as bins, every value is a bin.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def group_values(const double[::1] values, const int64_t[::1] counts,
         Distinct values of each feature, ascending, feature after feature.
     counts : memoryview of shape (n_values,), dtype int64
     starts : memoryview of shape (n_features + 1,), dtype int64
-        Where the values of each feature begin.
+        Begin of the values of each feature.
     max_bins : memoryview of shape (n_features,), dtype int64
         At least 1 each.
     lowest, highest : memoryviews of shape (n_values,), dtype float64
@@ -72,7 +72,7 @@ def group_values(const double[::1] values, const int64_t[::1] counts,
 cdef inline uint8_t code_of(
     double value, const double *highest, int64_t n_bins
 ) noexcept nogil:
-    """The first bin whose highest value is not below `value`; n_bins for NaN."""
+    """Return the first bin whose highest value is not below `value`; n_bins for NaN."""
     cdef int64_t low = 0, length = n_bins, half
     if isnan(value):
         return <uint8_t> n_bins
@@ -86,7 +86,7 @@ cdef inline uint8_t code_of(
 
 def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
                    const int64_t[::1] bin_start, uint8_t[:, ::1] codes, int n_threads):
-    """Codes of dense features, one feature a row.
+    """Write the codes of dense features, one row per feature.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
     highest : memoryview, dtype float64
         Largest value of every bin, feature after feature.
     bin_start : memoryview of shape (n_features + 1,), dtype int64
-        Where the bins of each feature begin in `highest`.
+        Begin of the bins of each feature in `highest`.
     codes : memoryview of shape (n_features, n_rows), dtype uint8
         Filled.
     n_threads : int
@@ -110,7 +110,7 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
 def encode_entries(const double[::1] values, const int64_t[::1] indptr,
                    const double[::1] highest, const int64_t[::1] bin_start,
                    uint8_t[::1] codes, int n_threads):
-    """Codes of the stored entries of a sparse matrix in column order; see `encode_columns`."""
+    """Write codes of the stored entries of a sparse matrix by column; see `encode_columns`."""
     cdef Py_ssize_t f, i, n_features = indptr.shape[0] - 1
     cdef int64_t n_bins
     for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):

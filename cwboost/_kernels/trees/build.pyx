@@ -1,18 +1,18 @@
 """Growth of binary trees with outputs -1 and +1 for signed weights, over binned features.
 
-Given a signed weight r_i an example, pricing asks for the tree h with the largest edge
+Given one signed weight r_i per example, pricing asks for the tree h with the largest edge
 
     sum_i r_i h(x_i) = sum over leaves l of sign_l * (sum of r_i in l),
 
 so a leaf's sign is that of its weight sum, and the edge of a grown tree is the sum over its
-leaves of |sum of r_i|. Finding the best tree is intractable; here it is grown greedily, each node
-split where the chosen criterion (see criteria.h) gains most. Label sign(r_i) and mass |r_i|
-make it a weighted two-class problem, on which "gini" and "entropy" work as well: they see
-progress where the edge is flat, because they prefer purer children of the same sign.
+leaves of |sum of r_i|. Finding the best tree is intractable; here it is grown greedily: each node
+gets the split of largest gain by the chosen criterion (see criteria.h). With labels sign(r_i) and
+masses |r_i| it is a weighted two-class problem, to which "gini" and "entropy" apply as well: they
+prefer purer children of the same sign, and so have a gain where the edge is flat.
 
-Every tree is grown by one thread from its own seed, so the result does not depend on how many
-threads there are. Rows and weights of a node are kept contiguous and in example order by a
-stable partition; examples of zero weight are set aside and only follow the tree.
+One thread grows a tree from the tree's own seed, so the result does not depend on the number of
+threads. A stable partition keeps rows and weights of a node contiguous and in example order;
+examples of zero weight are set aside and only follow the tree.
 """
 
 from libc.math cimport fabs, frexp, ldexp
@@ -46,7 +46,7 @@ cdef double SMALLEST = 5e-324  # of all weights that are not zero
 
 
 cdef bint push(Work *work, const Node *node, bint best_first) noexcept nogil:
-    """Add a node to the frontier; best_first keeps it a heap with the largest gain on top."""
+    """Add a node to the frontier, with best_first a heap with the largest gain on top."""
     cdef int64_t i = work.n_frontier, parent
     cdef Node *grown
     if work.n_frontier == work.frontier_capacity:
@@ -89,7 +89,7 @@ cdef Node pop(Work *work, bint best_first) noexcept nogil:
 
 
 cdef bint add_leaf(Tree *tree, double sum, double mass) noexcept nogil:
-    """Append a leaf with the sign of its weight sum (+1 where that is rounding)."""
+    """Append a leaf with the sign of its weight sum (+1 if the sum is rounding error)."""
     cdef TreeNode *grown
     if tree.n == tree.capacity:
         grown = <TreeNode *> realloc(tree.nodes, 2 * tree.capacity * sizeof(TreeNode))
@@ -119,9 +119,9 @@ cdef void sums_of_leaves(
     const uint8_t *codes, uint8_t first, uint32_t width, Work *work, const Node *node,
     Node *children
 ) noexcept nogil:
-    """Sums of children that stay leaves, whose rows are not partitioned.
+    """Compute the sums of children that stay leaves, whose rows are not partitioned.
 
-    The histogram knows them, to the rounding of the parent's mass.
+    They follow from the histogram, up to the rounding of the parent's mass.
     """
     cdef int64_t i
     cdef bint right
@@ -196,7 +196,7 @@ cdef double load_weights(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, bint by_codes,
     Node *root
 ) noexcept nogil:
-    """Rows that take part in the search into work.rows, the others into work.idle_rows.
+    """Write the rows that take part in the search to work.rows, the others to work.idle_rows.
 
     Weights are scaled by a power of two so that the largest lies in [1/2, 1): no rounding, and
     neither overflow nor underflow of their squares. Returns the sum of all weights, to rounding.
@@ -228,7 +228,7 @@ cdef double load_weights(
 cdef void merge_equal_leaves(Tree *tree, int32_t *place) noexcept nogil:
     """Replace every subtree whose leaves all have one sign by a leaf, and close the gaps.
 
-    `place` is scratch for one int32 a node: the new index of a node, -1 where it goes.
+    `place` is scratch for one int32 per node: the new index of a node, -1 if it is dropped.
     """
     cdef int64_t i, n = 0
     cdef TreeNode *node
@@ -261,7 +261,7 @@ cdef void merge_equal_leaves(Tree *tree, int32_t *place) noexcept nogil:
 
 
 cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexcept nogil:
-    """Outputs of a finished tree on all rows, from the codes of dense features."""
+    """Compute the outputs of a finished tree on all rows from the codes of dense features."""
     cdef cwb_coded[255] inner
     cdef int32_t *place = work.scratch_rows
     cdef int32_t n_inner = 0
@@ -287,7 +287,7 @@ cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexce
 
 
 cdef bint may_use_codes(const Matrix *X, const Settings *settings) noexcept nogil:
-    """Whether every tree is small enough to evaluate all its nodes on all rows."""
+    """Return True if every tree is small enough to evaluate all its nodes on all rows."""
     cdef int64_t most = (<int64_t> 1 << min(settings.max_depth, 60)) - 1
     if settings.max_leaves > 0:
         most = min(most, settings.max_leaves - 1)
@@ -298,7 +298,7 @@ cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
     Tree *tree, uint8_t *packed
 ) noexcept nogil:
-    """Grow one tree; its outputs into `packed`. False where memory ran out."""
+    """Grow one tree and write its outputs to `packed`; False if memory ran out."""
     cdef bint best_first = settings.max_leaves > 0, by_codes = may_use_codes(X, settings)
     cdef int64_t n_leaves = 1, k
     cdef double total
@@ -330,10 +330,10 @@ cdef bint grow_tree(
         outputs_by_codes(X, work, tree)
     tree.edge = cwb_finish_outputs(work.positive, weights, X.n_rows, packed)
     if tree.edge < fabs(total):
-        # Trimmed weights, left out of the search, may turn the scales: a constant is better.
+        # With the trimmed weights, which the search left out, a constant may be better.
         tree.n = 0
         add_leaf(tree, total, fabs(total))
-        tree.nodes[0].sign = 1 if total > 0 else -1  # of a total of zero as well
+        tree.nodes[0].sign = 1 if total > 0 else -1  # -1 also for a total of zero
         memset(work.positive, total > 0, X.n_rows)
         tree.edge = cwb_finish_outputs(work.positive, weights, X.n_rows, packed)
     return True

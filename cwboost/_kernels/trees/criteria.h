@@ -1,4 +1,4 @@
-/* What a split is chosen by. An example of the node carries a signed weight r; with S the sum of r
+/* Criteria of a split. An example of the node carries a signed weight r; with S the sum of r
  * and M the sum of |r| on a side, the criteria, all in units of mass, are
  *
  *     edge      sum over sides of |S|

@@ -1,4 +1,4 @@
-"""Growth of one tree a target on a binned matrix, in parallel over the trees."""
+"""Growth of one tree per target on a binned matrix, in parallel over the trees."""
 
 cimport cython
 from cython.parallel cimport prange
@@ -25,7 +25,7 @@ cdef bint grow_all(
     const Matrix *X, const Settings *settings, Work *works, int n_threads, const char *weights,
     Py_ssize_t stride, const uint64_t *seeds, Tree *trees, Py_ssize_t n_trees, uint8_t *packed
 ) noexcept:
-    """Grow every tree; True where memory ran out. Rows of weights are `stride` bytes apart."""
+    """Grow every tree; True if memory ran out. Rows of weights are `stride` bytes apart."""
     cdef Py_ssize_t t
     cdef int64_t n_bytes = (X.n_rows + 7) // 8
     cdef bint failed = False
@@ -48,7 +48,7 @@ cdef class TreeGrower:
     criterion : int
         A value of `TREE_CRITERIA`.
     random_splits : bool
-        Whether a feature offers a node one random threshold, in place of its best.
+        True: a feature offers a node one random threshold. False: its best threshold.
     trim : float
         Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
     max_depth, max_leaves, min_samples_leaf, max_features : int
@@ -127,9 +127,10 @@ cdef class TreeGrower:
             self.X.fewest_entries = -1
 
     cdef _read_by_row(self, binned):
-        """Have the codes by row as well where features are screened: an array as large again.
+        """Store the codes by row as well if features are screened, in a second array of their size.
 
-        Features are ordered by their bins, so that those screened together have as many.
+        Features are ordered by their number of bins, so that those screened together have similar
+        numbers.
         """
         cdef const int32_t[::1] places
         cdef const uint8_t[:, :, ::1] codes
@@ -179,7 +180,7 @@ cdef class TreeGrower:
                 raise MemoryError("scratch memory of the tree grower")
 
     cdef void *_scratch(self, size_t size) except NULL:
-        """Zeros, aligned to a vector, with room for one more; freed with the grower."""
+        """Return zeros, aligned to a vector, with room for one more; freed with the grower."""
         cdef void *memory = NULL
         size = (size + 127) // 64 * 64
         if posix_memalign(&memory, 64, size):
@@ -199,7 +200,7 @@ cdef class TreeGrower:
             free(<void *> block)
 
     def grow(self, weights, seeds):
-        """Grow one tree a row of weights.
+        """Grow one tree per row of weights.
 
         Parameters
         ----------
@@ -210,7 +211,7 @@ cdef class TreeGrower:
         Returns
         -------
         nodes : dict of ndarray
-            The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry a node of
+            The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
             `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `sign`
             (int8).
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
@@ -224,7 +225,7 @@ cdef class TreeGrower:
                 f"weights: expected (n_trees, {self.X.n_rows}) with contiguous rows, got shape "
                 f"{weights.shape} and strides {weights.strides}")
         if seed.shape[0] != n_trees:
-            raise ValueError(f"seeds: expected {n_trees} of them, got {seed.shape[0]}")
+            raise ValueError(f"seeds: expected {n_trees} seeds, got {seed.shape[0]}")
         packed = np.empty((n_trees, (self.X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
         cdef bint failed = False
@@ -250,7 +251,7 @@ cdef class TreeGrower:
 
 
 cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
-    """Nodes of all trees as flat NumPy arrays, with the packed outputs and the edges."""
+    """Return nodes of all trees as flat NumPy arrays, with the packed outputs and the edges."""
     cdef int64_t[::1] offsets = np.zeros(n_trees + 1, dtype=np.int64)
     cdef double[::1] edges = np.empty(n_trees)
     cdef Py_ssize_t t

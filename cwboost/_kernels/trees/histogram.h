@@ -1,8 +1,8 @@
-/* Histograms of a tree node: of each bin the pair (sum of r, sum of |r|) over the node's examples
- * in it, where r is an example's signed weight; and their running sums over the bins that occur.
+/* Histograms of a tree node: for each bin the pair (sum of r, sum of |r|) over the node's examples
+ * in the bin, with r an example's signed weight; and their running sums over the bins that occur.
  *
- * A histogram costs one addition of a pair per example and feature, wherever the bins are in the
- * first cache; running sums one per bin. A pair is 16 bytes, a register of every instruction set.
+ * A histogram costs one addition of a pair per example and feature if the bins are in the first
+ * cache; running sums cost one per bin. A pair is 16 bytes, a register of every instruction set.
  */
 #ifndef CWBOOST_TREE_HISTOGRAM_H
 #define CWBOOST_TREE_HISTOGRAM_H
@@ -24,8 +24,8 @@ static inline void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t 
     for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
 }
 
-/* Eight features at once: their chains of additions do not wait for each other, which one chain
- * does whenever neighbours fall into the same bin, and rows and weights are read once. */
+/* Eight features at once: their chains of additions are independent, whereas a single chain waits
+ * if neighbours fall into the same bin; and rows and weights are read once. */
 static inline void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
                                    const double *weights, int64_t n, cwb_pair *hist) {
     const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
@@ -98,7 +98,7 @@ static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, co
     }
 }
 
-/* Histograms of up to two nodes from the entries of a feature whose code is not the usual one:
+/* Histograms of up to two nodes from the entries of a feature whose code is not the default:
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
 static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                                        const uint8_t *slot_of, const double *weight_of,
@@ -123,7 +123,7 @@ static inline void cwb_clear(cwb_pair *hist, int64_t n) {
     memset(hist, 0, (size_t)n * sizeof *hist);
 }
 
-/* The usual bin of a node is what the listed entries leave of the node's sums. */
+/* The default bin of a node: the node's sums minus those of the listed entries. */
 static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen,
                                    int64_t n_node, double sum, double mass, cwb_pair *hist,
                                    int64_t *counts) {

@@ -41,7 +41,7 @@ cdef void list_histograms(
     const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
     int32_t feature
 ) noexcept nogil:
-    """Histograms of nodes whose rows are marked by their place in `nodes`, from a list."""
+    """Make histograms, from a list, of nodes whose rows are marked by their place in `nodes`."""
     cdef int64_t first = X.indptr[feature], k
     cdef int64_t n_seen[3]
     cdef int64_t *counts = counts_of(settings, work)
@@ -52,7 +52,7 @@ cdef void list_histograms(
         cwb_add_default(X.default_code[feature], X.n_bins[feature], n_seen[k],
                         nodes[k].end - nodes[k].start, nodes[k].sum, nodes[k].mass,
                         work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS)
-    # What fell outside the nodes.
+    # The rows outside the nodes.
     cwb_clear(work.hist + 2 * CWB_BINS, CWB_BINS)
     if counts != NULL:
         memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int64_t))
@@ -61,7 +61,7 @@ cdef void list_histograms(
 cdef void scan_histogram(
     const Matrix *X, const Settings *settings, Work *work, int64_t k, int32_t feature
 ) noexcept nogil:
-    """Fill work.scan with the running sums of histogram k, which is then clear."""
+    """Fill work.scan with the running sums of histogram k, and clear the histogram."""
     cdef int64_t *counts = counts_of(settings, work)
     cwb_collect(work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS,
                 X.n_bins[feature], &work.scan)
@@ -71,7 +71,7 @@ cdef void group_histograms(
     const Matrix *X, Work *work, const Node *node, const int32_t *features,
     const int32_t *places, int64_t size
 ) noexcept nogil:
-    """Histograms 0 to size - 1 of eight or four of the features, without counts."""
+    """Make histograms 0 to size - 1 of eight or four of the features, without counts."""
     cdef const uint8_t *codes[8]
     cdef int64_t k, n = node.end - node.start
     for k in range(size):

@@ -5,7 +5,7 @@
 
 #include "trees/types.h"
 
-/* What one side of a split holds. */
+/* Sums of one side of a split. */
 typedef struct {
     double sum, mass;
     int64_t count;

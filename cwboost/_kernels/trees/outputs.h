@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rows of at least the |weight| `least`, and their weights times `scale`. Every row is written and
- * some are kept: no branch to mispredict. Returns how many. */
+/* Rows with |weight| >= `least`, and their weights times `scale`. Every row is written and some are
+ * kept: no branch to mispredict. Returns the number kept. */
 static inline int64_t cwb_take_rows(const double *weights, int64_t n, double least, double scale,
                                     int32_t *rows, double *taken) {
     int64_t n_taken = 0;

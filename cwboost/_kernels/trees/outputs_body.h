@@ -10,7 +10,7 @@ CWB_INLINE double CWB_NAME(sum_of_lanes)(cwb_doubles x) {
     return sum;
 }
 
-/* Up to eight numbers, zeros behind them. */
+/* Up to eight numbers, padded with zeros. */
 CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
     double lane[8] = {0.0};
     memcpy(lane, x, (size_t)n * sizeof(double));
@@ -49,8 +49,8 @@ static void CWB_NAME(largest_and_sum)(const double *weights, int64_t n, double *
     *sum = CWB_NAME(sum_of_lanes)(cwb_add(sums, last));
 }
 
-/* A register of bytes, all bits set where true. With AVX-512 half a register: comparisons of bytes
- * there give masks, which would have to be turned back into bytes. */
+/* A register of bytes, all bits set if true. With AVX-512, half a register, since its comparisons
+ * of bytes give masks, which would have to be turned back into bytes. */
 #if CWB_IS(PLAIN)
 #define CWB_BYTES 1
 typedef uint8_t CWB_NAME(bytes);
@@ -103,8 +103,8 @@ CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
     }
 }
 
-/* Outputs of a tree, as bytes 0 or 1. Reads up to 31 codes behind a column, writes up to 31 bytes
- * behind the last row. */
+/* Outputs of a tree, as bytes 0 or 1. Reads up to 31 codes beyond a column, writes up to 31 bytes
+ * beyond the last row. */
 static void CWB_NAME(outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner,
                                        const uint8_t *codes, int64_t n_rows, void *reach,
                                        uint8_t *positive) {

@@ -10,7 +10,7 @@ static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, 
     *high = largest;
 }
 
-/* Eight bytes, 0xFF where the code is at most `last`, else 0. */
+/* Eight bytes, 0xFF if the code is at most `last`, else 0. */
 CWB_INLINE uint64_t CWB_NAME(up_to)(const uint8_t *codes, uint8_t last) {
 #if CWB_IS(SSE2) || CWB_IS(AVX2) || CWB_IS(AVX512)
     const __m128i code = _mm_loadl_epi64((const __m128i *)codes);
@@ -34,7 +34,7 @@ static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, in
     int64_t i = 0, count = 0;
     for (; i + 8 <= n; i += 8) {
         const uint64_t which = CWB_NAME(up_to)(codes + i, (uint8_t)(bound - 1));
-        /* One bit of every byte, brought together and added up by a multiplication each. */
+        /* One multiplication collects one bit of every byte, another adds the bits up. */
         const unsigned byte =
             (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
                        56);
@@ -60,7 +60,7 @@ static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, in
     part->count = count;
 }
 
-/* Returns whether the feature varies among the rows. */
+/* Returns 1 if the feature varies among the rows. */
 static int CWB_NAME(random_by_codes)(const uint8_t *codes, const cwb_node_rows *node,
                                      const cwb_feature *feature, const cwb_rules *rules, double u,
                                      cwb_split *split) {

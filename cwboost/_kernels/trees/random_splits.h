@@ -1,8 +1,8 @@
 /* One random threshold per feature and node, after Geurts, Ernst and Wehenkel, "Extremely
  * randomized trees" (Machine Learning, 2006): drawn uniformly between the smallest and the largest
- * value that the node has seen, and taken to the nearest border of bins below. The best of the
- * drawn features is then split there, see criteria.h. No histogram is made: two passes over the
- * node's rows find the range of codes and the sums on the left (random_body.h).
+ * value of the node's examples, and rounded down to a border of bins. The node is split on the best
+ * of the drawn features, see criteria.h. Without a histogram, two passes over the node's rows find
+ * the range of codes and the sums on the left (random_body.h).
  */
 #ifndef CWBOOST_TREE_RANDOM_H
 #define CWBOOST_TREE_RANDOM_H
@@ -12,7 +12,7 @@
 #include "trees/criteria.h"
 #include "trees/kernels.h"
 
-/* A node's codes of one feature, side by side: reached through its rows only once. */
+/* A node's codes of one feature, side by side, so that the column is gathered only once. */
 static inline void cwb_gather_codes(const uint8_t *codes, const int32_t *rows, int64_t n,
                                     uint8_t *out) {
     int64_t i = 0;
@@ -24,7 +24,7 @@ static inline void cwb_gather_codes(const uint8_t *codes, const int32_t *rows, i
     for (; i < n; i++) out[i] = codes[rows[i]];
 }
 
-/* The range of codes where some values are missing, whose code is n_bins; low > high where all are.
+/* The range of codes if some values are missing, whose code is n_bins; low > high if all are.
  */
 static inline void cwb_code_range_of_values(const uint8_t *codes, int64_t n, int32_t n_bins,
                                             int32_t *low, int32_t *high) {
@@ -72,15 +72,15 @@ static inline void cwb_consider(const cwb_rules *rules, const cwb_part *left, co
     split->missing_right = missing_right;
 }
 
-/* What a drawn threshold divides: the codes low to high of the values, `lower` the last one at or
- * below it; low > high where all values are missing. */
+/* A drawn threshold: the codes of the values are low to high, `lower` is the last at or below it;
+ * low > high if all values are missing. */
 typedef struct {
     cwb_part node, values, below;
     int32_t low, high, lower;
 } cwb_drawn;
 
-/* Best of the splits that one drawn threshold gives: missing values, where there are any, on
- * either side, or against all others. Without them they are sent to the heavier side. */
+/* Best of the splits that one drawn threshold gives: missing values, if there are any, on either
+ * side, or against all others. If there are none, NaN goes to the heavier side. */
 static inline void cwb_consider_all(const cwb_rules *rules, const cwb_drawn *d, int32_t n_bins,
                                     cwb_split *split) {
     const cwb_part missing = {d->node.sum - d->values.sum, d->node.mass - d->values.mass,
@@ -101,7 +101,7 @@ static inline void cwb_consider_all(const cwb_rules *rules, const cwb_drawn *d, 
 }
 
 /* A random split of one feature from the running sums and counts of a histogram, which is what
- * sparse features have. Returns whether the feature varies in the node. */
+ * sparse features have. Returns 1 if the feature varies in the node. */
 static inline int cwb_random_by_scan(const cwb_scan *scan, const cwb_part *node,
                                      const cwb_feature *feature, const cwb_rules *rules, double u,
                                      cwb_split *split) {

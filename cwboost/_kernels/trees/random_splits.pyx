@@ -1,4 +1,4 @@
-"""One random threshold per feature and node, not the search for the best: random_splits.h."""
+"""One random threshold per feature and node, without a search: random_splits.h."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
@@ -26,7 +26,7 @@ cdef inline uint64_t next_random(Work *work) noexcept nogil:
 
 
 cdef inline double uniform(uint64_t seed, int64_t i) noexcept nogil:
-    """Number i of a sequence in [0, 1), in whatever order the numbers are asked for."""
+    """Return number i of a sequence in [0, 1), independent of the order of calls."""
     cdef uint64_t z = splitmix(seed + <uint64_t> (i + 1) * <uint64_t> 0x9E3779B97F4A7C15)
     return <double> (z >> 11) * 1.1102230246251565e-16  # 2 ** -53
 
@@ -39,7 +39,7 @@ cdef bint random_split(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
     bint scanned, double u, cwb_split *split
 ) noexcept nogil:
-    """One random split of a feature, from work.scan or from its codes; False if it is constant."""
+    """Draw a random split of a feature, from work.scan or its codes; False if it is constant."""
     cdef cwb_rules rules = rules_of(settings, ROUNDING * node.mass)
     cdef cwb_feature bins
     cdef cwb_part part
@@ -61,7 +61,7 @@ cdef int64_t draw_splits(
     const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
     int64_t drawn, int64_t n_batch
 ) noexcept nogil:
-    """As search_features, with one random threshold per feature and node."""
+    """Do as search_features, with one random threshold per feature and node."""
     cdef uint64_t seed = next_random(work)
     cdef int64_t i, k, n_varying = 0
     cdef const int32_t *features = work.features + drawn

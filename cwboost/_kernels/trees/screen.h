@@ -1,19 +1,18 @@
 /* Which features can still hold the best split of a node: an upper bound of every feature's gain
  * from a few of the node's examples, in integers.
  *
- * An example's weight r becomes the integer q = floor(|r| / u), and 0 where |r| is small; boosting
+ * An example's weight r becomes the integer q = floor(|r| / u), and 0 if |r| is small; boosting
  * gathers the mass on few examples, so that most of the others can be left out. The criteria
  * "edge" and "gini" are functions Q(S, M) of a side's sums that are convex and homogeneous of the
- * first degree, so Q(a + b) <= Q(a) + Q(b), and 0 <= Q <= M: what was rounded away, of mass D in
- * all, adds at most D to any split. Hence for every threshold
+ * first degree, so Q(a + b) <= Q(a) + Q(b), and 0 <= Q <= M: the mass D lost by rounding adds
+ * at most D to any split. Hence for every threshold
  *
  *     criterion over all examples <= u * (criterion over the integers) + D.
  *
- * A positive and a total sum share one 64-bit integer, of 31 bits each: one addition an example
- * and feature, exact, in whatever order. Histograms of eight features lie side by side, bin by
+ * A positive and a total sum share one 64-bit integer, of 31 bits each: one addition per
+ * example and feature, exact in any order. Histograms of eight features lie side by side, bin by
  * bin, so that a vector holds one bin of eight features and the scan over bins needs no shuffle.
- * Codes are read row by row: where few rows are kept, a column has each of them on another line
- * of the cache.
+ * Codes are read row by row: if few rows are kept, each is on another cache line in a column.
  */
 #ifndef CWBOOST_TREE_SCREEN_H
 #define CWBOOST_TREE_SCREEN_H
@@ -28,7 +27,7 @@
 #define CWB_SCREEN_UNITS 2147480000.0 /* of a node's mass; below 2^31 with room for rounding */
 
 /* The node's rows with |weight| >= bound and their integers, (q << 32) + (r > 0 ? q : 0). Returns
- * how many there are; the sum of the integers into `total`. */
+ * their number; `total` becomes the sum of the integers. */
 static inline int64_t cwb_screen_rows(const int32_t *rows, const double *weights, int64_t n,
                                       double bound, double scale, int32_t *kept, uint64_t *packed,
                                       uint64_t *total) {
@@ -50,7 +49,7 @@ static inline int64_t cwb_screen_rows(const int32_t *rows, const double *weights
 }
 
 /* Histograms of eight features, hist[8 * code + feature], whose codes of a row lie side by side,
- * `stride` bytes before those of the next row. Reads CWB_AHEAD rows behind the last. */
+ * `stride` bytes before those of the next row. Reads CWB_AHEAD rows beyond the last. */
 static inline void cwb_screen_histograms(const uint8_t *codes, int64_t stride, const int32_t *rows,
                                          const uint64_t *packed, int64_t n, uint64_t *hist) {
     for (int64_t i = 0; i < n; i++) {

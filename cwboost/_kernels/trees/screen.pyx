@@ -25,16 +25,16 @@ cdef enum:
     # Smaller nodes, or fewer features, are searched as they are.
     FEWEST_ROWS = 256
     FEWEST_FEATURES = 8
-    # In codes: cost of an entry of a list, and of the search that a feature is spared.
+    # In codes: cost of an entry of a list, and of the search that is saved per feature.
     ENTRY_COST = 3
     FEATURE_COST = 1000
-    # One weight of so many is looked at to guess which ones to leave out.
+    # One in this number of weights is sampled to guess which to leave out.
     SAMPLED = 4
     MANY = 4
 
 # Mass of the examples that are left out, as a fraction of the most that a split can gain: with less
 # there are more examples to add, with more there are more features to search. The second is for
-# nodes of which else more than 1 / MANY would be kept.
+# nodes that would otherwise keep more than 1 / MANY.
 cdef double LEFT_OUT = 0.004
 cdef double LEFT_OUT_OF_MANY = 0.01
 # Below this the scale of the integers may not be a number.
@@ -42,7 +42,7 @@ cdef double SMALLEST_MASS = 1e-200
 
 
 cdef bint may_screen(const Matrix *X, const Settings *settings) noexcept nogil:
-    """Whether features of some nodes would be screened if the matrix had its codes by row."""
+    """Return True if some nodes would be screened if the matrix had its codes by row."""
     return (X.codes != NULL and not settings.random_splits and settings.criterion != CWB_ENTROPY
             and settings.max_features >= X.n_usable and X.n_usable >= FEWEST_FEATURES
             and X.n_rows >= FEWEST_ROWS)
@@ -51,7 +51,7 @@ cdef bint may_screen(const Matrix *X, const Settings *settings) noexcept nogil:
 cdef bint is_cheaper(
     const Matrix *X, int64_t n_kept, int64_t n_rows, int64_t n_nodes
 ) noexcept nogil:
-    """Whether bounds from n_kept rows cost less than histograms of all n_rows rows of a node.
+    """Return True if bounds from n_kept rows cost less than histograms of all n_rows rows.
 
     The lists of entries serve n_nodes nodes at once.
     """
@@ -64,11 +64,11 @@ cdef bint is_cheaper(
 cdef int64_t keep_heavy(
     Work *work, const Node *node, double left_out, uint64_t *total
 ) noexcept nogil:
-    """Rows of a node but the lightest into work.scratch_rows, integers into work.scratch_weights.
+    """Write a node's heavy rows to work.scratch_rows, their integers to work.scratch_weights.
 
-    The lightest have a mass of about `left_out`: the guess from a sample may miss a weight that is
-    much of all, and is then replaced by one from all weights. Returns how many rows are kept, and
-    in `total` the sum of their integers.
+    The other rows have a mass of about `left_out`. A sample gives a guess of the bound; if the
+    sample missed a large weight, all weights replace it. Returns the number of kept rows, and in
+    `total` the sum of their integers.
     """
     cdef const double *weights = work.weights + node.start
     cdef double bound, scale = CWB_SCREEN_UNITS / node.mass
@@ -86,10 +86,10 @@ cdef int64_t keep_heavy(
 cdef bint screen_features(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t n_nodes
 ) noexcept nogil:
-    """Bounds of the gains of all usable features in a node into work.bounds.
+    """Write bounds of the gains of all usable features in a node to work.bounds.
 
-    False, with no bounds, where searching every feature is as cheap. The node's search would be
-    one of `n_nodes` at once.
+    Returns False, without bounds, if searching every feature is as cheap. The node would be one of
+    `n_nodes` that are searched at once.
     """
     cdef int64_t n = node.end - node.start, n_kept, group, i, k
     cdef uint64_t total = 0
@@ -107,7 +107,7 @@ cdef bint screen_features(
     unit = node.mass / CWB_SCREEN_UNITS
     mass = <double> (total >> 32)
     sum = 2.0 * <double> (total & <uint64_t> 0xFFFFFFFF) - mass
-    # What the integers leave out, and what the node's own criterion takes off a gain.
+    # The mass that the integers leave out, less the node's own criterion.
     rest = node.mass - unit * mass + ROUNDING * node.mass
     rest += unit * cwb_side(settings.criterion, sum, mass)
     rest -= cwb_side(settings.criterion, node.sum, node.mass)
@@ -129,9 +129,9 @@ cdef bint screen_features(
 cdef int64_t most_promising(
     const Matrix *X, Work *work, double least, int64_t most
 ) noexcept nogil:
-    """Places of the features of largest bound, if that is at least `least`, into work.pending.
+    """Write the places of the features of largest bound, at least `least`, to work.pending.
 
-    Up to `most` of them, which are then taken: their bounds become -inf. Returns how many.
+    Takes up to `most` features; their bounds become -inf. Returns their number.
     """
     cdef int64_t n = 0, i, best
     while n < most:

@@ -1,5 +1,5 @@
 /* The largest gain of each of eight features, from histograms of integers (screen.h). One pass over
- * the bins, two with missing values: 64 bytes per bin and a dozen operations per register of it. */
+ * the bins, two with missing values: 64 bytes per bin, with a dozen operations per register. */
 
 /* A register of 64-bit integers, those below 2^52 as doubles, and back to memory. */
 #if CWB_IS(PLAIN)
@@ -22,7 +22,7 @@ typedef struct {
     cwb_register num, den;
 } CWB_NAME(fractions);
 
-/* Take the gains num / den where they are larger. */
+/* Take the gains num / den that are larger. */
 CWB_INLINE void CWB_NAME(raise)(cwb_register num, cwb_register den, CWB_NAME(fractions) * best) {
     const cwb_register_mask larger = cwb_r_below(best->num * den, num * best->den);
     best->num = cwb_r_pick(larger, num, best->num);
@@ -32,8 +32,8 @@ CWB_INLINE void CWB_NAME(raise)(cwb_register num, cwb_register den, CWB_NAME(fra
 /* Raise the largest gains by those of all prefixes of n bins beyond `total`. With the sums l, a of
  * the left side and S, A of both the gain of gini is
  * l^2 / a + (S - l)^2 / (A - a) - S^2 / A = (l A - a S)^2 / (A a (A - a)), and with the positive
- * part p of a, l = 2 p - a. Even and odd bins have a largest each, which do not wait for each
- * other. Clears the bins where `clear` is set. */
+ * part p of a, l = 2 p - a. Even and odd bins have separate maxima, so that they are independent.
+ * Clears the bins if `clear` is set. */
 CWB_INLINE void CWB_NAME(screen_gini)(uint64_t *hist, int32_t n, CWB_NAME(words) total,
                                       cwb_sums node, int clear, CWB_NAME(fractions) * best) {
     const CWB_NAME(words) none = {0};
@@ -57,7 +57,7 @@ CWB_INLINE void CWB_NAME(screen_gini)(uint64_t *hist, int32_t n, CWB_NAME(words)
     *best = even_odd[0];
 }
 
-/* The same of the criterion edge, |l| + |S - l| - |S|. */
+/* The same for the criterion edge, |l| + |S - l| - |S|. */
 CWB_INLINE void CWB_NAME(screen_edge)(uint64_t *hist, int32_t n, CWB_NAME(words) total,
                                       cwb_sums node, int clear, CWB_NAME(fractions) * best) {
     const CWB_NAME(words) none = {0};
@@ -103,7 +103,7 @@ static void CWB_NAME(screen_gains)(int criterion, uint64_t *hist, const int32_t 
         missing[k] = hist[8 * n_bins[k] + k];
         any |= missing[k];
     }
-    const int32_t n_codes = n < CWB_BINS ? n + 1 : CWB_BINS; /* one more, empty, where odd */
+    const int32_t n_codes = n < CWB_BINS ? n + 1 : CWB_BINS; /* one more, empty, if odd */
     for (int k = 0; k < CWB_PARTS; k++) {
         best[k].num = cwb_r_splat(0.0);
         best[k].den = cwb_r_splat(1.0);

@@ -1,9 +1,9 @@
 """Search for the best split of a tree node over binned features.
 
-A feature's histogram in a node is made from its codes, eight features at a time; or, where most
-rows share one code (the zeros of an image or of a sparse matrix), from the list of the other
-entries, and the common bin is what these leave of the node. One pass over a list serves both
-children of a node. See criteria.h for the criteria and for what counts as a tie.
+A feature's histogram in a node is made from its codes, eight features at a time; or, if most rows
+share one code (the zeros of an image or of a sparse matrix), from the list of the other entries,
+and the common bin is the remainder of the node's sums. One pass over a list serves both children
+of a node. See criteria.h for the criteria and for ties.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -29,13 +29,13 @@ cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
 cdef enum:
-    # Features of the largest bounds that are searched one by one; others are in groups.
+    # Number of features of largest bounds that are searched one by one; others are in groups.
     SEARCHED_ALONE = 4
     GROUP = 8
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
-    """Whether a histogram of n_rows rows is made from the list of a feature's entries."""
+    """Return True if a histogram of n_rows rows is made from the list of a feature's entries."""
     if X.codes == NULL:
         return True
     return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
@@ -45,7 +45,7 @@ cdef bint best_of_scan(
     const Matrix *X, const Settings *settings, Work *work, double tolerance, int32_t feature,
     cwb_split *split
 ) noexcept nogil:
-    """Best split from work.scan; False where the feature is constant in the node."""
+    """Find the best split from work.scan; False if the feature is constant in the node."""
     cdef cwb_rules rules = rules_of(settings, tolerance)
     split.feature = feature
     kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
@@ -56,9 +56,9 @@ cdef int64_t search_codes(
     const Matrix *X, const Settings *settings, Work *work, const Node *node,
     const int32_t *features, const int32_t *places, int64_t n_places, cwb_split *splits
 ) noexcept nogil:
-    """Best split of a node on each of the features[places[i]] into splits[places[i]].
+    """Write the best split of a node on features[places[i]] to splits[places[i]].
 
-    Returns how many of the features are not constant in the node.
+    Returns the number of features that are not constant in the node.
     """
     cdef int64_t n = node.end - node.start, i = 0, k, group, n_varying = 0
     cdef double tolerance = ROUNDING * node.mass
@@ -86,9 +86,9 @@ cdef int64_t search_features(
     const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
     int64_t drawn, int64_t n_batch
 ) noexcept nogil:
-    """Best splits of one or two nodes on work.features[drawn:drawn + n_batch].
+    """Find the best splits of one or two nodes on work.features[drawn:drawn + n_batch].
 
-    Those of node k go to work.splits[k * n_usable + drawn:]. Returns how many of the features
+    Those of node k go to work.splits[k * n_usable + drawn:]. Returns the number of features that
     are not constant in the last node.
     """
     cdef int64_t i, k, n_rows = 0, n_pending = 0, n_varying = 0
@@ -126,7 +126,7 @@ cdef int64_t search_features(
 
 
 cdef void draw_features(const Matrix *X, Work *work, int64_t drawn, int64_t n) noexcept nogil:
-    """Put n more random features, without replacement, behind the first `drawn`."""
+    """Put n more random features, without replacement, after the first `drawn`."""
     cdef int64_t i, j
     cdef int32_t swap
     for i in range(drawn, drawn + n):
@@ -149,10 +149,10 @@ cdef const uint8_t *column_codes(const Matrix *X, Work *work, int32_t feature) n
 cdef double split_point(
     const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width
 ) noexcept nogil:
-    """Threshold of a split, and the codes [first, first + width) that go right.
+    """Return the threshold of a split; find the codes [first, first + width) that go right.
 
     The threshold is the middle between the nearest values that occur in the node. Bins between
-    these two, empty in this node, fall on the side on which all their values are.
+    these two, empty in this node, go to the side of all their values.
     """
     cdef const double *lowest = X.lowest + X.bin_start[split.feature]
     cdef const double *highest = X.highest + X.bin_start[split.feature]
@@ -167,7 +167,7 @@ cdef double split_point(
     else:
         last_left = n_bins - 1
     first[0] = <uint8_t> (last_left + 1)
-    # With all codes in use none is left for missing values.
+    # If all codes are in use, missing values have no code.
     width[0] = min(n_bins + split.missing_right, CWB_BINS) - (last_left + 1)
     return threshold
 
@@ -176,8 +176,9 @@ cdef void settle_ties(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t drawn,
     const cwb_split *splits, double best, cwb_split *split
 ) noexcept nogil:
-    """Among candidates whose edges agree to rounding, take the largest edge summed in example
-    order; of equal ones the first feature, then the lowest threshold.
+    """Choose, among candidates tied up to rounding, the largest edge summed in example order.
+
+    Of equal ones, the first feature wins, then the lowest threshold.
     """
     cdef double tolerance = ROUNDING * node.mass, edge, largest = -INFINITY
     cdef cwb_rules rules = rules_of(settings, tolerance)
@@ -224,7 +225,7 @@ cdef void choose_split(
     const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t drawn,
     const cwb_split *splits
 ) noexcept nogil:
-    """The best of the features' splits into node.split."""
+    """Write the best of the features' splits to node.split."""
     cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
     cdef int64_t d
     for d in range(drawn):
@@ -248,9 +249,9 @@ cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
 cdef bint find_by_bounds(
     const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t n_nodes
 ) noexcept nogil:
-    """Best split of a node among all features, of which those are searched that may hold it.
+    """Find the best split of a node among all features; search only those that may hold it.
 
-    False, with nothing done, where bounds are not worth their cost.
+    Returns False, with nothing done, if bounds are not worth their cost.
     """
     cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
     cdef int64_t i, n, n_searched = 0
@@ -273,7 +274,7 @@ cdef bint find_by_bounds(
 cdef void find_among_drawn(
     const Matrix *X, const Settings *settings, Work *work, Node *node
 ) noexcept nogil:
-    """Best split of a node among features that are drawn until enough of them vary there."""
+    """Find the best split of a node among features drawn until enough of them vary there."""
     cdef int64_t drawn = 0, n_varying = 0, n_batch
     while n_varying < settings.max_features and drawn < X.n_usable:
         n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
@@ -287,9 +288,9 @@ cdef void find_among_drawn(
 cdef void find_splits(
     const Matrix *X, const Settings *settings, Work *work, Node *nodes, int64_t n_nodes
 ) noexcept nogil:
-    """Best split of each of one or two nodes, into node.split.
+    """Write the best split of each of one or two nodes to node.split.
 
-    Its gain is -inf where the node has to stay a leaf.
+    Its gain is -inf if the node has to stay a leaf.
     """
     cdef int64_t k
     cdef bint waiting[2]

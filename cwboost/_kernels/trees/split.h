@@ -1,4 +1,4 @@
-/* What the search for the best split of a feature needs beside its kernels (split_body.h). */
+/* Parts of the search for the best split of a feature besides its kernels (split_body.h). */
 #ifndef CWBOOST_TREE_SPLIT_H
 #define CWBOOST_TREE_SPLIT_H
 
@@ -16,8 +16,8 @@ static inline void cwb_forbid_small_leaves(cwb_scan *scan, int32_t n, int64_t le
         }
 }
 
-/* The split at candidate (side, i). Where the node has no missing values they are sent to the
- * heavier side. */
+/* The split at candidate (side, i). If the node has no missing values, NaN goes to the heavier
+ * side. */
 static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
                                 cwb_split *split) {
     const int missing = scan->missing_mass > 0.0;

@@ -47,7 +47,7 @@ static void CWB_NAME(gains)(int criterion, const cwb_scan *scan, int32_t n, doub
 }
 
 /* Fill scan->gain; returns the number of thresholds, of which the last is "values against
- * missing" where there are missing values. Side 0 of `gain` is only filled when there are. */
+ * missing" if there are missing values. Side 0 of `gain` is only filled when there are. */
 static int32_t CWB_NAME(all_gains)(cwb_scan *scan, const cwb_rules *rules) {
     const int missing = scan->missing_mass > 0.0;
     if (scan->n == 0) return 0;
@@ -58,7 +58,7 @@ static int32_t CWB_NAME(all_gains)(cwb_scan *scan, const cwb_rules *rules) {
     if (missing) {
         CWB_NAME(gains)(rules->criterion, scan, n, scan->missing_sum, scan->missing_mass, node,
                         scan->gain[0]);
-        scan->gain[0][n - 1] = -INFINITY; /* everything on the left: no split */
+        scan->gain[0][n - 1] = -INFINITY; /* all on the left: not a split */
     }
     if (rules->min_samples_leaf > 1) cwb_forbid_small_leaves(scan, n, rules->min_samples_leaf);
     return n;
@@ -76,7 +76,7 @@ CWB_INLINE double CWB_NAME(largest)(const double *values, int32_t n) {
 }
 
 /* Best split from running sums: the first threshold whose gain is within the tolerance of the
- * largest, missing values on the left before the right. gain = -inf where there is none. */
+ * largest, missing values on the left before the right. gain = -inf if there is none. */
 static void CWB_NAME(best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
                                  cwb_split *split) {
     const int32_t n = CWB_NAME(all_gains)(scan, rules);

@@ -12,7 +12,7 @@
 static inline double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
                                     double fraction) {
     enum { SIZES = 512, STEPS = 8 };
-    /* Of even and of odd places: neighbours, two zeros say, do not wait for each other's sum. */
+    /* Separate sums of even and odd places, so that additions of neighbours are independent. */
     double parts[2][SIZES] = {{0}}, mass[SIZES], total = 0.0, below = 0.0;
     const double scale = 1.0 / largest;
     int odd = 0;

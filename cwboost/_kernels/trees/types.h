@@ -1,4 +1,4 @@
-/* What the search for splits works with. */
+/* Types of the search for splits. */
 #ifndef CWBOOST_TREE_TYPES_H
 #define CWBOOST_TREE_TYPES_H
 
@@ -13,12 +13,12 @@ typedef double cwb_pair __attribute__((vector_size(16)));
 
 enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
 
-/* Of the rows on one side of a split, or of a node. */
+/* Sums over the rows on one side of a split, or of a node. */
 typedef struct {
     double sum, mass;
 } cwb_sums;
 
-/* What a split is chosen by, and has to satisfy. */
+/* Criterion and conditions of a split. */
 typedef struct {
     int criterion;
     int64_t min_samples_leaf;
@@ -31,7 +31,7 @@ typedef struct {
     int32_t n_bins;
 } cwb_feature;
 
-/* The rows of a node, with their weights; `gathered` is scratch for a code per row. */
+/* The rows of a node, with their weights; `gathered` is scratch for one code per row. */
 typedef struct {
     const int32_t *rows;
     const double *weights;
