@@ -1,0 +1,163 @@
+"""A model's life as a state machine: whatever happens to a model, in any order, it stays right."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import slow_master
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier, load_model
+
+X, Y = (array[::3] for array in load_iris(return_X_y=True))
+ROUNDING = 1e-9
+
+
+class Interrupt:
+    """A callback that ends training after a round as Ctrl-C does, or as a fault does."""
+
+    def __init__(self, at, error):
+        self.at, self.error = at, error
+
+    def on_round_end(self, state):
+        if state.round >= self.at:
+            raise self.error
+
+
+def outputs_by_class(model):
+    """The columns of each class and their places, as the slow reference takes them."""
+    used = np.unique(
+        np.stack([model.ensemble_.path.score_index, model.ensemble_.path.column]).T, axis=0
+    )
+    columns = [used[used[:, 0] == c, 1] for c in range(len(model.classes_))]
+    outputs = model.ensemble_.learners.outputs(X)
+    return columns, [outputs[:, places].T for places in columns]
+
+
+class Life(RuleBasedStateMachine):
+    """Rounds are few: the machine tries orders of events, not long trainings."""
+
+    path = None
+
+    @initialize(
+        family=st.sampled_from(["stump", "tree", "projection", ["stump", "tree"]]),
+        C=st.sampled_from([10.0, 300.0, 1e4]),
+        correction=st.sampled_from(["total", "stagewise"]),
+        rounds=st.integers(1, 6),
+    )
+    def begin(self, family, C, correction, rounds):
+        self.model = CWBoostClassifier(
+            family, C=C, correction=correction, n_estimators=rounds, random_state=0, warm_start=True
+        ).fit(X, Y)
+
+    @rule(more=st.integers(1, 4))
+    def resume(self, more):
+        done, before = self.model.n_iter_, self.model.history_["objective"]
+        self.model.set_params(n_estimators=done + more).fit(X, Y)
+        assert done <= self.model.n_iter_ <= done + more
+        np.testing.assert_array_equal(self.model.history_["objective"][:done], before)
+
+    @rule(at=st.integers(1, 4), error=st.sampled_from([KeyboardInterrupt, MemoryError]))
+    def interrupt(self, at, error):
+        done, before = self.model.n_iter_, self.model.decision_function(X)
+        callbacks = [Interrupt(done + at, error)]
+        self.model.set_params(n_estimators=done + 4, callbacks=callbacks)
+        try:
+            self.model.fit(X, Y)
+        except error:
+            assert self.model.n_iter_ == done + at
+            assert self.model.stop_reason_ in ("interrupted", "failed")
+        else:
+            assert self.model.stop_reason_ in ("tol", "optimal", "no column")
+        self.model.set_params(callbacks=None)
+        kept = self.model.decision_function(X, n_estimators=done)
+        np.testing.assert_array_equal(kept, before)
+
+    @rule(rounds=st.integers(1, 6), seed=st.integers(0, 3))
+    def refit(self, rounds, seed):
+        self.model.set_params(warm_start=False, n_estimators=rounds, random_state=seed).fit(X, Y)
+        self.model.set_params(warm_start=True)
+        assert self.model.n_iter_ <= rounds
+
+    @rule()
+    def fail_to_refit(self):
+        self.model.set_params(n_estimators=self.model.n_iter_ + 1)
+        before = dict(vars(self.model))
+        with pytest.raises(ValueError, match="two classes"):
+            self.model.fit(X, np.zeros(len(X)))
+        assert vars(self.model).keys() == before.keys()
+        for name, value in vars(self.model).items():
+            assert value is before[name], name
+
+    @rule(training_state=st.booleans())
+    def save_and_load(self, training_state):
+        self.model.save(self.path, training_state=training_state)
+        self.replace_by(load_model(self.path))
+
+    @rule()
+    def pickle(self):
+        self.replace_by(pickle.loads(pickle.dumps(self.model)))
+
+    def replace_by(self, other):
+        for name, values in self.model.history_.items():
+            np.testing.assert_array_equal(other.history_[name], values)
+        for n in range(1, self.model.ensemble_.n_rounds + 1):
+            np.testing.assert_array_equal(
+                other.decision_function(X, n_estimators=n),
+                self.model.decision_function(X, n_estimators=n),
+            )
+        self.model = other
+
+    @rule()
+    def predict_in_threads(self):
+        rounds = np.arange(24) % self.model.ensemble_.n_rounds + 1
+        serial = [self.model.decision_function(X, n_estimators=int(n)) for n in rounds]
+        with ThreadPoolExecutor(4) as pool:
+            found = pool.map(lambda n: self.model.decision_function(X, n_estimators=int(n)), rounds)
+            for one, other in zip(found, serial, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+    # ------------------------------------------------------------------ what is always true
+
+    @precondition(lambda self: hasattr(self, "model"))
+    @invariant()
+    def history_is_that_of_the_coefficients(self):
+        model, history = self.model, self.model.history_
+        assert {len(values) for values in history.values()} == {model.n_iter_}
+        columns, outputs = outputs_by_class(model)
+        for n in range(1, model.n_iter_ + 1):
+            coef = model.ensemble_.coef(n)
+            assert (coef.data >= 0).all()
+            dense = coef.toarray()
+            own = [dense[places, c] for c, places in enumerate(columns)]
+            assert sum(values.sum() for values in own) == pytest.approx(dense.sum())
+            slow = slow_master.objective(outputs, Y, model.C, own)
+            assert history["objective"][n - 1] == pytest.approx(slow, rel=ROUNDING)
+
+    @precondition(lambda self: hasattr(self, "model"))
+    @invariant()
+    def the_objective_never_rises_and_the_bound_stays_below(self):
+        objective, bound = self.model.history_["objective"], self.model.history_["dual_bound"]
+        assert (np.diff(objective) <= ROUNDING * objective[:-1]).all()
+        known = ~np.isnan(bound)
+        assert (bound[known] <= objective[known]).all()
+
+
+def test_the_life_of_a_model(tmp_path):
+    class InFolder(Life):
+        path = tmp_path / "model.cwb"
+
+    InFolder.TestCase.settings = settings(
+        max_examples=10,
+        stateful_step_count=10,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    InFolder.TestCase("runTest").runTest()
