@@ -96,6 +96,9 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
 def load_model(path, *, max_bytes: int | None = None):
     """Load a classifier written by `save`; safe for files of unknown origin.
 
+    As safe as the installed families: the file's arrays of weak learners go to `from_arrays` of
+    the family that it names.
+
     Parameters
     ----------
     path : path-like

@@ -12,14 +12,16 @@ from sklearn.base import clone
 from cwboost.classifier import CWBoostClassifier
 from cwboost.families.discovery import FamilyError, get_family
 from cwboost.model_file.saving import load_model
+from cwboost.onnx_export import to_onnx
 from cwboost.testing.material import pixels
 
 
 def check_life_of_a_classifier(family):
-    """Check fit, predict, save, load, resume, clone and pickle of a classifier with the family.
+    """Check fit, predict, save, load, resume, clone, pickle and export of a classifier.
 
     Files are tried if the family is registered; one that refuses to be saved says so with a
-    NotImplementedError or ValueError.
+    NotImplementedError or ValueError. Export to ONNX gives the same labels, or refuses with a
+    NotImplementedError that says why; it is tried if onnx and onnxruntime are installed.
 
     Six rounds in one go, and three rounds continued by three, give the same scores bit for bit if
     the family is deterministic.
@@ -40,6 +42,10 @@ def check_life_of_a_classifier(family):
         resumed = clone(classifier).set_params(n_estimators=3, warm_start=True).fit(X, y)
         resumed = resumed.set_params(n_estimators=6).fit(X, y).decision_function(X)
         assert np.array_equal(resumed, scores), "3 rounds and 3 more differ from 6 rounds"
+    labels = _exported_labels(classifier, X)
+    assert labels is None or np.array_equal(labels, classifier.predict(X)), (
+        "the classifier exported to ONNX predicts differently"
+    )
     restored = pickle.loads(pickle.dumps(classifier)).decision_function(X)
     assert np.array_equal(restored, scores), "a pickled classifier predicts differently"
 
@@ -59,3 +65,21 @@ def _stored_scores(classifier, X, scores):
         except (NotImplementedError, ValueError):
             return scores
         return load_model(path).decision_function(X)
+
+
+def _exported_labels(classifier, X):
+    """Labels from the classifier as an ONNX model; None if there is none."""
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime
+    except ImportError:
+        return None
+    try:
+        model = to_onnx(classifier)
+    except NotImplementedError as error:
+        assert str(error), "export to ONNX must be refused with a reason"
+        return None
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(["label"], {"X": X.astype(np.float64)})[0]

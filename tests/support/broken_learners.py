@@ -255,6 +255,22 @@ def trees_send_missing_values_elsewhere():
     return make_family(learners=Swapping)
 
 
+@breaks(
+    check_flat_form="the learner",
+    check_life_of_a_classifier="the classifier exported to ONNX predicts differently",
+)
+def trees_turn_the_signs():
+    class Turned(ReferenceLearners):
+        def flat_form(self):
+            trees = super().flat_form()
+            return replace(trees, sign=-trees.sign)
+
+        def scorer(self, coef):
+            return lambda X, n_threads=1: self.outputs(X).astype(np.float64) @ coef
+
+    return make_family(learners=Turned)
+
+
 def _reading(read):
     """Learners whose from_arrays reads an array as code first, whatever comes of it."""
 
