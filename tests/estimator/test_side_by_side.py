@@ -1,0 +1,70 @@
+"""Threads of Python: fits side by side, many that predict with one model, a refit under them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import numpy as np
+import pytest
+from every_classifier import CLASSIFIERS
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier
+
+X, Y = load_iris(return_X_y=True)
+FAMILIES = ("stump", "tree", "projection")
+
+
+def fitted(family, seed=0, n_jobs=1):
+    clf = CWBoostClassifier(family, C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs)
+    return clf.fit(X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fits_side_by_side_equal_serial_ones(family, n_jobs):
+    serial = [fitted(family, seed).decision_function(X) for seed in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        models = list(pool.map(lambda seed: fitted(family, seed, n_jobs), range(6)))
+    for model, scores in zip(models, serial, strict=True):
+        np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda cls: cls.__name__)
+def test_many_threads_predict_with_one_model(classifier):
+    """Each with another number of rounds, so that they compete for the cached evaluator."""
+    model = classifier("stump", n_estimators=6, random_state=0).fit(X, Y)
+    rounds = [int(n) for n in np.arange(120) % 6 + 1]
+    serial = {n: model.predict(X, n_estimators=n) for n in set(rounds)}
+    with ThreadPoolExecutor(8) as pool:
+        found = pool.map(lambda n: model.predict(X, n_estimators=n), rounds)
+        for n, labels in zip(rounds, found, strict=True):
+            np.testing.assert_array_equal(labels, serial[n])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_refit_is_seen_whole_or_not_at_all(family):
+    """While one thread refits a model, each prediction is by the former or by the new one."""
+    model, over = fitted(family, seed=0), Event()
+    other = CWBoostClassifier(family, C=7.0, n_estimators=5, random_state=1).fit(X, Y)
+    known = [model.decision_function(X), other.decision_function(X)]
+    assert not np.array_equal(*known)
+
+    def predict():
+        found = []
+        while not over.is_set():
+            found.append(model.decision_function(X))
+        return found
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(predict) for _ in range(3)]
+        try:
+            for _ in range(5):
+                model.set_params(C=7.0, n_estimators=5, random_state=1).fit(X, Y)
+                model.set_params(C=100.0, n_estimators=8, random_state=0).fit(X, Y)
+        finally:
+            over.set()
+        for found in readers:
+            seen = found.result()
+            assert seen
+            assert all(any(np.array_equal(one, each) for each in known) for one in seen)
+    np.testing.assert_array_equal(model.decision_function(X), known[0])
