@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 
 import cwboost
 from cwboost import CWBoostClassifier, column_generation
+from cwboost.estimator.held_out import HeldOutScores
 from cwboost.kernels import SortedFeatures
 
 X, Y = load_iris(return_X_y=True)
@@ -133,6 +134,21 @@ def test_an_error_in_a_family_keeps_the_rounds(classifier, error, monkeypatch):
     chain = (caught.value, caught.value.__cause__)
     assert any(isinstance(link, error) for link in chain)
     assert_first_rounds(clf, whole)
+
+
+@pytest.mark.parametrize("method", ["add", "move"])
+@pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, KeyboardInterrupt])
+def test_an_error_in_held_out_scoring_keeps_the_rounds(method, error, monkeypatch):
+    """Each round adds learners once and moves coefficients once."""
+    whole = made("CWBoostClassifier", "stump", n_estimators=8).fit(X, Y, X_val=X, y_val=Y)
+    clf, calls = made("CWBoostClassifier", "stump", n_estimators=8), []
+    working = getattr(HeldOutScores, method)
+    monkeypatch.setattr(HeldOutScores, method, failing_at_the_fifth(working, error, calls))
+    with pytest.raises(error):
+        clf.fit(X, Y, X_val=X, y_val=Y)
+    assert len(calls) == 5 and clf.n_iter_ == 4
+    assert_first_rounds(clf, whole)
+    assert clf.stop_reason_ == ("interrupted" if error is KeyboardInterrupt else "failed")
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)

@@ -37,6 +37,20 @@ def test_any_layout_gives_the_same_model_and_scores(family, dtype, layout, tmp_p
     )
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_threads_layouts_and_precisions_give_the_same_bits(family, dtype, n_jobs, tmp_path):
+    """Values that float32 holds, so that both precisions are the same numbers."""
+    X = data(np.float32).astype(np.float64)
+    scores = fitted(X, family).decision_function(X)
+    for layout in ("fortran", "strided", "read only", "mapped"):
+        odd = DENSE[layout](X.astype(dtype), tmp_path)
+        clf = CWBoostClassifier(family, n_estimators=6, random_state=0, n_jobs=n_jobs)
+        found = clf.fit(odd, Y).decision_function(odd)
+        np.testing.assert_array_equal(found, scores, err_msg=layout)
+
+
 @pytest.mark.parametrize("layout", sorted(set(DENSE) - {"big endian"}))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_reads_any_layout_without_a_classifier(family, layout, tmp_path):
