@@ -22,13 +22,14 @@ SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-aarch64 bench dashboard compare docs lint format clean FORCE
+.PHONY: help demo test test-fast test-aarch64 fuzz bench dashboard compare docs lint format clean FORCE
 
 help:
 	@echo 'make demo          train on the bundled data, print a table, write a figure'
 	@echo 'make test          build a wheel, install it and run the whole suite against it'
 	@echo 'make test-fast     the same without the tests marked slow'
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
+	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   load mutated model files of every family'
 	@echo 'make lint          ruff, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
@@ -81,6 +82,11 @@ test-aarch64: $(STAMPS)/test
 	@command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64 || \
 		{ echo 'make test-aarch64 needs gcc-aarch64-linux-gnu and qemu-user'; exit 2; }
 	sh tools/run_tests.sh $(BIN)/python -k emulator $(ARGS)
+
+MUTATIONS ?= 50000
+SEED ?=
+fuzz: $(STAMPS)/test
+	$(BIN)/python tests/support/fuzz.py $(MUTATIONS) $(SEED)
 
 lint: $(STAMPS)/lint
 	$(BIN)/ruff check .

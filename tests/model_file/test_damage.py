@@ -1,20 +1,19 @@
 """Loading of damaged, hostile or too new files: clear errors and no side effects."""
 
-import contextlib
-import copy
 import gc
 import json
 import random
 import resource
 import tempfile
-import time
 from pathlib import Path
 
+import fuzz
 import numpy as np
 import pytest
 from forgery import forge, header_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutations import assert_harmless, mutated, prepared
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, ModelFileError, load_model
@@ -145,109 +144,6 @@ def test_limit_of_bytes(model, path):
 # ---------------------------------------------------------------------------- fuzzing
 
 
-WEIRD = [
-    *(None, True, -1, 0, 1, 3, 2**31, 2**63, -(2**63), 10**40, 1e308, -0.5, "", "x" * 5000),
-    *([], {}, [[]], {"$": "array", "name": "fitted.classes_"}, {"$": "tuple", "items": [1]}),
-]
-EXTREME = [0, 1, -1, 2, 127, -128, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 1e308, -1e-308]
-NOT_FINITE = [np.nan, np.inf, -np.inf]
-
-
-def nodes_of(node, found):
-    """Yield every (container, key) of a JSON tree."""
-    for key in list(node) if isinstance(node, dict) else range(len(node)):
-        found.append((node, key))
-        if isinstance(node[key], (dict, list)):
-            nodes_of(node[key], found)
-    return found
-
-
-def mutate_bytes(rng, data):
-    data = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 8))):
-        kind, at = rng.randrange(5), rng.randrange(len(data) + 1)
-        if kind == 0 and at < len(data):
-            data[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            del data[at:]
-        elif kind == 2:
-            data[at:at] = rng.randbytes(rng.randrange(1, 9))
-        elif kind == 3:
-            del data[at : at + rng.randrange(1, 9)]
-        else:
-            data[at : at + 4] = rng.choice((b"\xff" * 4, b"\0" * 4, rng.randbytes(4)))
-    return bytes(data)
-
-
-def mutate_header(rng, header):
-    holder, key = rng.choice(nodes_of(header, []))
-    if rng.random() < 0.2:
-        del holder[key]
-    elif rng.random() < 0.2 and isinstance(holder[key], int):
-        holder[key] += rng.choice((-1, 1, 2**20))
-    else:
-        holder[key] = copy.deepcopy(rng.choice(WEIRD))
-
-
-def mutate_array(rng, arrays):
-    name = rng.choice(sorted(arrays))
-    array, kind = arrays[name], rng.randrange(6)
-    if kind == 0:
-        del arrays[name]
-    elif kind == 1:
-        dtype = rng.choice(sorted(container.DTYPES))
-        with np.errstate(all="ignore"):
-            arrays[name] = array.astype(dtype)
-    elif kind == 2:
-        arrays[name] = np.resize(array, rng.choice((0, 1, array.size + 1, 2 * array.size + 3)))
-    elif kind == 3:
-        arrays[name] = array.reshape(rng.choice(((1, array.size), (array.size, 1), (1, 1, -1))))
-    elif kind == 4:
-        other = rng.choice(sorted(arrays))
-        arrays[name], arrays[other] = arrays[other], array
-    elif array.size:
-        values = array.ravel().copy()
-        choices = EXTREME + (NOT_FINITE if array.dtype.kind == "f" else [])
-        with np.errstate(all="ignore"):
-            value = np.array(rng.choice(choices), dtype=np.float64).astype(array.dtype)
-            values[rng.randrange(len(values))] = value
-        arrays[name] = values.reshape(array.shape)
-
-
-def mutated(rng, path, data, header, arrays):
-    """Write a mutated model file: mutated bytes, or mutated contents with valid checksums."""
-    if rng.random() < 0.4:
-        path.write_bytes(mutate_bytes(rng, data))
-        return
-    header, arrays = copy.deepcopy(header), dict(arrays)
-    for _ in range(rng.choice((1, 1, 2))):
-        if rng.random() < 0.5:
-            mutate_header(rng, header)
-        elif arrays:
-            mutate_array(rng, arrays)
-    container.write(path, header, arrays)
-
-
-def assert_harmless(path, data=X):
-    """Load a file and predict if it loads; allow only documented errors, within a time limit."""
-    start = time.perf_counter()
-    loaded = None
-    try:
-        loaded = load_model(path)
-    except ModelFileError as error:
-        assert not isinstance(error.__cause__, MemoryError)
-    assert time.perf_counter() - start < 2
-    if loaded is not None:
-        with contextlib.suppress(TypeError, ValueError):
-            loaded.predict(data[:5])
-    return loaded is not None
-
-
-def prepared(clf, path):
-    clf.save(path, training_state=True)
-    return path.read_bytes(), *container.read(path, 2**26)
-
-
 @pytest.fixture
 def in_memory():
     """A path in memory, so that thousands of files do not wait for a disk."""
@@ -284,16 +180,16 @@ def test_mutations_by_hypothesis(model, in_memory, confined):
     @given(seed=st.integers(0, 2**32))
     def harmless(seed):
         mutated(random.Random(seed), in_memory, *parts)
-        assert_harmless(in_memory)
+        assert_harmless(in_memory, X)
 
     harmless()
 
 
 @on_linux
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["quantile", *BUILT_IN])
-def test_twenty_thousand_mutations(quantile, family, in_memory, confined):
-    """Twenty thousand in total, five thousand per family."""
+@pytest.mark.parametrize("family", ["quantile", *BUILT_IN, ["stump", "tree"]], ids=str)
+def test_thousands_of_mutations(quantile, family, in_memory, confined):
+    """Five thousand per family; `make fuzz` tries as many as it is told."""
     family = quantile(share=0.3) if family == "quantile" else family
     clf = CWBoostClassifier(family, n_estimators=8, random_state=0, warm_start=True)
     clf.fit(X, np.array(["a", "b", "c"])[Y])
@@ -302,6 +198,12 @@ def test_twenty_thousand_mutations(quantile, family, in_memory, confined):
     loaded = 0
     for _ in range(5_000):
         mutated(rng, in_memory, *parts)
-        loaded += assert_harmless(in_memory)
+        loaded += assert_harmless(in_memory, X)
     # Some mutations are harmless (another history, another coefficient); most must be refused.
     assert 0 < loaded < 2_500
+
+
+@on_linux
+@pytest.mark.parametrize("family", fuzz.FAMILIES, ids=str)
+def test_a_short_run_of_make_fuzz(family):
+    assert 0 < fuzz.run(family, 60, seed=7) < 60
