@@ -113,7 +113,7 @@ class CSVLog:
         return False
 
     def _start(self, names: list[str], first: int) -> None:
-        """Start the file anew, but keep its rows of the rounds before `first`."""
+        """Write a new file that keeps the earlier rows of the rounds before `first`."""
         kept = []
         if first > 1 and os.path.exists(self.path):
             with open(self.path, newline="", encoding="utf-8") as file:

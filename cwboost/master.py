@@ -30,7 +30,7 @@ REBUILD_EVERY = 64
 
 
 def largest(values_by_class) -> float:
-    """The largest number in a list of arrays, zero where there is none."""
+    """Return the largest number in a list of arrays, zero if there is none."""
     return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
 
 

@@ -67,14 +67,14 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_features,), float64
-        Not negative, of sum 1; all 0 where no learner uses a feature.
+        Not negative, of sum 1; all 0 if no learner uses a feature.
 
     Raises
     ------
     NotImplementedError
-        Where the family does not say which features its learners use.
+        If the family does not say which features its learners use.
     ValueError
-        Where the model does not know its edges.
+        If the model does not know its edges.
     """
     if ensemble.edges is None:
         raise ValueError("the model does not know the edges of its learners")
@@ -86,7 +86,7 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
 
 
 def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
-    """The step functions of a model whose learners compare one feature each, once.
+    """Return the step functions of a model whose learners compare one feature each, once.
 
     Raises
     ------

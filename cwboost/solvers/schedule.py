@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["Schedule", "Settings"]
 
 POLISH_EPSILON, POLISH_WORKING_SETS = 1e-6, 2
-"""If no new column pays, epsilon falls by tenths to this, with so many more passes each time."""
+"""If no new column pays, epsilon falls by tenths to the first; the second is the passes added."""
 
 POLISHED = 1e-9
 """A solve at the smallest epsilon that lowers the objective by less than this fraction is the last

@@ -161,7 +161,7 @@ def _checked_problem(H, y, C, sample_weight):
     if not (isinstance(C, Real) and 0 < float(C) <= LARGEST_C):
         raise ValueError(f"C must be a number > 0 and <= {LARGEST_C}, got {C!r}")
     if not isinstance(H, list | tuple) or len(H) < 2:
-        raise TypeError("H must be a list of at least two arrays, one a class")
+        raise TypeError("H must be a list of at least two arrays, one per class")
     n_classes = len(H)
     if y.min() < 0 or y.max() >= n_classes:
         raise ValueError(

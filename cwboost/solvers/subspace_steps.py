@@ -11,7 +11,7 @@ from cwboost._kernels.fcd.subspace import MOST_DIRECTIONS, newton_step
 __all__ = ["SubspaceSteps"]
 
 REBUILD_EVERY = 16
-"""Steps after which scores are summed from the columns anew, to end rounding drift."""
+"""Number of steps after which scores are summed again from the columns, against rounding drift."""
 
 
 class SubspaceSteps:
@@ -21,7 +21,7 @@ class SubspaceSteps:
     a pass and the two moves before it span a space that knows the valley's direction; Newton's
     step there costs a few passes over the pair weights, whatever the number of columns. As with
     conjugate gradients, which do the same where the objective is quadratic, the number of passes
-    grows with the root of the condition in place of the condition. A step is kept only where the
+    grows with the root of the condition instead of the condition. A step is kept only where the
     objective falls. Needs two passes at least, so it never enters the single later pass of a
     round of boosting.
 

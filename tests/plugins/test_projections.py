@@ -206,7 +206,7 @@ def change(name, place, value):
     [
         (change("kind", 0, 3), "kind: expected 0, 1 or 2"),
         (change("density", 0, -0.5), "density: expected numbers"),
-        (change("threshold", 1, np.nan), "threshold: NaN"),
+        (change("threshold", 1, np.nan), "threshold: expected no NaN"),
         (change("polarity", 1, 0), "polarity: expected -1 or 1"),
         (change("missing", 1, 2), "missing: expected -1 or 1"),
         (change("frame", 0, 1), "frame: expected 0 to 0"),

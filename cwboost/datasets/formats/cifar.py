@@ -73,7 +73,7 @@ OPERATIONS = {
 
 
 def _load(data: bytes) -> dict:
-    """The dictionary of a pickle that holds numbers, bytes and arrays of bytes."""
+    """Return the dictionary of a pickle that holds numbers, bytes and arrays of bytes."""
     for number, (operation, argument, _) in enumerate(pickletools.genops(data)):
         if number > OPERATIONS_LIMIT or operation.name not in OPERATIONS:
             raise pickle.UnpicklingError(f"{operation.name} is not allowed in a data file")
@@ -81,12 +81,12 @@ def _load(data: bytes) -> dict:
             raise pickle.UnpicklingError("a memo larger than the file")
     batch = _NumbersOnly(io.BytesIO(data), encoding="bytes").load()
     if type(batch) is not dict:
-        raise TypeError("it holds no dictionary")
+        raise TypeError("it does not hold a dictionary")
     return batch
 
 
 class _Dtype:
-    """What a file says of a dtype."""
+    """Description of a dtype in a file."""
 
     def __init__(self, name, *_):
         self.name = name
@@ -96,7 +96,7 @@ class _Dtype:
 
 
 class _Array:
-    """What a file says of an array."""
+    """Description of an array in a file."""
 
     def __setstate__(self, state):
         self.state = state
@@ -107,7 +107,7 @@ def _reconstruct(*_):
 
 
 def _encode_latin1(text, encoding):
-    """The bytes that Python 3 pickles as text, under protocol 2."""
+    """Return the bytes that Python 3 pickles as text under protocol 2."""
     if type(text) is not str or encoding not in ("latin1", b"latin1"):
         raise pickle.UnpicklingError(f"unexpected encoding {str(encoding)[:20]!r}")
     return text.encode("latin1")
@@ -131,12 +131,12 @@ class _NumbersOnly(pickle.Unpickler):
 
 
 def _pixels(array) -> np.ndarray:
-    """The array of bytes that a file describes."""
+    """Return the array of bytes that a file describes."""
     if type(array) is not _Array:
         raise TypeError("data is no array")
     _, shape, dtype, fortran, raw = array.state
     if type(dtype) is not _Dtype or dtype.name not in ("u1", b"u1") or type(raw) is not bytes:
-        raise TypeError("data is no array of bytes")
+        raise TypeError("data is not an array of bytes")
     if type(shape) is not tuple or len(shape) != 2 or not all(type(n) is int for n in shape):
         raise TypeError("data has no two dimensions")
     if min(shape) < 0 or shape[0] * shape[1] != len(raw):
@@ -147,5 +147,5 @@ def _pixels(array) -> np.ndarray:
 
 def _labels(labels) -> np.ndarray:
     if type(labels) is not list or not all(type(label) is int for label in labels):
-        raise TypeError("labels is no list of integers")
+        raise TypeError("labels is not a list of integers")
     return np.array(labels, dtype=np.int64)
