@@ -163,7 +163,7 @@ def test_plot_margins_crosses_zero_at_the_error_rate(clf):
     assert np.all(np.diff(margins) >= 0) and margins[0] >= -1 and margins[-1] <= 1
     assert share[margins < 0].max() == pytest.approx(np.mean(clf.predict(X) != noisy))
     plot_margins(clf, X, noisy, n_estimators=3)
-    with pytest.raises(ValueError, match="not trained on"):
+    with pytest.raises(ValueError, match="only labels that the classifier was trained on"):
         plot_margins(clf, X[:1], ["zebra"])
 
 
