@@ -119,7 +119,7 @@ def load_model(path, *, max_bytes: int | None = None):
         If the file cannot be opened.
     """
     header, arrays = read(path, default_limit(path) if max_bytes is None else max_bytes)
-    # A class may have no learner, and delta-coded labels take next to nothing.
+    # A class may have no learner, but its label takes at least a byte if there are many.
     most_classes = max(FEW_CLASSES, os.stat(path).st_size)
     try:
         return _build(header, arrays, most_classes)
