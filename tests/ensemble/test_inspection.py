@@ -1,23 +1,16 @@
-"""Inspection and plots of stump models."""
+"""Inspection of fitted models."""
 
 import dataclasses
-import importlib
-import subprocess
-import sys
 
-import matplotlib
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from plugin_folder import family_source
 from quantile_family import QuantileStumps
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, get_family
 from cwboost.ensemble import inspection
-from cwboost.plotting import plot_history, plot_importances, plot_margins, plot_shape
 
-matplotlib.use("Agg")
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
 
@@ -27,12 +20,6 @@ def clf():
     return CWBoostClassifier(QuantileStumps(), n_estimators=30, C=1e3, random_state=0).fit(
         X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
     )
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
 
 
 def test_feature_importances_by_hand(clf):
@@ -127,105 +114,3 @@ def test_explain_counts_the_offset_of_an_ensemble(clf):
 def test_additive_of_the_first_rounds(clf):
     whole, part = inspection.additive(clf.ensemble_), inspection.additive(clf.ensemble_, 3)
     assert len(part.feature) < len(whole.feature)
-
-
-# ---------------------------------------------------------------------------- drawings
-
-
-def test_plot_history(clf):
-    ax = plot_history(clf)
-    assert [line.get_label() for line in ax.lines] == ["train error", "valid error"]
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), clf.history_["train_error"])
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.arange(1, clf.n_iter_ + 1))
-    objective = plot_history(clf, "objective", ax=pyplot.figure().add_subplot())
-    np.testing.assert_array_equal(objective.lines[0].get_ydata(), clf.history_["objective"])
-    assert objective.get_yscale() == "log"
-    with pytest.raises(ValueError, match="'error' or 'objective', got 'loss'"):
-        plot_history(clf, "loss")
-
-
-def test_plot_history_with_a_dual_bound():
-    class Fitted:
-        def __init__(self):
-            self.history_ = {"objective": np.array([3.0, 2.0]), "dual_bound": np.array([0.5, 1.0])}
-
-    ax = plot_history(Fitted(), "objective")
-    assert [text.get_text() for text in ax.get_legend().texts] == ["objective", "dual bound", "gap"]
-    with pytest.raises(ValueError, match=r"history_ must have one of .*, Fitted has none"):
-        plot_history(Fitted(), "error")
-
-
-def test_plot_margins_crosses_zero_at_the_error_rate(clf):
-    noisy = np.array(NAMES[Y])
-    noisy[:15] = "virginica"
-    ax = plot_margins(clf, X, noisy)
-    margins, share = ax.lines[0].get_data()
-    assert np.all(np.diff(margins) >= 0) and margins[0] >= -1 and margins[-1] <= 1
-    assert share[margins < 0].max() == pytest.approx(np.mean(clf.predict(X) != noisy))
-    plot_margins(clf, X, noisy, n_estimators=3)
-    with pytest.raises(ValueError, match="only labels that the classifier was trained on"):
-        plot_margins(clf, X[:1], ["zebra"])
-
-
-def test_plot_margins_of_two_classes():
-    clf = CWBoostClassifier(QuantileStumps(), n_estimators=4).fit(X, Y == 2)
-    margins, share = plot_margins(clf, X, Y == 2).lines[0].get_data()
-    assert share[margins < 0].max(initial=0) == pytest.approx(1 - clf.score(X, Y == 2))
-
-
-def test_plot_importances(clf):
-    ax = plot_importances(clf, n_features=2)
-    best = np.argsort(-clf.feature_importances_)[:2]
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [f"feature {best[1]}", f"feature {best[0]}"]
-    assert ax.patches[1].get_width() == clf.feature_importances_[best[0]]
-
-
-def test_plot_shape_draws_the_functions(clf):
-    ax = plot_shape(clf, 2)
-    _, functions = inspection.additive(clf.ensemble_).functions()
-    assert len(ax.patches) == 3
-    for patch, values in zip(ax.patches, functions[2].values.T):
-        np.testing.assert_array_equal(patch.get_data().values, values)
-        np.testing.assert_array_equal(patch.get_data().edges[1:-1], functions[2].thresholds)
-    ax = plot_shape(clf, 2, classes=["virginica"], n_estimators=2)
-    assert [text.get_text() for text in ax.get_legend().texts] == ["virginica"]
-
-
-def test_plot_shape_by_name_and_of_an_unused_feature():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(np.column_stack([X, np.ones(150)]), columns=list("abcde"))
-    clf = CWBoostClassifier(QuantileStumps(), n_estimators=8, C=1e3).fit(frame, Y)
-    assert plot_shape(clf, "c").get_xlabel() == "c"
-    flat = plot_shape(clf, "e")
-    assert len(flat.lines) + len(flat.patches) == 3
-    with pytest.raises(ValueError, match="names, got 'z'"):
-        plot_shape(clf, "z")
-
-
-@pytest.mark.parametrize("arguments, message", [((4,), "0..3"), ((0,), "labels of the training")])
-def test_plot_shape_refuses(clf, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        plot_shape(clf, *arguments, classes=["rosa"])
-
-
-def test_many_classes_have_colours_of_their_own():
-    plotting = importlib.import_module("cwboost.plotting")
-    assert len(set(plotting._colours(43))) == 43
-
-
-def test_without_matplotlib_the_extra_is_named():
-    program = """
-import sys
-sys.modules["matplotlib"] = None
-import cwboost.plotting
-class Fitted:
-    history_ = {"train_error": __import__("numpy").zeros(3)}
-try:
-    cwboost.plotting.plot_history(Fitted())
-except ImportError as error:
-    assert "cwboost[plot]" in str(error), error
-else:
-    raise SystemExit("no error")
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,53 @@
+"""What all plots share: axes, colours, names of features and classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes"]
+
+
+def new_axes(ax):
+    """Return `ax`, or the Axes of a new figure if it is None."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plotting needs matplotlib: pip install 'cwboost[plot]'") from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def colours(count: int) -> list:
+    """Return one colour per line: the default ten, or a colour map for more."""
+    from matplotlib import colormaps
+
+    if count <= 10:
+        return [f"C{i}" for i in range(count)]
+    return [colormaps["turbo"](i / (count - 1)) for i in range(count)]
+
+
+def feature_name(classifier, index) -> str:
+    """Return the name of a feature, or "feature 3" if the training data had no names."""
+    names = getattr(classifier, "feature_names_in_", None)
+    return f"feature {index}" if names is None else str(names[index])
+
+
+def feature_index(classifier, feature) -> int:
+    """Return the index of a feature given by name or index; raise ValueError if there is none."""
+    if isinstance(feature, str):
+        names = list(getattr(classifier, "feature_names_in_", []))
+        if feature not in names:
+            raise ValueError(f"feature must be one of the training data's names, got {feature!r}")
+        return names.index(feature)
+    if not 0 <= feature < classifier.n_features_in_:
+        raise ValueError(f"feature must lie in 0..{classifier.n_features_in_ - 1}, got {feature!r}")
+    return int(feature)
+
+
+def class_index(classifier, label) -> int:
+    """Return the index of a label in ``classes_``; raise ValueError if it is not there."""
+    found = np.flatnonzero(classifier.classes_ == label)
+    if len(found) == 0:
+        raise ValueError(f"classes must be labels of the training data, got {label!r}")
+    return int(found[0])

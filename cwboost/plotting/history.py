@@ -1,0 +1,45 @@
+"""Training error and objective against rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.plotting.axes import new_axes
+
+__all__ = ["plot_history"]
+
+
+def plot_history(classifier, what: str = "error", *, ax=None):
+    """Plot the training error or the objective against rounds.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+    what : {"error", "objective"}, default="error"
+        "error": training error, and validation error if recorded. "objective": objective and dual
+        bound, with the gap between them shaded.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if what not in ("error", "objective"):
+        raise ValueError(f"what must be 'error' or 'objective', got {what!r}")
+    history = classifier.history_
+    names = ("train_error", "valid_error") if what == "error" else ("objective", "dual_bound")
+    drawn = [name for name in names if name in history and np.isfinite(history[name]).any()]
+    if not drawn:
+        raise ValueError(f"history_ must have one of {names}, {type(classifier).__name__} has none")
+    ax = new_axes(ax)
+    rounds = np.arange(1, len(history[drawn[0]]) + 1)
+    for name in drawn:
+        ax.plot(rounds, history[name], label=name.replace("_", " "))
+    if what == "objective":
+        if len(drawn) == 2:
+            ax.fill_between(rounds, *(history[name] for name in names), alpha=0.15, label="gap")
+        if np.nanmin(history["objective"]) > 0:
+            ax.set_yscale("log")
+    ax.set(xlabel="rounds", ylabel=what)
+    ax.legend()
+    return ax

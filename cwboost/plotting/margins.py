@@ -1,0 +1,46 @@
+"""The margins of examples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.plotting.axes import new_axes
+
+__all__ = ["plot_margins"]
+
+
+def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
+    """Plot the cumulative distribution of the examples' smallest margins.
+
+    The smallest margin is the score of the example's class minus the largest other score, divided
+    by the sum of the absolute values of all coefficients; the curve crosses 0 at the error rate.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with one score per class
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    n_estimators : int, optional
+        Use the first rounds only.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    scores = classifier.decision_function(X, n_estimators=n_estimators)
+    if scores.ndim == 1:
+        scores = np.column_stack([np.zeros_like(scores), scores])
+    own = np.searchsorted(classifier.classes_, y)
+    if not np.array_equal(classifier.classes_[np.minimum(own, scores.shape[1] - 1)], y):
+        raise ValueError("y must hold only labels that the classifier was trained on")
+    rows = np.arange(len(own))
+    own_scores = scores[rows, own]
+    scores[rows, own] = -np.inf
+    total = np.abs(classifier.ensemble_.coef(n_estimators).data).sum()
+    margins = np.sort(own_scores - scores.max(axis=1)) / (total if total > 0 else 1.0)
+    ax = new_axes(ax)
+    ax.step(margins, np.arange(1, len(margins) + 1) / len(margins), where="post")
+    ax.axvline(0.0, color="0.6", linewidth=0.8)
+    ax.set(xlabel="margin / sum of coefficients", ylabel="fraction of examples", ylim=(0, 1))
+    return ax
