@@ -13,8 +13,9 @@ from sklearn.model_selection import train_test_split
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.calibration import LOSS_SCALE
-from cwboost.estimator.held_out import EarlyStopping, HeldOutScores
+from cwboost.estimator.held_out.calibration import LOSS_SCALE
+from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
 from cwboost.estimator.problem import Problem, fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state

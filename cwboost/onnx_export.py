@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.calibration import LOSS_SCALE
 from cwboost.estimator.export_rules import rule_of
+from cwboost.estimator.held_out.calibration import LOSS_SCALE
 from cwboost.families.flat_forms import ThresholdTrees
 
 __all__ = ["to_onnx"]

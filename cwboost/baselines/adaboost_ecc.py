@@ -13,7 +13,7 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import max_cut, random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.families.contract import unpack_outputs
 

@@ -8,7 +8,7 @@ from scipy.special import log_expit
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice
 
 __all__ = ["AdaBoostMHClassifier"]

@@ -11,7 +11,7 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 
 __all__ = ["AdaBoostMOClassifier"]

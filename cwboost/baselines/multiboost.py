@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
-from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings

@@ -59,7 +59,7 @@ class VoteTraining:
     pricer : Pricer
     problem : cwboost.estimator.problem.Problem
     n_scores : int
-    held_out : cwboost.estimator.held_out.HeldOutScores or None
+    held_out : cwboost.estimator.held_out.scores.HeldOutScores or None
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cwboost.ensemble import inspection
-from cwboost.estimator.calibration import LOSS_SCALE, fit_scale
 from cwboost.estimator.export_rules import export_rule, rule_of
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
 from cwboost.model_file.saving import save
 
 __all__ = ["FittedModel"]

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
 from cwboost.estimator.parameters import check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns

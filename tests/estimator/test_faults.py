@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import cwboost
 from cwboost import CWBoostClassifier, column_generation
-from cwboost.estimator.held_out import HeldOutScores
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.kernels import SortedFeatures
 
 X, Y = load_iris(return_X_y=True)

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.datasets import load_vowel
-from cwboost.estimator.calibration import fit_scale
+from cwboost.estimator.held_out.calibration import fit_scale
 
 
 @pytest.fixture(scope="module")

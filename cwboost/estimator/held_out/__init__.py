@@ -1,0 +1,1 @@
+"""Examples that a model is not trained on: their scores, early stopping, probabilities."""
