@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import time
 from numbers import Integral, Real
 from pathlib import Path
 
-from tqdm.auto import tqdm
+from cwboost.support.progress import progress_bar
 
 __all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
-    """Progress bar of tqdm over the rounds, with objective, gap and training error.
+    """Progress bar of tqdm over the rounds, with objective, errors and what is held out.
+
+    It shows the objective, the gap if the weak learners allow a bound, the training error, and what
+    the history holds of validation examples.
 
     Parameters
     ----------
@@ -22,6 +26,12 @@ class ProgressBar:
         Number of rounds; None takes it from the state of the first round.
     verbose : int, default=1
         0 shows nothing.
+
+    Raises
+    ------
+    ImportError
+        If tqdm is not installed, which the extra ``cwboost[progress]`` installs. With `n_rounds`
+        None the first round raises it.
     """
 
     def __init__(self, n_rounds: int | None = None, verbose: int = 1):
@@ -30,7 +40,7 @@ class ProgressBar:
         self._bar = None if n_rounds is None else self._open(n_rounds)
 
     def _open(self, n_rounds: int):
-        return tqdm(total=n_rounds, disable=not self.verbose, unit="round")
+        return progress_bar(total=n_rounds, disable=not self.verbose, unit="round")
 
     def __deepcopy__(self, memo):
         # A clone of an estimator gets a new bar: the terminal cannot be copied.
@@ -50,18 +60,22 @@ class ProgressBar:
         if self._bar is None:
             self._bar = self._open(state.n_rounds)
         if not self._bar.disable:
-            latest = state.latest
-            self._bar.set_postfix(
-                objective=f"{latest['objective']:.4g}",
-                gap=f"{latest['gap']:.3g}",
-                train_error=f"{latest['train_error']:.2%}",
-                refresh=False,
-            )
+            self._bar.set_postfix_str(_figures(state.latest), refresh=False)
             self._bar.update(state.round - self._bar.n)
         if self.n_rounds is None and state.round >= state.n_rounds:
             self._bar.close()
             self._bar = None
         return False
+
+
+def _figures(latest: dict) -> str:
+    """Return the figures of a round that say how training goes; NaN stands for an unknown one."""
+    names = ["objective", "gap", "train_error", *(n for n in latest if n.startswith("valid_"))]
+    return ", ".join(
+        f"{name}={latest[name]:.2%}" if name.endswith("_error") else f"{name}={latest[name]:.3g}"
+        for name in names
+        if not math.isnan(latest.get(name, math.nan))
+    )
 
 
 class TimeLimit:

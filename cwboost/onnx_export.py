@@ -15,6 +15,7 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.support.extras import extra
 
 __all__ = ["to_onnx"]
 
@@ -49,10 +50,8 @@ def to_onnx(classifier, *, n_estimators=None):
         If `classifier` is not a classifier of cwboost, defines its own scores or probabilities, or
         has labels of a type that ONNX does not have.
     """
-    try:
+    with extra("onnx", "export needs onnx"):
         import onnx
-    except ImportError as error:
-        raise ImportError("export needs onnx: pip install 'cwboost[onnx]'") from error
     check_is_fitted(classifier)
     if not isinstance(classifier, BoostingClassifier):
         raise TypeError(

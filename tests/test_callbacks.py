@@ -214,9 +214,16 @@ def test_progress_bar_as_a_callback(capsys):
     clf = classifier(n_estimators=4, callbacks=[ProgressBar()])
     clone(clf).fit(X, Y)
     shown = capsys.readouterr().err
-    assert "4/4" in shown and "train_error" in shown
+    assert "4/4" in shown and "train_error" in shown and "gap=" in shown
     clone(clf).set_params(callbacks=[ProgressBar(verbose=0)]).fit(X, Y)
     assert capsys.readouterr().err == ""
+
+
+def test_the_progress_bar_shows_what_is_known(capsys):
+    tree = classifier(weak_learner="tree", n_estimators=4, callbacks=[ProgressBar()])
+    tree.fit(X, Y, X_val=X, y_val=Y)
+    shown = capsys.readouterr().err
+    assert "valid_error" in shown and "nan" not in shown and "gap" not in shown
 
 
 def test_callbacks_may_stop_training_and_all_are_called():

@@ -1,7 +1,5 @@
 """Exported models agree with the originals: labels on all rows, scores to the last bits."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 
@@ -173,18 +171,3 @@ def test_refusals(monkeypatch):
     search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
     with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)
-
-
-def test_without_onnx_the_extra_is_named():
-    program = """
-import sys
-sys.modules["onnx"] = None
-from cwboost import to_onnx
-try:
-    to_onnx(None)
-except ImportError as error:
-    assert "cwboost[onnx]" in str(error), error
-else:
-    raise SystemExit("no error")
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

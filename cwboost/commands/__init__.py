@@ -5,8 +5,22 @@ declares the arguments; ``run(args)`` does the work and returns the exit status.
 packages inside ``run``, not at the top of the module.
 """
 
-__all__ = ["CommandError"]
+import sys
+
+__all__ = ["CommandError", "shows_progress"]
 
 
 class CommandError(Exception):
     """A usage error, reported as a message without a traceback."""
+
+
+def shows_progress(args) -> bool:
+    """Return whether to show progress bars; if tqdm is absent, say what installs it."""
+    if args.quiet:
+        return False
+    try:
+        import tqdm  # noqa: F401
+    except ImportError:
+        print('no progress bar: pip install "cwboost[progress]"', file=sys.stderr)
+        return False
+    return True

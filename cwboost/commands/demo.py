@@ -22,8 +22,10 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Train, print, write."""
+    from cwboost.commands import shows_progress
     from cwboost.experiments import demo
 
+    verbose = int(shows_progress(args))
     trained, written = [], []
     for dataset in demo.SETS:
         for method in demo.METHOD_NAMES:
@@ -35,7 +37,7 @@ def run(args) -> int:
                 rounds=args.rounds,
                 seed=args.seed,
                 n_jobs=args.jobs,
-                verbose=0 if args.quiet else 1,
+                verbose=verbose,
             )
             trained.append(one)
             written += demo.save(one, args.out)

@@ -91,10 +91,15 @@ def run(args) -> int:
 def _classifier(args):
     import cwboost
     from cwboost.callbacks import CSVLog
+    from cwboost.commands import shows_progress
     from cwboost.families.discovery import resolve_weak_learner
 
     make = getattr(cwboost, METHODS[args.method])
-    parameters = {"random_state": args.seed, "n_jobs": args.jobs, "verbose": int(not args.quiet)}
+    parameters = {
+        "random_state": args.seed,
+        "n_jobs": args.jobs,
+        "verbose": int(shows_progress(args)),
+    }
     if args.rounds is not None:
         parameters["n_estimators"] = args.rounds
     if args.history is not None:

@@ -53,7 +53,7 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Run, report, draw."""
-    from cwboost.commands import CommandError
+    from cwboost.commands import CommandError, shows_progress
     from cwboost.experiments.methods import METHODS
     from cwboost.experiments.reporting.figures import draw_figures
     from cwboost.experiments.reporting.report import write_report
@@ -74,7 +74,7 @@ def run(args) -> int:
         seed=args.seed,
         n_jobs=args.jobs,
         weak_learner=args.weak_learner,
-        quiet=args.quiet,
+        quiet=not shows_progress(args),
         budget=args.budget,
         **chosen,
     )

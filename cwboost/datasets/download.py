@@ -16,9 +16,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import pooch
-import requests
-from tqdm.auto import tqdm
+from cwboost.support.extras import extra
+from cwboost.support.progress import progress_bar
 
 __all__ = ["ALL", "LockFile", "RemoteFile", "ResumingDownloader", "download", "unpack"]
 
@@ -91,6 +90,8 @@ class ResumingDownloader:
 
     def __call__(self, url, output_file, pooch=None, check_only=False):
         """Download `url`; pooch calls this, then checks and moves `output_file`."""
+        import requests
+
         if check_only:
             return requests.head(url, timeout=TIMEOUT, allow_redirects=True).ok
         for attempt in range(self.attempts):
@@ -109,6 +110,8 @@ class ResumingDownloader:
         return None
 
     def _continue(self, url):
+        import requests
+
         start = self.partial.stat().st_size if self.partial.exists() else 0
         mark = self.tag.read_text("ascii") if self.tag.exists() else ""
         # Without an entity tag the bytes so far may belong to another version of the file.
@@ -139,7 +142,7 @@ class ResumingDownloader:
         total = start + int(length) if length else None
         with (
             self.partial.open("ab" if start else "wb") as stream,
-            tqdm(
+            progress_bar(
                 total=total,
                 initial=start,
                 unit="B",
@@ -153,6 +156,8 @@ class ResumingDownloader:
                 bar.update(len(block))
             done = stream.tell()
         if total is not None and done != total:
+            import requests
+
             raise requests.ConnectionError(f"received {done} of {total} bytes")
 
 
@@ -193,7 +198,13 @@ def download(remote: RemoteFile, folder: Path, *, lock: LockFile, quiet=False) -
         If the checksum differs from the published or recorded one; nothing is kept.
     ConnectionError
         If the connection keeps breaking; the bytes received are kept for the next attempt.
+    ImportError
+        If pooch, requests or tqdm is not installed.
     """
+    with extra("fetch", "a download needs pooch, requests and tqdm"):
+        import pooch
+        import requests  # noqa: F401
+        import tqdm  # noqa: F401
     folder.mkdir(parents=True, exist_ok=True)
     known_hash = remote.known_hash or lock.read().get(remote.filename, {}).get("hash")
     downloader = ResumingDownloader(folder / f"{remote.filename}.part", quiet=quiet)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pooch
-
 from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
 from cwboost.datasets.download import LockFile, download, unpack
 from cwboost.datasets.loading import BUNDLED, load
@@ -41,9 +39,11 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     ------
     ValueError
         For an unknown name, a set without a stable public address (the message says where to get
-        it), a wrong checksum, or content that differs from the known figures.
+        it), a wrong or content that differs from the known figures.
     ConnectionError
         If the connection keeps breaking; the next call resumes the download.
+    ImportError
+        If pooch, requests or tqdm is not installed, which the extra ``cwboost[fetch]`` installs.
     """
     dataset = name if isinstance(name, DataSet) else find(name)
     if not dataset.remote:
@@ -69,6 +69,8 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
         if not existed:
             shutil.rmtree(folder)
         raise
+    import pooch
+
     for remote, path in zip(dataset.remote, files):
         if remote.known_hash is None:
             lock.record(remote, "sha256:" + pooch.file_hash(path))

@@ -13,6 +13,7 @@ from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.methods import METHODS
 from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
 from cwboost.experiments.runner import choose_C
+from cwboost.support.extras import extra
 
 __all__ = ["Trained", "draw", "save", "table", "train"]
 
@@ -130,10 +131,8 @@ def draw(trained, path: Path) -> None:
     ImportError
         If matplotlib is not installed.
     """
-    try:
+    with extra("plot", "the figure needs matplotlib"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("the figure needs matplotlib: pip install 'cwboost[plot]'") from error
     sets = list(dict.fromkeys(one.dataset for one in trained))
     figure = Figure(figsize=(5.2 * len(sets), 7.2), layout="constrained")
     axes = figure.subplots(2, len(sets), squeeze=False)

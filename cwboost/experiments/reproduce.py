@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from cwboost.datasets import DataAbsent
 from cwboost.experiments import solver_study
@@ -18,6 +17,7 @@ from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, l
 from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.revision import revision
 from cwboost.experiments.runner import choose_C, train_and_measure
+from cwboost.support.progress import progress_bar
 
 __all__ = ["Plan", "reproduce"]
 
@@ -154,7 +154,7 @@ def _run_protocol(plan, protocol, bunch):
     limits = {name: plan.limit_of(METHODS[name]) for name in plan.methods}
     todo = [key for key in keys if find_done(records, key, limits[key["method"]]) is None]
     splits = {}
-    with tqdm(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
+    with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for key in bar:
             bar.set_postfix_str(f"{key['method']}, run {key['run'] + 1} of {runs}")
             if key["run"] not in splits:
@@ -186,7 +186,9 @@ def _run(plan, key, split) -> dict:
     rng = np.random.default_rng([plan.seed, key["run"], 1])
     parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
     chosen = {}
-    with tqdm(desc=f"  {method.name}", unit="round", leave=False, disable=plan.quiet) as bar:
+    with progress_bar(
+        desc=f"  {method.name}", unit="round", leave=False, disable=plan.quiet
+    ) as bar:
         if method.grid:
             bar.total = plan.rounds + len(method.grid) * min(plan.selection_rounds, plan.rounds)
             chosen = _choice(plan, key, method, split, rng, parameters, bar)

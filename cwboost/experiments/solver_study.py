@@ -9,14 +9,13 @@ objective after each round and the time spent in the solver so far.
 
 from __future__ import annotations
 
-from tqdm.auto import tqdm
-
 from cwboost import CWBoostClassifier
 from cwboost.datasets import DataAbsent
 from cwboost.experiments.methods import EPSILON
 from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
 from cwboost.experiments.records import find_done
 from cwboost.experiments.runner import train_and_measure
+from cwboost.support.progress import progress_bar
 
 __all__ = ["PRINTED", "SETS", "SOLVERS", "C", "run"]
 
@@ -55,7 +54,7 @@ def run(plan) -> dict[str, str]:
         except DataAbsent as error:
             absent[f"{name} (solver)"] = str(error)
             continue
-        with tqdm(todo, desc=f"{name}, solvers", unit="run", disable=plan.quiet) as bar:
+        with progress_bar(todo, desc=f"{name}, solvers", unit="run", disable=plan.quiet) as bar:
             for key in bar:
                 bar.set_postfix_str(f"{key['solver']}, run {key['run'] + 1} of {plan.runs}")
                 plan.records.append(_run(plan, protocol, bunch, key))
@@ -78,7 +77,7 @@ def _key(plan, name, solver, run):
 def _run(plan, protocol, bunch, key):
     split = prepare(protocol, bunch, key["run"], seed=plan.seed, cache=plan.cache)
     parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
-    with tqdm(
+    with progress_bar(
         total=plan.rounds, desc=f"  {key['solver']}", unit="round", leave=False, disable=plan.quiet
     ) as bar:
         measured = train_and_measure(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwboost.support.extras import extra
+
 __all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes"]
 
 
@@ -11,10 +13,8 @@ def new_axes(ax):
     """Return `ax`, or the Axes of a new figure if it is None."""
     if ax is not None:
         return ax
-    try:
+    with extra("plot", "plotting needs matplotlib"):
         from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'cwboost[plot]'") from error
     return pyplot.subplots(layout="constrained")[1]
 
 

@@ -222,5 +222,5 @@ def test_parquet(tmp_path):
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'cwboost\[parquet\]'"):
+    with pytest.raises(ImportError, match=r'pip install "cwboost\[parquet\]"'):
         read_table(tmp_path / "a.parquet")

@@ -1,8 +1,5 @@
 """Plots of fitted classifiers."""
 
-import subprocess
-import sys
-
 import matplotlib
 import numpy as np
 import pytest
@@ -112,20 +109,3 @@ def test_plot_shape_refuses(clf, arguments, message):
 
 def test_many_classes_have_colours_of_their_own():
     assert len(set(colours(43))) == 43
-
-
-def test_without_matplotlib_the_extra_is_named():
-    program = """
-import sys
-sys.modules["matplotlib"] = None
-import cwboost.plotting
-class Fitted:
-    history_ = {"train_error": __import__("numpy").zeros(3)}
-try:
-    cwboost.plotting.plot_history(Fitted())
-except ImportError as error:
-    assert "cwboost[plot]" in str(error), error
-else:
-    raise SystemExit("no error")
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

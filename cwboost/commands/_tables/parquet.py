@@ -15,6 +15,7 @@ from cwboost.commands._tables.table import (
     find_column,
     without,
 )
+from cwboost.support.extras import extra
 
 __all__ = ["read_parquet"]
 
@@ -29,13 +30,9 @@ def read_parquet(path: Path, options: Options) -> Table:
     ImportError
         If pyarrow is not installed.
     """
-    try:
+    with extra("parquet", f"{path}: reading Parquet needs pyarrow"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError(
-            f"{path}: reading Parquet needs pyarrow: pip install 'cwboost[parquet]'"
-        ) from error
     try:
         stored = parquet.ParquetFile(path).read()
     except pyarrow.ArrowException as error:

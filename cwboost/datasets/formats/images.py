@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from cwboost.datasets.formats import _files
+from cwboost.support.extras import extra
 
 __all__ = [
     "GTSRB_HOG",
@@ -58,12 +59,8 @@ GTSRB_HOG = ("HOG_01", "HOG_02", "HOG_03")
 
 def read_grey(path: Path, side: int) -> np.ndarray:
     """Read an image as `side` x `side` grey bytes, flattened; its aspect ratio is not kept."""
-    try:
+    with extra("images", "reading image files needs Pillow"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError as error:
-        raise ImportError(
-            "reading image files needs Pillow: pip install 'cwboost[images]'"
-        ) from error
     try:
         with Image.open(path) as image:
             grey = image.convert("L").resize((side, side), Image.Resampling.BILINEAR)

@@ -7,6 +7,7 @@ import numpy as np
 from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.features.codebook import Codebook
 from cwboost.experiments.features.gist import gist_features
+from cwboost.support.extras import extra
 
 __all__ = ["codebook_features", "gist", "grey_images", "hog"]
 
@@ -68,10 +69,8 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
 
 
 def _hog(images, side, settings):
-    try:
+    with extra("images", "HOG needs scikit-image"):
         from skimage.feature import hog as image_hog
-    except ImportError as error:
-        raise ImportError("HOG needs scikit-image: pip install 'cwboost[images]'") from error
     resize = _interpolation(images.shape[1], side)
     rows = []
     for image in images:

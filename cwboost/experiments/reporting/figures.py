@@ -5,6 +5,7 @@ from __future__ import annotations
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.summary import gather, gather_solvers
 from cwboost.experiments.solver_study import PRINTED
+from cwboost.support.extras import extra
 
 __all__ = ["draw_figures"]
 
@@ -37,10 +38,8 @@ def draw_figures(plan) -> list:
     ImportError
         If matplotlib is not installed.
     """
-    try:
+    with extra("plot", "figures need matplotlib"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'cwboost[plot]'") from error
     records = plan.records.read()
     curves, solvers = gather(records, plan), gather_solvers(records, plan)
     paths = []

@@ -1,0 +1,30 @@
+"""Packages that only parts of cwboost need: imported when used, named when they are absent."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+__all__ = ["extra"]
+
+
+@contextmanager
+def extra(name: str, needs: str):
+    """Guard imports of optional packages: the error for an absent one says what to install.
+
+    Parameters
+    ----------
+    name : str
+        The extra that installs the packages, such as "plot".
+    needs : str
+        What needs which package, such as "plotting needs matplotlib".
+
+    Raises
+    ------
+    ImportError
+        If a package is absent.
+    """
+    try:
+        yield
+    except ImportError as error:
+        message = f'{needs}: pip install "cwboost[{name}]"'
+        raise ImportError(message, name=error.name) from error

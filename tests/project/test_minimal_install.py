@@ -1,0 +1,95 @@
+"""What works with the required packages alone, and what the rest says that it needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+HIDDEN = """
+import sys
+
+OPTIONAL = {
+    "PIL", "dask", "distributed", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pooch",
+    "pyarrow", "requests", "skimage", "tqdm",
+}
+
+class Hide:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in OPTIONAL:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hide)
+"""
+
+
+def run(program, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_training_needs_the_required_packages_only(tmp_path):
+    """Fit, predict, save, load and the command line; the other parts name their extra."""
+    program = """
+from pathlib import Path
+
+import numpy as np
+
+from cwboost import CWBoostClassifier, load_model, plotting, to_onnx
+from cwboost.cli import main
+from cwboost.datasets import fetch, load_vowel
+from cwboost.datasets.formats.images import read_grey
+from cwboost.experiments.features.image_features import _hog
+
+X, y = load_vowel(return_X_y=True)
+for family in ("stump", "tree", "projection"):
+    clf = CWBoostClassifier(weak_learner=family, n_estimators=2, random_state=0).fit(X, y)
+    clf.save("model")
+    assert (load_model("model").predict_proba(X) == clf.predict_proba(X)).all()
+np.savez("data.npz", X=X, y=y)
+Path("data.parquet").touch()
+assert main(["fit", "data.npz", "model", "--rounds", "2"]) == 0
+assert main(["datasets"]) == 0
+assert main(["evaluate", "model", "data.parquet"]) == 1
+for use, extra in [
+    (lambda: clf.set_params(verbose=1).fit(X, y), "progress"),
+    (lambda: fetch("USPS", "."), "fetch"),
+    (lambda: plotting.plot_history(clf), "plot"),
+    (lambda: to_onnx(clf), "onnx"),
+    (lambda: read_grey("a.png", 4), "images"),
+    (lambda: _hog(None, None, None), "images"),
+]:
+    try:
+        use()
+    except ImportError as error:
+        assert f'pip install "cwboost[{extra}]"' in str(error), error
+    else:
+        raise SystemExit(f"no error that names {extra}")
+"""
+    run(HIDDEN + program, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement, packages, count",
+    [
+        ("import cwboost", {"cwboost", "email", "pluggy"}, 25),
+        ("from cwboost import CWBoostClassifier", {"cwboost", "email", "pluggy", "sklearn"}, 190),
+    ],
+)
+def test_an_import_loads_little_beyond_scikit_learn(tmp_path, statement, packages, count):
+    """Modules are counted, since their time depends on the machine."""
+    program = f"""
+import sys, sklearn
+before = set(sys.modules)
+{statement}
+print(*set(sys.modules) - before)
+"""
+    loaded = run(program, tmp_path).split()
+    assert {name.partition(".")[0] for name in loaded} <= packages
+    assert len(loaded) <= count
