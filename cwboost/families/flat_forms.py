@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cwboost.kernels.category_sets import CategorySets
+
 __all__ = ["ThresholdTrees", "stump_trees"]
 
 DTYPES = {
@@ -28,10 +30,13 @@ DTYPES = {
 class ThresholdTrees:
     """Weak learners as binary trees that compare features, or linear features, with thresholds.
 
+    A node may also ask whether a category code is in a set.
+
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
     their parent. An inner node sends an example to its right child, directly after the left one,
     if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
-    features are ``z = x``, or ``z = (x - mean) @ directions`` if there are directions.
+    features are ``z = x``, or ``z = (x - mean) @ directions`` if there are directions. If the node
+    has a set of category codes, a value that is not NaN goes right if it is a code of the set.
 
     Parameters
     ----------
@@ -49,6 +54,8 @@ class ThresholdTrees:
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
     mean : ndarray of shape (n_features,), dtype float64, optional
         Zero if it is not given.
+    category_sets : CategorySets of length n_nodes, optional
+        The sets of nodes that test categories, whose thresholds are 0. Not with directions.
     """
 
     offsets: np.ndarray
@@ -59,13 +66,29 @@ class ThresholdTrees:
     sign: np.ndarray
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
+    category_sets: CategorySets | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def nodes(self) -> dict[str, np.ndarray]:
-        """Return the arrays of offsets and nodes by name."""
-        return {name: getattr(self, name) for name in DTYPES}
+        """Return the arrays of offsets and nodes by name.
+
+        ``set_start`` and ``set_bits`` of the category sets are among them if there are any.
+        """
+        nodes = {name: getattr(self, name) for name in DTYPES}
+        if self.category_sets is not None:
+            nodes |= {"set_start": self.category_sets.start, "set_bits": self.category_sets.bits}
+        return nodes
+
+    @classmethod
+    def from_nodes(cls, arrays) -> ThresholdTrees:
+        """Return trees from arrays by name, the inverse of `nodes`; nothing is checked."""
+        own = dict(arrays)
+        sets = None
+        if "set_start" in own:
+            sets = CategorySets(own.pop("set_start"), own.pop("set_bits"))
+        return cls(**own, category_sets=sets)
 
     def check(self, n_features: int) -> None:
         """Check every dtype, shape and value.
@@ -91,10 +114,11 @@ class ThresholdTrees:
                 raise ValueError(f"{name}: expected one dimension of {dtype}, got {got}")
         self._check_offsets()
         self._check_nodes(n_features)
+        self._check_sets()
 
     def _check_offsets(self) -> None:
         offsets, n_nodes = self.offsets, len(self.feature)
-        lengths = {name: len(a) for name, a in self.nodes().items() if name != "offsets"}
+        lengths = {name: len(getattr(self, name)) for name in DTYPES if name != "offsets"}
         if len(set(lengths.values())) != 1:
             raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
@@ -128,6 +152,16 @@ class ThresholdTrees:
         n_parents[1:] += n_parents[:-1].copy()  # the right child follows the left
         if np.any(np.where(place == 0, n_parents != 0, n_parents != 1)):
             raise ValueError("left: expected one parent for every node but the root")
+
+    def _check_sets(self) -> None:
+        sets = self.category_sets
+        if sets is None:
+            return
+        sets.check(len(self.feature))
+        if self.directions is not None:
+            raise ValueError("category_sets: not possible together with directions")
+        if np.any((self.feature[sets.is_set] < 0) | (self.threshold[sets.is_set] != 0)):
+            raise ValueError("category_sets: expected sets in inner nodes of threshold 0 only")
 
     def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.
@@ -178,7 +212,8 @@ class ThresholdTrees:
         Returns
         -------
         tuple of four ndarrays of shape (len(self),), or None
-            None if a tree compares more than once, or compares linear features.
+            None if a tree compares more than once, or compares linear features. For the category
+            sets of the stumps, see `root_sets`.
         """
         sizes = np.diff(self.offsets)
         if self.directions is not None or np.any((sizes != 1) & (sizes != 3)):
@@ -190,6 +225,10 @@ class ThresholdTrees:
         feature = np.where(low == high, -1, self.feature[root]).astype(np.int32)
         missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
         return feature, self.threshold[root], high, missing
+
+    def root_sets(self) -> CategorySets | None:
+        """Return the category sets of the trees' roots; None if no node has one."""
+        return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
         """Return the fraction of each feature in each tree.
@@ -226,8 +265,10 @@ class ThresholdTrees:
         return depth
 
 
-def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
+def stump_trees(feature, threshold, polarity, missing, category_sets=None) -> ThresholdTrees:
     """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
+
+    A stump with a category set is `polarity` if ``z[feature]`` is a code of the set.
 
     Parameters
     ----------
@@ -237,6 +278,7 @@ def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
     polarity : ndarray of shape (n,), dtype int8, values -1 and +1
     missing : ndarray of shape (n,), dtype int8, values -1 and +1
         Output if the feature is NaN.
+    category_sets : CategorySets of length n, default=None
     """
     split = feature >= 0
     offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
@@ -251,4 +293,10 @@ def stump_trees(feature, threshold, polarity, missing) -> ThresholdTrees:
     sign[root[~split]] = polarity[~split]
     sign[inner + 1] = -polarity[split]
     sign[inner + 2] = polarity[split]
-    return ThresholdTrees(offsets, node_feature, node_threshold, left, node_missing, sign)
+    if category_sets is not None:
+        sizes = np.zeros(n_nodes, dtype=np.int64)
+        sizes[root] = np.diff(category_sets.start)
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        category_sets = CategorySets(start, category_sets.bits)
+    nodes = (offsets, node_feature, node_threshold, left, node_missing, sign)
+    return ThresholdTrees(*nodes, category_sets=category_sets)

@@ -4,6 +4,7 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
+from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
@@ -14,6 +15,7 @@ __all__ = [
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
+    "CategorySets",
     "FoundStumps",
     "Projector",
     "SortedFeatures",

@@ -18,13 +18,19 @@
 /* Places of leaves and of the root, if the root is not a leaf. */
 enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 };
 
+enum { CWB_MISSING_RIGHT = 1, CWB_CATEGORIES = 2 };
+
 /* Inner node. left and right are places in the same tree: CWB_NEGATIVE, CWB_POSITIVE, or
- * CWB_FIRST + index of an inner node. */
+ * CWB_FIRST + index of an inner node. A node with CWB_CATEGORIES sends the codes right
+ * whose bits are set in bytes set_start[set] to set_start[set + 1] of set_bits. */
 typedef struct {
-    double threshold;
+    union {
+        double threshold;
+        int64_t set;
+    };
     int32_t feature; /* column of the block */
     int32_t left, right;
-    int32_t missing_right;
+    int32_t flags;
 } cwb_inner;
 
 /* A batch of trees. */
@@ -33,6 +39,8 @@ typedef struct {
     const int64_t *start;    /* begin of the inner nodes of each tree */
     const uint8_t *constant; /* output of a tree without inner nodes */
     const uint8_t *walk;     /* 1 for trees that are walked row by row */
+    const int64_t *set_start;
+    const uint8_t *set_bits;
     int64_t n_trees;
 } cwb_trees;
 

@@ -20,14 +20,18 @@ from cwboost._kernels.common.typedefs cimport feature_t
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
     const int CWB_FIRST
+    enum:
+        CWB_CATEGORIES
     ctypedef struct cwb_inner:
         double threshold
-        int32_t feature, left, right, missing_right
+        int32_t feature, left, right, flags
     ctypedef struct cwb_trees:
         const cwb_inner *nodes
         const int64_t *start
         const uint8_t *constant
         const uint8_t *walk
+        const int64_t *set_start
+        const uint8_t *set_bits
         int64_t n_trees
     ctypedef struct cwb_evaluation_kernels:
         void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
@@ -63,9 +67,13 @@ cdef class TreeEvaluator:
     offsets, feature, threshold, left, missing, sign : ndarray
         Checked flat arrays, as `TreeGrower.grow` returns them.
     n_features : int
+    set_start, set_bits : ndarray, optional
+        The category sets of the nodes (see `cwboost.kernels.CategorySets`).
     """
 
     cdef object nodes
+    cdef int64_t[::1] set_start    # of inner nodes only
+    cdef uint8_t[::1] set_bits     # with one more byte
     cdef int64_t[::1] start
     cdef uint8_t[::1] constant
     cdef uint8_t[::1] walk
@@ -75,7 +83,8 @@ cdef class TreeEvaluator:
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
 
-    def __init__(self, offsets, feature, threshold, left, missing, sign, n_features):
+    def __init__(self, offsets, feature, threshold, left, missing, sign, n_features,
+                 set_start=None, set_bits=None):
         inner = feature >= 0
         before = np.concatenate([[0], np.cumsum(inner)])  # inner nodes before each node
         root = offsets[: len(offsets) - 1]
@@ -97,12 +106,21 @@ cdef class TreeEvaluator:
         child = left[inner] + root[tree[inner]]
         nodes = np.zeros(len(child), dtype=[
             ("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
-            ("right", np.int32), ("missing_right", np.int32)])
+            ("right", np.int32), ("flags", np.int32)])
         nodes["threshold"] = threshold[inner]
         nodes["feature"] = column_of[feature[inner]]
         nodes["left"] = place[child]
         nodes["right"] = place[child + 1]
-        nodes["missing_right"] = missing[inner] > 0
+        nodes["flags"] = missing[inner] > 0
+        start = np.zeros(1, np.int64)
+        bits = np.zeros(1, np.uint8)
+        if set_start is not None:
+            start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
+            bits = np.append(set_bits, bits)
+            is_set = np.flatnonzero(np.diff(start))
+            nodes["flags"][is_set] |= CWB_CATEGORIES
+            nodes["threshold"][is_set] = is_set.view(np.float64)
+        self.set_start, self.set_bits = start, bits
         assert nodes.itemsize == sizeof(cwb_inner)
         self.nodes = nodes.view(np.uint8)
 
@@ -203,6 +221,7 @@ cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
     trees.start = &self.start[0]
     trees.constant = &self.constant[0] if self.n_trees else NULL
     trees.walk = &self.walk[0] if self.n_trees else NULL
+    trees.set_start, trees.set_bits = &self.set_start[0], &self.set_bits[0]
     trees.n_trees = self.n_trees
     return trees
 

@@ -43,16 +43,36 @@ CWB_INLINE uint64_t CWB_NAME(goes_right)(const double *x, double threshold, int 
     return set;
 }
 
+/* 1 if a value is a code of a node's category set, or is NaN and NaN goes right. */
+CWB_INLINE uint64_t CWB_NAME(in_set)(const cwb_trees *trees, const cwb_inner *node, double value) {
+    const int64_t first = trees->set_start[node->set];
+    const double n_codes = 8.0 * (double)(trees->set_start[node->set + 1] - first);
+    if (value != value) return node->flags & CWB_MISSING_RIGHT;
+    if (!(value >= 0.0 && value < n_codes)) return 0;
+    const int64_t code = (int64_t)value;
+    return (uint64_t)(trees->set_bits[first + (code >> 3)] >> (code & 7)) & 1;
+}
+
+/* The set of the 64 values at `x` that go right at a node. */
+CWB_INLINE uint64_t CWB_NAME(right_of)(const cwb_trees *trees, const cwb_inner *node,
+                                       const double *x) {
+    uint64_t set = 0;
+    if (!(node->flags & CWB_CATEGORIES))
+        return CWB_NAME(goes_right)(x, node->threshold, node->flags & CWB_MISSING_RIGHT);
+    for (int i = 0; i < CWB_BLOCK; i++) set |= CWB_NAME(in_set)(trees, node, x[i]) << i;
+    return set;
+}
+
 /* Rows on which a tree is +1. */
-CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_inner *nodes, int64_t n_inner, const double *x,
-                                       uint64_t *reach) {
+CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, const cwb_inner *nodes,
+                                       int64_t n_inner, const double *x, uint64_t *reach) {
     memset(reach, 0, (size_t)(n_inner + CWB_FIRST) * sizeof *reach);
     reach[CWB_FIRST] = ~UINT64_C(0);
     for (int64_t i = 0; i < n_inner; i++) {
         const cwb_inner node = nodes[i];
         const uint64_t here = reach[CWB_FIRST + i];
-        const uint64_t right = CWB_NAME(goes_right)(x + (int64_t)node.feature * CWB_BLOCK,
-                                                    node.threshold, node.missing_right);
+        const uint64_t right =
+            CWB_NAME(right_of)(trees, &node, x + (int64_t)node.feature * CWB_BLOCK);
         reach[node.left] |= here & ~right;
         reach[node.right] |= here & right;
     }
@@ -60,12 +80,15 @@ CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_inner *nodes, int64_t n_inner, 
 }
 
 /* Output of a tree on one row, as 0 or 1. */
-CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_inner *nodes, const double *x) {
+CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_trees *trees, const cwb_inner *nodes,
+                                   const double *x) {
     int32_t place = CWB_FIRST;
     do {
         const cwb_inner node = nodes[place - CWB_FIRST];
         const double value = x[(int64_t)node.feature * CWB_BLOCK];
-        const int right = (value > node.threshold) | ((value != value) & node.missing_right);
+        const int right = node.flags & CWB_CATEGORIES
+                              ? (int)CWB_NAME(in_set)(trees, &node, value)
+                              : (value > node.threshold) | ((value != value) & node.flags);
         place = right ? node.right : node.left;
     } while (place >= CWB_FIRST);
     return (uint64_t)place;
@@ -80,9 +103,9 @@ static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t 
         if (n_inner == 0) {
             if (trees->constant[t]) set = ~set;
         } else if (trees->walk[t] || n_rows < 8) {
-            for (int64_t row = 0; row < n_rows; row++) set |= CWB_NAME(walk)(tree, x + row) << row;
+            for (int64_t row = 0; row < n_rows; row++) set |= CWB_NAME(walk)(trees, tree, x + row) << row;
         } else {
-            set = CWB_NAME(tree_set)(tree, n_inner, x, reach);
+            set = CWB_NAME(tree_set)(trees, tree, n_inner, x, reach);
         }
         out[t - first] = set;
     }

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["join_trees"]
 
@@ -36,7 +37,11 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
         name: np.concatenate([getattr(form, name) for form in forms])[nodes]
         for name in ("feature", "threshold", "left", "missing", "sign")
     }
-    return ThresholdTrees(offsets, **arrays, directions=forms[0].directions)
+    sets = None
+    if any(form.category_sets is not None for form in forms):
+        every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
+        sets = CategorySets.concatenate(every).take(nodes)
+    return ThresholdTrees(offsets, **arrays, directions=forms[0].directions, category_sets=sets)
 
 
 def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:

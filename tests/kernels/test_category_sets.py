@@ -1,0 +1,50 @@
+"""Category sets, and trees and stumps that test them."""
+
+import numpy as np
+import pytest
+
+import cwboost
+from cwboost.families.composed.joined_trees import join_trees
+from cwboost.kernels import CategorySets
+
+
+@pytest.fixture
+def stumps():
+    rng = np.random.default_rng(0)
+    sets = CategorySets.of([rng.random(5) < 0.5, rng.random(900) < 0.5, None, None])
+    feature = np.array([0, 1, 2, -1])
+    threshold = np.array([0.0, 0.0, 0.5, 0.0])
+    polarity, missing = rng.choice(np.array([-1, 1], dtype=np.int8), size=(2, 4))
+    return cwboost.stump_trees(feature, threshold, polarity, missing, sets), polarity, missing
+
+
+def test_codes_in_the_set_go_right_other_values_left_nan_to_its_side(stumps):
+    trees, polarity, missing = stumps
+    X = np.tile(np.array([-1.0, 0, 1, 2, 3, 4, 5, 7, 8, 500, 899, 1e9, np.inf, np.nan]), (9, 3, 1))
+    X = X.transpose(0, 2, 1).reshape(-1, 3)
+    trees.check(3)
+    sets = trees.root_sets()
+    for code in range(5):
+        assert (code in sets.members(0)) == sets.contains(0, np.array(float(code)))
+    right = np.column_stack([sets.contains(k, X[:, k]) for k in range(2)])
+    right = np.column_stack([right, X[:, 2] > 0.5, np.ones(len(X), dtype=bool)])
+    expected = np.where(right, polarity, -polarity)
+    expected[:, :3] = np.where(np.isnan(X), missing[:3], expected[:, :3])
+    np.testing.assert_array_equal(trees.outputs(X), expected)
+    np.testing.assert_array_equal(trees.outputs(X[:3]), expected[:3])  # walked row by row
+    joined = join_trees([trees, trees], [1, 6, 4])
+    np.testing.assert_array_equal(joined.outputs(X), expected[:, [1, 2, 0]])
+
+
+def test_wrong_sets_are_refused(stumps):
+    trees, _, _ = stumps
+    nodes = trees.nodes()
+    same = cwboost.ThresholdTrees.from_nodes(nodes)
+    np.testing.assert_array_equal(same.category_sets.bits, trees.category_sets.bits)
+    start = nodes["set_start"]
+    for wrong in (start[:-1], start.astype(np.int32), np.where(start > 0, start + 1, 0), -start):
+        with pytest.raises(ValueError, match="set_start"):
+            cwboost.ThresholdTrees.from_nodes(nodes | {"set_start": wrong}).check(3)
+    in_leaf = np.where(np.arange(len(start)) > 1, nodes["set_bits"].size, 0)
+    with pytest.raises(ValueError, match="category_sets"):
+        cwboost.ThresholdTrees.from_nodes(nodes | {"set_start": in_leaf}).check(3)
