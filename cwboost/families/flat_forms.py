@@ -7,12 +7,10 @@ scorer, importances, explanations and ONNX export from it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-
-from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["ThresholdTrees", "stump_trees"]
 
@@ -66,7 +64,7 @@ class ThresholdTrees:
     sign: np.ndarray
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
-    category_sets: CategorySets | None = None
+    category_sets: object | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -87,6 +85,8 @@ class ThresholdTrees:
         own = dict(arrays)
         sets = None
         if "set_start" in own:
+            from cwboost.kernels.category_sets import CategorySets
+
             sets = CategorySets(own.pop("set_start"), own.pop("set_bits"))
         return cls(**own, category_sets=sets)
 
@@ -226,7 +226,7 @@ class ThresholdTrees:
         missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
         return feature, self.threshold[root], high, missing
 
-    def root_sets(self) -> CategorySets | None:
+    def root_sets(self):
         """Return the category sets of the trees' roots; None if no node has one."""
         return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
@@ -297,6 +297,6 @@ def stump_trees(feature, threshold, polarity, missing, category_sets=None) -> Th
         sizes = np.zeros(n_nodes, dtype=np.int64)
         sizes[root] = np.diff(category_sets.start)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        category_sets = CategorySets(start, category_sets.bits)
+        category_sets = replace(category_sets, start=start)
     nodes = (offsets, node_feature, node_threshold, left, node_missing, sign)
     return ThresholdTrees(*nodes, category_sets=category_sets)
