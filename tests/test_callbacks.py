@@ -23,7 +23,8 @@ TIMES = ("pricing_seconds", "solver_seconds")
 
 
 def classifier(**params):
-    return CWBoostClassifier(**{"n_estimators": 12, "C": 1e3, "random_state": 1, **params})
+    paper = {"weak_learner": "stump", "correction": "total"}
+    return CWBoostClassifier(**{**paper, "n_estimators": 12, "C": 1e3, "random_state": 1, **params})
 
 
 class Crash(Exception):
@@ -172,7 +173,7 @@ def test_killed_training_loses_one_interval_at_most(tmp_path):
 
         X, y = load_digits(return_X_y=True)
         callbacks = [Checkpoint(sys.argv[1], every_rounds=2), KillAt()]
-        CWBoostClassifier(n_estimators=12, C=1e3, random_state=1, callbacks=callbacks).fit(
+        CWBoostClassifier("stump", 12, 1e3, "total", random_state=1, callbacks=callbacks).fit(
             X[:400], y[:400]
         )
     """

@@ -40,11 +40,15 @@ def explained(estimator):
 
 @parametrize_with_checks(
     [
-        CWBoostClassifier(n_estimators=10),
-        CWBoostClassifier(n_estimators=10, correction="stagewise", learning_rate=0.5),
-        CWBoostClassifier("tree", n_estimators=10),
-        CWBoostClassifier(get_family("tree")(splitter="best", trim=0.0), n_estimators=10),
-        CWBoostClassifier("projection", n_estimators=10),
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=10),
+        CWBoostClassifier(
+            weak_learner="stump", n_estimators=10, correction="stagewise", learning_rate=0.5
+        ),
+        CWBoostClassifier("tree", correction="total", n_estimators=10),
+        CWBoostClassifier(
+            get_family("tree")(splitter="best", trim=0.0), correction="total", n_estimators=10
+        ),
+        CWBoostClassifier("projection", correction="total", n_estimators=10),
     ],
     expected_failed_checks=explained,
 )
@@ -64,8 +68,12 @@ def test_sklearn_checks(estimator, check):
 def test_labels_of_any_type(vowel, labels):
     X, y = vowel
     labels = np.sort(labels)
-    plain = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
-    named = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, labels[y])
+    plain = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=10, random_state=0
+    ).fit(X, y)
+    named = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=10, random_state=0
+    ).fit(X, labels[y])
     assert named.predict(X).dtype == labels.dtype
     np.testing.assert_array_equal(named.classes_, labels)
     np.testing.assert_array_equal(named.predict(X), labels[plain.predict(X)])
@@ -73,7 +81,9 @@ def test_labels_of_any_type(vowel, labels):
 
 def test_two_classes(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=30, random_state=0).fit(X, y > 4)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=30, random_state=0
+    ).fit(X, y > 4)
     decision = clf.decision_function(X)
     assert decision.shape == (len(y),)
     np.testing.assert_array_equal(clf.predict(X), decision > 0)
@@ -83,7 +93,9 @@ def test_two_classes(vowel):
 
 def test_staged_and_first_rounds_agree(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=12, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=12, random_state=0
+    ).fit(X, y)
     stages = list(clf.staged_decision_function(X))
     assert len(stages) == 12
     for r in (1, 7, 12):
@@ -103,9 +115,15 @@ def test_weights(vowel):
     weight = rng.integers(0, 3, size=len(y)).astype(float)
     rows = np.repeat(np.arange(len(y)), weight.astype(int))
     fits = [
-        CWBoostClassifier(n_estimators=15, random_state=0).fit(X, y, sample_weight=weight),
-        CWBoostClassifier(n_estimators=15, random_state=0).fit(X, y, sample_weight=4.0 * weight),
-        CWBoostClassifier(n_estimators=15, random_state=0).fit(X[rows], y[rows]),
+        CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=15, random_state=0
+        ).fit(X, y, sample_weight=weight),
+        CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=15, random_state=0
+        ).fit(X, y, sample_weight=4.0 * weight),
+        CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=15, random_state=0
+        ).fit(X[rows], y[rows]),
     ]
     base = fits[0].history_["objective"]
     np.testing.assert_array_equal(fits[1].history_["objective"], base)
@@ -116,8 +134,16 @@ def test_weights(vowel):
 def test_class_weight(vowel):
     X, y = vowel
     few = np.flatnonzero((y != 3) | (np.arange(len(y)) % 9 == 0))
-    balanced = CWBoostClassifier(n_estimators=10, class_weight="balanced", random_state=0)
-    by_hand = CWBoostClassifier(n_estimators=10, random_state=0)
+    balanced = CWBoostClassifier(
+        weak_learner="stump",
+        correction="total",
+        n_estimators=10,
+        class_weight="balanced",
+        random_state=0,
+    )
+    by_hand = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=10, random_state=0
+    )
     counts = np.bincount(y[few])
     balanced.fit(X[few], y[few])
     by_hand.fit(X[few], y[few], sample_weight=len(few) / (11 * counts[y[few]]))
@@ -130,7 +156,12 @@ def test_class_weight(vowel):
 def test_early_stopping_keeps_the_best_round(vowel, measure):
     X, y = vowel
     clf = CWBoostClassifier(
-        n_estimators=300, early_stopping=measure, n_iter_no_change=15, random_state=0
+        weak_learner="stump",
+        correction="total",
+        n_estimators=300,
+        early_stopping=measure,
+        n_iter_no_change=15,
+        random_state=0,
     ).fit(X[:700], y[:700], X_val=X[700:], y_val=y[700:])
     assert clf.stop_reason_ == "early stopping"
     assert clf.best_iteration_ == clf.n_iter_ - 15
@@ -145,7 +176,12 @@ def test_early_stopping_keeps_the_best_round(vowel, measure):
 def test_early_stopping_splits_by_class(vowel):
     X, y = vowel
     clf = CWBoostClassifier(
-        n_estimators=50, early_stopping=True, validation_fraction=0.2, random_state=0
+        weak_learner="stump",
+        correction="total",
+        n_estimators=50,
+        early_stopping=True,
+        validation_fraction=0.2,
+        random_state=0,
     ).fit(X, y)
     assert np.isfinite(clf.history_["valid_error"]).all()
     assert clf.score(X, y) > 0.8
@@ -159,11 +195,19 @@ def test_interrupt_keeps_what_is_trained(vowel):
             if state.round == 7:
                 raise KeyboardInterrupt
 
-    clf = CWBoostClassifier(n_estimators=50, callbacks=[Interrupt()], random_state=0)
+    clf = CWBoostClassifier(
+        weak_learner="stump",
+        correction="total",
+        n_estimators=50,
+        callbacks=[Interrupt()],
+        random_state=0,
+    )
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert clf.stop_reason_ == "interrupted"
-    seven = CWBoostClassifier(n_estimators=7, random_state=0).fit(X, y)
+    seven = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=7, random_state=0
+    ).fit(X, y)
     np.testing.assert_array_equal(clf.decision_function(X), seven.decision_function(X))
 
 
@@ -180,7 +224,9 @@ class NoMemory:
 
 def test_an_error_keeps_the_finished_rounds(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=5, random_state=0
+    ).fit(X, y)
     first = clone(clf).set_params(n_estimators=3).fit(X, y)
     with pytest.raises(MemoryError):
         clf.set_params(callbacks=[NoMemory(3)]).fit(X, y)
@@ -190,7 +236,9 @@ def test_an_error_keeps_the_finished_rounds(vowel):
 
 def test_an_error_before_the_first_round_leaves_the_former_model(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=5, random_state=0
+    ).fit(X, y)
     before = dict(clf.__dict__)
     with pytest.raises(ValueError, match="two classes"):
         clf.fit(X[:, :3], np.zeros(len(X)))
@@ -203,7 +251,13 @@ def test_an_error_before_the_first_round_leaves_the_former_model(vowel):
 def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_rounds, monkeypatch):
     """By the time of the interrupt, the round has added columns and changed the master."""
     X, y = vowel
-    whole = CWBoostClassifier(n_estimators=n_rounds, correction=correction, random_state=0)
+    whole = CWBoostClassifier(
+        weak_learner="stump",
+        n_estimators=n_rounds,
+        correction=correction,
+        learning_rate=1.0,
+        random_state=0,
+    )
     whole.fit(X, y)
     clf = clone(whole).set_params(n_estimators=9, warm_start=True)
     append = PathBuilder.append
@@ -232,11 +286,16 @@ def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_ro
 
 def test_pickle_clone_and_search(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=10, random_state=0
+    ).fit(X, y)
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
     assert clone(clf).get_params() == clf.get_params()
-    search = GridSearchCV(CWBoostClassifier(n_estimators=5, random_state=0), {"C": [10.0, 1e4]})
+    search = GridSearchCV(
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5, random_state=0),
+        {"C": [10.0, 1e4]},
+    )
     assert search.fit(X, y).best_params_ == {"C": 1e4}
     assert cross_val_score(clf, X, y, cv=3).mean() > 0.4
 
@@ -245,7 +304,9 @@ def test_dtypes_predict_alike(vowel):
     X, y = vowel
     scaled = np.clip((X - X.min(0)) / np.ptp(X, axis=0) * 255, 0, 255).astype(np.uint8)
     fits = [
-        CWBoostClassifier(n_estimators=20, random_state=0).fit(scaled.astype(dtype), y)
+        CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=20, random_state=0
+        ).fit(scaled.astype(dtype), y)
         for dtype in (np.uint8, np.float32, np.float64, np.int64)
     ]
     for other in fits[1:]:
@@ -256,10 +317,14 @@ def test_dtypes_predict_alike(vowel):
 
 def test_verbose_shows_a_bar(vowel, capsys):
     X, y = vowel
-    CWBoostClassifier(n_estimators=3, verbose=1, random_state=0).fit(X, y)
+    CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=3, verbose=1, random_state=0
+    ).fit(X, y)
     shown = capsys.readouterr().err
     assert "objective" in shown and "gap" in shown and "train_error" in shown
-    CWBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3, random_state=0).fit(
+        X, y
+    )
     assert capsys.readouterr().err == ""
 
 
@@ -288,7 +353,7 @@ X, Y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 1, 2, 2])
 )
 def test_bad_parameters_are_named(params, error, message):
     with pytest.raises(error, match=message):
-        CWBoostClassifier(**params).fit(X, Y)
+        CWBoostClassifier(**{"weak_learner": "stump", "correction": "total"} | params).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -309,4 +374,6 @@ def test_bad_parameters_are_named(params, error, message):
 )
 def test_bad_data_is_named(arguments, error, message):
     with pytest.raises(error, match=message):
-        CWBoostClassifier(n_estimators=2).fit(**({"X": X, "y": Y} | arguments))
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=2).fit(
+            **({"X": X, "y": Y} | arguments)
+        )

@@ -17,7 +17,9 @@ def vowel():
     return X[order], y[order]
 
 
-TEMPLATE = CWBoostClassifier(n_estimators=8, random_state=0)
+TEMPLATE = CWBoostClassifier(
+    weak_learner="stump", correction="total", n_estimators=8, random_state=0
+)
 
 
 @parametrize_with_checks([CWBoostClassifierCV(TEMPLATE, Cs=(1e2, 1e4), cv=2)])
@@ -36,7 +38,8 @@ def test_sklearn_checks(estimator, check):
 )
 def test_the_model_is_the_path_trained_on_everything(vowel, params):
     X, y = vowel
-    params = {"n_estimators": 28, "random_state": 0, **params}
+    params = {"weak_learner": "stump", "correction": "total", "n_estimators": 28, **params}
+    params["random_state"] = 0
     template = CWBoostClassifier(**params)
     cv = CWBoostClassifierCV(template, Cs=[1e4, 1e2, 1e3], rounds_per_C=6, cv=3).fit(X, y)
     np.testing.assert_array_equal(cv.Cs_, [1e2, 1e3, 1e4])
@@ -61,7 +64,9 @@ def test_the_model_is_the_path_trained_on_everything(vowel, params):
 @pytest.mark.filterwarnings("ignore:no weak learner lowers the objective")
 def test_a_path_may_begin_with_a_C_at_which_no_column_pays(vowel):
     X, y = vowel
-    template = CWBoostClassifier(n_estimators=8, random_state=0)
+    template = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=8, random_state=0
+    )
     cv = CWBoostClassifierCV(template, Cs=(1e-3, 1e4), rounds_per_C=5, cv=2).fit(X, y)
     assert cv.C_ == 1e4 and cv.best_estimator_.n_iter_ == 8
     np.testing.assert_array_less(cv.scores_[0], cv.scores_[1])
@@ -70,26 +75,46 @@ def test_a_path_may_begin_with_a_C_at_which_no_column_pays(vowel):
 def test_scores_are_those_of_the_folds(vowel):
     X, y = vowel
     folds = KFold(2, shuffle=True, random_state=3)
-    template = CWBoostClassifier(n_estimators=12, random_state=0)
+    template = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=12, random_state=0
+    )
     cv = CWBoostClassifierCV(template, Cs=(1e3,), cv=folds).fit(X, y)
     for score, (train, test) in zip(cv.scores_[0], folds.split(X)):
-        clf = CWBoostClassifier(n_estimators=12, random_state=0, C=1e3).fit(X[train], y[train])
+        clf = CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=12, random_state=0, C=1e3
+        ).fit(X[train], y[train])
         assert score == clf.score(X[test], y[test])
 
 
 def test_a_warm_start_reaches_the_objective_of_a_separate_fit(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=60, random_state=0, C=1e2, warm_start=True).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump",
+        correction="total",
+        n_estimators=60,
+        random_state=0,
+        C=1e2,
+        warm_start=True,
+    ).fit(X, y)
     for C in (1e3, 1e4):
         clf.set_params(C=C, n_estimators=clf.n_iter_ + 15).fit(X, y)
-        separate = CWBoostClassifier(n_estimators=60, random_state=0, C=C).fit(X, y)
+        separate = CWBoostClassifier(
+            weak_learner="stump", correction="total", n_estimators=60, random_state=0, C=C
+        ).fit(X, y)
         assert clf.history_["objective"][-1] <= 1.05 * separate.history_["objective"][-1]
 
 
 def test_another_C_resets_bound_and_stopping(vowel):
     """A bound holds for one problem only, and the objective may rise from C to C."""
     X, y = vowel
-    clf = CWBoostClassifier(n_estimators=15, random_state=0, C=1e3, warm_start=True).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump",
+        correction="total",
+        n_estimators=15,
+        random_state=0,
+        C=1e3,
+        warm_start=True,
+    ).fit(X, y)
     clf.set_params(C=1e5, n_estimators=25).fit(X, y)
     assert clf.n_iter_ == 25
     assert clf.history_["objective"][15] > clf.history_["objective"][14]
@@ -101,7 +126,9 @@ def test_another_C_resets_bound_and_stopping(vowel):
 def test_sample_weight_and_parallel_folds(vowel):
     X, y = vowel
     weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
-    template = CWBoostClassifier(n_estimators=6, random_state=0)
+    template = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=6, random_state=0
+    )
     one, two = (
         CWBoostClassifierCV(template, Cs=(1e3, 1e4), cv=2, n_jobs=jobs).fit(X, y, weight)
         for jobs in (None, 2)
@@ -114,7 +141,11 @@ def test_sample_weight_and_parallel_folds(vowel):
 
 def test_the_chosen_C_is_saved(vowel, tmp_path):
     X, y = vowel
-    cv = CWBoostClassifierCV(CWBoostClassifier(n_estimators=5), Cs=(1e3, 1e4), cv=2).fit(X, y)
+    cv = CWBoostClassifierCV(
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5),
+        Cs=(1e3, 1e4),
+        cv=2,
+    ).fit(X, y)
     cv.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert type(loaded) is CWBoostClassifier and loaded.C == cv.C_
@@ -131,12 +162,20 @@ def test_the_chosen_C_is_saved(vowel, tmp_path):
         ({"rounds_per_C": 2.5}, TypeError, "rounds_per_C must be an integer"),
         ({"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
         (
-            {"estimator": CWBoostClassifier(correction="stagewise")},
+            {
+                "estimator": CWBoostClassifier(
+                    weak_learner="stump", learning_rate=1.0, correction="stagewise"
+                )
+            },
             ValueError,
             "estimator must have correction='total'",
         ),
         (
-            {"estimator": CWBoostClassifier(early_stopping=True)},
+            {
+                "estimator": CWBoostClassifier(
+                    weak_learner="stump", correction="total", early_stopping=True
+                )
+            },
             ValueError,
             "estimator must have early_stopping=False",
         ),

@@ -27,7 +27,14 @@ def test_certificate_on_vowel(vowel):
     """Run until no stump violates: objective and bound over ALL stumps meet."""
     X, y, *_ = vowel
     clf = CWBoostClassifier(
-        C=1e3, n_estimators=2000, epsilon=1e-5, max_working_sets=100, tol=0.0, random_state=0
+        weak_learner="stump",
+        correction="total",
+        C=1e3,
+        n_estimators=2000,
+        epsilon=1e-5,
+        max_working_sets=100,
+        tol=0.0,
+        random_state=0,
     ).fit(X, y)
     assert clf.stop_reason_ == "optimal"
     objective, bound = clf.history_["objective"][-1], clf.history_["dual_bound"][-1]
@@ -37,7 +44,9 @@ def test_certificate_on_vowel(vowel):
 
 def test_history_is_what_the_reference_computes(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(n_estimators=25, C=1e4, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=25, C=1e4, random_state=0
+    ).fit(X, y)
     learners, coef = clf.ensemble_.learners, clf.ensemble_.coef().toarray()
     outputs = learners.outputs(X).T
     H = [outputs[coef[:, c] > 0] for c in range(11)]
@@ -67,7 +76,8 @@ def test_history_is_what_the_reference_computes(vowel):
 )
 def test_the_objective_never_rises(vowel, params):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(**({"n_estimators": 80, "random_state": 0, "tol": 0.0} | params))
+    defaults = {"weak_learner": "stump", "correction": "total", "learning_rate": 1.0, "tol": 0.0}
+    clf = CWBoostClassifier(**(defaults | {"n_estimators": 80, "random_state": 0} | params))
     objective = clf.fit(X, y).history_["objective"]
     assert (np.diff(objective) <= 1e-12 * objective[1:]).all()
 
@@ -76,7 +86,9 @@ def test_the_objective_never_rises(vowel, params):
 def test_fast_convergence(data, request):
     """With C = 1e5 total correction fits the training part within 50 rounds, and generalises."""
     X, y, X_test, y_test = request.getfixturevalue(data)
-    clf = CWBoostClassifier(C=1e5, n_estimators=100, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", C=1e5, n_estimators=100, random_state=0
+    ).fit(X, y)
     assert (clf.history_["train_error"][49:] == 0.0).all()
     assert clf.score(X_test, y_test) > {"vowel": 0.78, "pendigits": 0.97}[data]
 
@@ -86,7 +98,13 @@ def test_long_stagewise_run_on_separable_data(vowel):
     """2,000 rounds at C = 1e8: no overflow, no NaN, no stall."""
     X, y, *_ = vowel
     clf = CWBoostClassifier(
-        correction="stagewise", C=1e8, n_estimators=2000, tol=0.0, random_state=0
+        weak_learner="stump",
+        learning_rate=1.0,
+        correction="stagewise",
+        C=1e8,
+        n_estimators=2000,
+        tol=0.0,
+        random_state=0,
     ).fit(X, y)
     objective = clf.history_["objective"]
     assert len(objective) == 2000
@@ -103,7 +121,9 @@ def test_long_stagewise_run_on_separable_data(vowel):
 
 def test_a_column_is_stored_once(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(C=1e3, n_estimators=150, tol=0.0, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", C=1e3, n_estimators=150, tol=0.0, random_state=0
+    ).fit(X, y)
     outputs = clf.ensemble_.learners.outputs(X).T
     of_class = np.zeros(len(outputs), dtype=int)
     of_class[clf.ensemble_.path.column] = clf.ensemble_.path.score_index
@@ -117,7 +137,13 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
     X, y, X_test, _ = pendigits
     fits = [
         CWBoostClassifier(
-            n_estimators=30, correction=correction, random_state=7, n_jobs=n_jobs, subsample=0.8
+            weak_learner="stump",
+            n_estimators=30,
+            correction=correction,
+            learning_rate=1.0,
+            random_state=7,
+            n_jobs=n_jobs,
+            subsample=0.8,
         ).fit(X, y)
         for n_jobs in (1, 2, 1)
     ]
@@ -131,7 +157,8 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
 @pytest.mark.parametrize("params", [{}, {"correction": "stagewise", "learning_rate": 0.3}])
 def test_warm_start_equals_one_fit_bit_for_bit(vowel, params):
     X, y, X_test, _ = vowel
-    params = {"random_state": 3, "subsample": 0.7, **params}
+    params = {"weak_learner": "stump", "correction": "total", "random_state": 3, **params}
+    params["subsample"] = 0.7
     whole = CWBoostClassifier(n_estimators=150, **params).fit(X, y)
     parts = CWBoostClassifier(n_estimators=33, warm_start=True, **params).fit(X, y)
     parts.set_params(n_estimators=100).fit(X, y)
@@ -142,7 +169,14 @@ def test_warm_start_equals_one_fit_bit_for_bit(vowel, params):
 
 def test_warm_start_continues_with_other_data_and_another_C(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(n_estimators=20, C=1e3, warm_start=True, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump",
+        correction="total",
+        n_estimators=20,
+        C=1e3,
+        warm_start=True,
+        random_state=0,
+    ).fit(X, y)
     before = clf.history_["objective"][-1]
     clf.set_params(n_estimators=21, C=1e4).fit(X, y)
     assert clf.n_iter_ == 21
@@ -154,14 +188,16 @@ def test_warm_start_continues_with_other_data_and_another_C(vowel):
 
 def test_sampled_pricing_gives_no_certificate(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(n_estimators=5, subsample=0.5, random_state=0).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=5, subsample=0.5, random_state=0
+    ).fit(X, y)
     assert np.isnan(clf.history_["dual_bound"]).all()
 
 
 def test_no_column_at_all_is_a_warning(vowel):
     """With a small C the optimum has no columns: the scores are zero, and a warning says so."""
     X, y, *_ = vowel
-    clf = CWBoostClassifier(C=1e-3, random_state=0)
+    clf = CWBoostClassifier(weak_learner="stump", correction="total", C=1e-3, random_state=0)
     with pytest.warns(UserWarning, match=r"C=0.001: all scores are zero"):
         clf.fit(X, y)
     assert clf.stop_reason_ == "optimal"
@@ -175,7 +211,9 @@ def test_a_bad_draw_does_not_end_training():
     X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])
     y = np.array([1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2])
     for seed in range(60):
-        clf = CWBoostClassifier(n_estimators=10, weak_learner="tree", random_state=seed).fit(X, y)
+        clf = CWBoostClassifier(
+            correction="total", n_estimators=10, weak_learner="tree", random_state=seed
+        ).fit(X, y)
         assert clf.score(X, y) == 1.0
 
 
@@ -192,14 +230,22 @@ def test_only_pricing_of_all_examples_proves_optimality(vowel, params, reason):
     """At this C no weak learner pays; only exact pricing without subsampling proves it."""
     X, y, *_ = vowel
     with pytest.warns(UserWarning, match="raise C"):
-        clf = CWBoostClassifier(C=1e-3, random_state=0, **params).fit(X, y)
+        options = {"weak_learner": "stump", "correction": "total", **params}
+        clf = CWBoostClassifier(C=1e-3, random_state=0, **options).fit(X, y)
     assert clf.stop_reason_ == reason
 
 
 def test_training_goes_on_between_the_rounds_that_end_it():
     """Where no new column pays, epsilon falls round by round: a continuation knows how far."""
     X, y = load_vowel(return_X_y=True)
-    options = {"C": 1e2, "n_estimators": 300, "tol": 0.0, "random_state": 0}
+    options = {
+        "weak_learner": "stump",
+        "correction": "total",
+        "C": 1e2,
+        "n_estimators": 300,
+        "tol": 0.0,
+        "random_state": 0,
+    }
     whole = CWBoostClassifier(**options).fit(X, y)
     assert whole.stop_reason_ == "optimal"
     last = whole.n_iter_

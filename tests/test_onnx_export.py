@@ -71,7 +71,9 @@ def test_missing_values(family):
     X, y = load_iris(return_X_y=True)
     X = X.copy()
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    assert_same_answers(CWBoostClassifier(family, n_estimators=15, C=1e3).fit(X, y), X)
+    assert_same_answers(
+        CWBoostClassifier(family, correction="total", n_estimators=15, C=1e3).fit(X, y), X
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,12 +89,19 @@ def test_missing_values(family):
 )
 def test_labels(labels):
     X, y = load_iris(return_X_y=True)
-    assert_same_answers(CWBoostClassifier(n_estimators=4).fit(X, labels[y]), X)
+    assert_same_answers(
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=4).fit(
+            X, labels[y]
+        ),
+        X,
+    )
 
 
 def test_two_classes_first_rounds_and_no_learner_at_all():
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier(n_estimators=12, C=1e3).fit(X, y == 1)
+    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=12, C=1e3).fit(
+        X, y == 1
+    )
     assert_same_answers(clf, X)
     assert_same_answers(clf, X, n_estimators=3)
     assert_same_answers(clf, X, n_estimators=0)
@@ -101,7 +110,9 @@ def test_two_classes_first_rounds_and_no_learner_at_all():
 def test_projections_of_two_trainings():
     """Learners concatenated from two matrices keep their own standardisation."""
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier("projection", n_estimators=6, random_state=0, warm_start=True)
+    clf = CWBoostClassifier(
+        "projection", correction="total", n_estimators=6, random_state=0, warm_start=True
+    )
     clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
     assert clf.ensemble_.learners.flat_form().mean is None
     assert_same_answers(clf, X)
@@ -110,14 +121,19 @@ def test_projections_of_two_trainings():
 @pytest.mark.parametrize("n_estimators", [None, 2, 0])
 def test_the_offset_of_an_ensemble(n_estimators):
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier(n_estimators=5).fit(X, y)
+    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5).fit(X, y)
     clf.ensemble_ = replace(clf.ensemble_, offsets=np.arange(18.0).reshape(6, 3))
     assert_same_answers(clf, X, n_estimators)
 
 
 def test_no_rows():
     X, y = load_iris(return_X_y=True)
-    given = answers(to_onnx(CWBoostClassifier(n_estimators=3).fit(X, y)), X[:0])
+    given = answers(
+        to_onnx(
+            CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3).fit(X, y)
+        ),
+        X[:0],
+    )
     assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
 
 
@@ -154,12 +170,15 @@ def test_probabilities_of_scores_far_from_zero():
 def test_refusals(monkeypatch):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
-        to_onnx(CWBoostClassifier())
+        to_onnx(CWBoostClassifier(weak_learner="stump", correction="total"))
     monkeypatch.setattr(QuantileLearners, "flat_form", cwboost.WeakLearners.flat_form)
     with pytest.raises(NotImplementedError, match="QuantileLearners has no flat form"):
-        to_onnx(CWBoostClassifier(QuantileStumps(), n_estimators=2).fit(X, y))
+        to_onnx(CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=2).fit(X, y))
     with pytest.raises(ValueError, match="n_estimators must lie"):
-        to_onnx(CWBoostClassifier(n_estimators=2).fit(X, y), n_estimators=99)
+        to_onnx(
+            CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=2).fit(X, y),
+            n_estimators=99,
+        )
 
     class OfBits(CWBoostClassifier):
         def _class_scores(self, scores):
@@ -168,6 +187,8 @@ def test_refusals(monkeypatch):
     with pytest.raises(TypeError, match=r"must not override _class_scores, as OfBits does"):
         to_onnx(OfBits(n_estimators=2).fit(X, y))
     assert OfBits._logits is BoostingClassifier._logits
-    search = cwboost.CWBoostClassifierCV(CWBoostClassifier(n_estimators=2), cv=2).fit(X, y)
+    search = cwboost.CWBoostClassifierCV(
+        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=2), cv=2
+    ).fit(X, y)
     with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)

@@ -16,6 +16,7 @@ class Fit(Settings):
         CWBoostClassifier(
             weak_learner=weak_learner,
             correction=correction,
+            learning_rate=1.0,
             n_estimators=30,
             random_state=0,
             n_jobs=1,
@@ -32,6 +33,7 @@ class Overhead(Settings):
         from time import perf_counter
 
         clf = CWBoostClassifier(
+            learning_rate=1.0,
             weak_learner="stump",
             correction="stagewise",
             n_estimators=200,

@@ -30,6 +30,7 @@ class Fit(Pixels):
         CWBoostClassifier(
             weak_learner="stump",
             correction=correction,
+            learning_rate=1.0,
             n_estimators=30,
             random_state=0,
             n_jobs=1,
@@ -65,5 +66,10 @@ class BagOfWords(Settings):
         if weak_learner == "none":  # memory of the process without the fit
             return
         CWBoostClassifier(
-            weak_learner, n_estimators=3, correction="stagewise", random_state=0, n_jobs=1
+            weak_learner,
+            learning_rate=1.0,
+            n_estimators=3,
+            correction="stagewise",
+            random_state=0,
+            n_jobs=1,
         ).fit(self.X, self.y)

@@ -13,6 +13,7 @@ class Predict(Settings):
     def setup(self, weak_learner):
         self.X, y = load_pendigits(return_X_y=True)
         self.clf = CWBoostClassifier(
+            learning_rate=1.0,
             weak_learner=weak_learner,
             correction="stagewise",
             n_estimators=50,

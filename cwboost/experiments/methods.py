@@ -36,11 +36,17 @@ class Method:
 
 
 def _cw(**parameters):
-    return cwboost.CWBoostClassifier(max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters)
+    parameters = {"weak_learner": "stump", **parameters}
+    return cwboost.CWBoostClassifier(
+        correction="total", max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters
+    )
 
 
 def _cw_1(**parameters):
-    return cwboost.CWBoostClassifier(correction="stagewise", C=STAGEWISE_C, tol=0.0, **parameters)
+    parameters = {"weak_learner": "stump", **parameters}
+    return cwboost.CWBoostClassifier(
+        correction="stagewise", C=STAGEWISE_C, learning_rate=1.0, tol=0.0, **parameters
+    )
 
 
 def _multiboost(**parameters):

@@ -36,7 +36,8 @@ class _Solver:
 
     def make(self, **parameters):
         """Return a classifier that trains with this solver."""
-        return CWBoostClassifier(C=C, epsilon=EPSILON, tol=0.0, **SOLVERS[self.name], **parameters)
+        options = {**SOLVERS[self.name], **parameters}
+        return CWBoostClassifier(correction="total", C=C, epsilon=EPSILON, tol=0.0, **options)
 
 
 def run(plan) -> dict[str, str]:

@@ -28,7 +28,9 @@ def check_life_of_a_classifier(family):
     """
     X = pixels(90, 4)
     y = np.random.default_rng(0).integers(0, 3, size=90)
-    classifier = CWBoostClassifier(clone(family), n_estimators=6, tol=0, random_state=0)
+    classifier = CWBoostClassifier(
+        clone(family), correction="total", n_estimators=6, tol=0, random_state=0
+    )
     scores = classifier.fit(X, y).decision_function(X)
     assert scores.shape == (90, 3) and np.isfinite(scores).all(), "scores must be finite"
     *_, staged = classifier.staged_decision_function(X)

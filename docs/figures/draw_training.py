@@ -20,7 +20,9 @@ matplotlib.rcParams.update({"svg.hashsalt": "cwboost", "font.size": 11})
 def main():
     X, y = load_pendigits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-    clf = CWBoostClassifier(weak_learner="stump", C=1e4, n_estimators=100, random_state=0)
+    clf = CWBoostClassifier(
+        correction="total", weak_learner="stump", C=1e4, n_estimators=100, random_state=0
+    )
     clf.fit(X_train, y_train)
     errors = [100 * np.mean(labels != y_test) for labels in clf.staged_predict(X_test)]
     rounds = np.arange(1, clf.n_iter_ + 1)

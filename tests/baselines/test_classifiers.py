@@ -248,5 +248,7 @@ def test_a_time_limit_is_a_number_of_seconds(seconds, error):
 
 
 def test_a_time_limit_stops_any_classifier(vowel):
-    model = CWBoostClassifier(n_estimators=5, callbacks=[TimeLimit(0)]).fit(*vowel)
+    model = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=5, callbacks=[TimeLimit(0)]
+    ).fit(*vowel)
     assert model.n_iter_ == 1 and model.stop_reason_ == "max_seconds"

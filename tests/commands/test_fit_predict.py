@@ -36,10 +36,15 @@ def test_fit_and_predict_from_csv(vowel, tmp_path, capsys):
     data = write_csv(tmp_path / "train.csv", X, y)
     model = tmp_path / "model.cwb"
     options = ["--rounds", 20, "--seed", 3, "--quiet", "--set", "C=100", "--set", "tol=0.0"]
-    assert run("fit", data, model, "--weak-learner", "stump", *options) == 0
+    assert (
+        run("fit", data, model, "--weak-learner", "stump", "--set", "correction=total", *options)
+        == 0
+    )
     printed = capsys.readouterr().out
     assert f"20 rounds on {len(X)} examples, {X.shape[1]} features, 11 classes" in printed
-    expected = CWBoostClassifier("stump", 20, C=100, tol=0.0, random_state=3).fit(X, y)
+    expected = CWBoostClassifier(
+        "stump", 20, correction="total", C=100, tol=0.0, random_state=3
+    ).fit(X, y)
     loaded = load_model(model)
     assert np.array_equal(loaded.decision_function(X), expected.decision_function(X))
 
@@ -185,8 +190,9 @@ def test_validation_history_and_test_errors(vowel, tmp_path, capsys):
 
     train = write_csv(tmp_path / "train.csv", X[::2], y[::2])
     valid = write_csv(tmp_path / "valid.csv", X[1::2], y[1::2])
-    assert run("fit", train, model, "--rounds", 8, "--valid", valid, "--quiet") == 0
-    expected = CWBoostClassifier("stump", 8, random_state=0)
+    paper = ["--weak-learner", "stump", "--set", "correction=total"]
+    assert run("fit", train, model, *paper, "--rounds", 8, "--valid", valid, "--quiet") == 0
+    expected = CWBoostClassifier("stump", 8, correction="total", random_state=0)
     expected.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     loaded = load_model(model)
     assert np.array_equal(loaded.predict_proba(X), expected.predict_proba(X))

@@ -15,7 +15,9 @@ def saved(tmp_path_factory):
     """A model of stumps, its file, and a file of examples that it was not trained on."""
     X, y = load_vowel(return_X_y=True)
     folder = tmp_path_factory.mktemp("saved")
-    model = CWBoostClassifier(n_estimators=15, random_state=0).fit(X[::2], y[::2])
+    model = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=15, random_state=0
+    ).fit(X[::2], y[::2])
     model.feature_names_in_ = np.array([f"f{i}" for i in range(10)], dtype=object)
     model.save(folder / "model.cwb")
     del model.feature_names_in_
@@ -83,7 +85,9 @@ def test_evaluate(saved, capsys):
 def test_many_classes_list_the_commonest_confusions(saved, tmp_path, capsys):
     X, y = load_vowel(return_X_y=True)
     names = np.array([f"a rather long name of vowel {label}" for label in y])
-    CWBoostClassifier(n_estimators=3, random_state=0).fit(X, names).save(tmp_path / "m.cwb")
+    CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3, random_state=0).fit(
+        X, names
+    ).save(tmp_path / "m.cwb")
     np.savez(tmp_path / "d.npz", X=X, y=names)
     text = output(capsys, "evaluate", tmp_path / "m.cwb", tmp_path / "d.npz")
     assert "the commonest 20 of " in text

@@ -17,9 +17,9 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return CWBoostClassifier(QuantileStumps(), n_estimators=30, C=1e3, random_state=0).fit(
-        X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
-    )
+    return CWBoostClassifier(
+        QuantileStumps(), correction="total", n_estimators=30, C=1e3, random_state=0
+    ).fit(X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3])
 
 
 def test_feature_importances_by_hand(clf):
@@ -35,10 +35,14 @@ def test_feature_importances_by_hand(clf):
 def test_importances_need_feature_shares():
     scope = {}
     exec(family_source("anything", register=False), scope)
-    clf = CWBoostClassifier(scope["Constant"](), n_estimators=3).fit(X[40:110], Y[40:110])
+    clf = CWBoostClassifier(scope["Constant"](), correction="total", n_estimators=3).fit(
+        X[40:110], Y[40:110]
+    )
     with pytest.raises(NotImplementedError, match="ConstantLearners does not say"):
         _ = clf.feature_importances_
-    assert not hasattr(CWBoostClassifier(), "feature_importances_")
+    assert not hasattr(
+        CWBoostClassifier(weak_learner="stump", correction="total"), "feature_importances_"
+    )
     with pytest.raises(TypeError, match="only models of stumps"):
         clf.explain(X)
 
@@ -48,7 +52,9 @@ def test_importances_of_the_built_in_families(family):
     """Two features are useless; the petals matter most."""
     rng = np.random.default_rng(0)
     noisy = np.column_stack([X, rng.normal(size=(150, 2))])
-    clf = CWBoostClassifier(family, n_estimators=10, C=1e2, random_state=0).fit(noisy, Y)
+    clf = CWBoostClassifier(family, correction="total", n_estimators=10, C=1e2, random_state=0).fit(
+        noisy, Y
+    )
     importances = clf.feature_importances_
     assert importances.shape == (6,) and importances.min() >= 0
     assert importances.sum() == pytest.approx(1)

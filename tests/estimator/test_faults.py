@@ -28,7 +28,7 @@ on_posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs se
 def made(classifier, family, **params):
     params = {"n_estimators": ROUNDS, "random_state": 0, **params}
     if classifier == "CWBoostClassifier":
-        params = {"correction": "stagewise", "C": 1e8, "tol": 0.0, **params}
+        params = {"correction": "stagewise", "learning_rate": 1.0, "C": 1e8, "tol": 0.0} | params
     return getattr(cwboost, classifier)(weak_learner=family, **params)
 
 
@@ -200,7 +200,9 @@ def objectives(clf, X, y):
 @pytest.mark.parametrize("at", [2, 6, 11, 12])
 def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
     """The last solves are the precise ones; the master is then ahead of the kept coefficients."""
-    clf = CWBoostClassifier("stump", C=20.0, n_estimators=300, warm_start=True, random_state=0)
+    clf = CWBoostClassifier(
+        "stump", correction="total", C=20.0, n_estimators=300, warm_start=True, random_state=0
+    )
     solve, calls = column_generation.fcd, []
 
     def interrupted(*arguments, **options):
@@ -225,7 +227,9 @@ def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
 def test_a_large_C_is_solved(C):
     """Two separated groups: one step per class, whose optimum is known."""
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    clf = CWBoostClassifier("stump", C=C, n_estimators=50).fit(X, np.repeat([0, 1], 20))
+    clf = CWBoostClassifier("stump", correction="total", C=C, n_estimators=50).fit(
+        X, np.repeat([0, 1], 20)
+    )
     # min over w of w + C exp(-2 w) / ... is w + 1, where w is the logarithm of C.
     np.testing.assert_allclose(clf.history_["objective"][-1], np.log(C) + 1, rtol=1e-9)
     assert (clf.history_["dual_bound"] <= clf.history_["objective"]).all()

@@ -51,7 +51,13 @@ class Life(RuleBasedStateMachine):
     )
     def begin(self, family, C, correction, rounds):
         self.model = CWBoostClassifier(
-            family, C=C, correction=correction, n_estimators=rounds, random_state=0, warm_start=True
+            family,
+            C=C,
+            correction=correction,
+            learning_rate=1.0,
+            n_estimators=rounds,
+            random_state=0,
+            warm_start=True,
         ).fit(X, Y)
 
     @rule(more=st.integers(1, 4))

@@ -15,7 +15,9 @@ FAMILIES = ("stump", "tree", "projection")
 
 
 def fitted(family, seed=0, n_jobs=1):
-    clf = CWBoostClassifier(family, C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs)
+    clf = CWBoostClassifier(
+        family, correction="total", C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs
+    )
     return clf.fit(X, Y)
 
 
@@ -45,7 +47,9 @@ def test_many_threads_predict_with_one_model(classifier):
 def test_a_refit_is_seen_whole_or_not_at_all(family):
     """While one thread refits a model, each prediction is by the former or by the new one."""
     model, over = fitted(family, seed=0), Event()
-    other = CWBoostClassifier(family, C=7.0, n_estimators=5, random_state=1).fit(X, Y)
+    other = CWBoostClassifier(
+        family, correction="total", C=7.0, n_estimators=5, random_state=1
+    ).fit(X, Y)
     known = [model.decision_function(X), other.decision_function(X)]
     assert not np.array_equal(*known)
 

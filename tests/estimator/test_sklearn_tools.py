@@ -220,7 +220,7 @@ def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
     X, y = vowel
     train, held = np.arange(300), np.arange(300, 400)
     settings = {"early_stopping": True, "n_iter_no_change": 2, "C": 1e5}
-    clf = CWBoostClassifier(n_estimators=60, random_state=0, **settings)
+    clf = CWBoostClassifier("stump", 60, correction="total", random_state=0, **settings)
     scaler = StandardScaler().fit(X[train])
     by_hand = sklearn.clone(clf).fit(
         scaler.transform(X[train]), y[train], X_val=scaler.transform(X[held]), y_val=y[held]

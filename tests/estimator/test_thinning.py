@@ -20,7 +20,9 @@ def vowel():
 
 @pytest.fixture(scope="module", params=["stagewise", "total"])
 def trained(request, vowel):
-    options = {"learning_rate": 0.5, "C": 1e8} if request.param == "stagewise" else {}
+    options = (
+        {"learning_rate": 0.5, "C": 1e8} if request.param == "stagewise" else {"learning_rate": 1.0}
+    )
     clf = CWBoostClassifier(
         "tree", n_estimators=25, correction=request.param, random_state=0, **options
     )
@@ -104,7 +106,7 @@ def test_of_equal_errors_the_smallest_C_is_taken(trained, vowel, monkeypatch):
 
 def test_auto_tries_its_values(vowel, monkeypatch):
     X, y, X_val, y_val = vowel
-    clf = CWBoostClassifier(n_estimators=5).fit(X, y)
+    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5).fit(X, y)
     monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
     thin = clf.thin(X, y, X_val=X_val, y_val=y_val)
     assert thin.history_["C"] in (1e2, 1e3)
@@ -126,7 +128,9 @@ def test_a_thin_model_is_saved_and_loaded(trained, vowel, tmp_path):
 def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
     X, y, *_ = vowel
     X = np.hstack([X[:, :2], X[:, :2]])
-    clf = CWBoostClassifier(n_estimators=40, random_state=0, n_jobs=2).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=40, random_state=0, n_jobs=2
+    ).fit(X, y)
     thin = clf.thin(X, y, C=1e5)
     for block in outputs_by_class(thin, X):
         assert len({row.tobytes() for row in block}) == len(block)
@@ -145,7 +149,9 @@ def test_weight_two_is_the_example_twice(trained, vowel):
 
 def test_training_goes_on_from_a_thin_model(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(n_estimators=30, warm_start=True).fit(X, y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=30, warm_start=True
+    ).fit(X, y)
     thin = clf.thin(X, y, C=1e4)
     (objective,) = thin.history_["objective"]
     thin.set_params(n_estimators=6).fit(X, y)
@@ -174,7 +180,7 @@ def test_bad_arguments_are_named(trained, vowel):
     with pytest.raises(ValueError, match="features"):
         trained.thin(X[:, :3], y, C=1e2)
     with pytest.raises(NotFittedError):
-        CWBoostClassifier().thin(X, y, C=1e2)
+        CWBoostClassifier(weak_learner="stump", correction="total").thin(X, y, C=1e2)
 
 
 def test_a_solve_that_ends_early_says_so(trained, vowel, monkeypatch):

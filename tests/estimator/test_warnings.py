@@ -11,18 +11,21 @@ X, Y = load_vowel(return_X_y=True)
 
 def test_no_weak_learner_pays():
     with pytest.warns(UserWarning, match="raise C") as caught:
-        CWBoostClassifier(C=1e-3).fit(X, Y)
+        CWBoostClassifier(weak_learner="stump", correction="total", C=1e-3).fit(X, Y)
     assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_no_weak_learner_pays_within_another_estimator():
     with pytest.warns(UserWarning, match="raise C") as caught:
-        CWBoostClassifierCV(Cs=[1e-3], cv=2).fit(X, Y)
+        paper = CWBoostClassifier(weak_learner="stump", correction="total")
+        CWBoostClassifierCV(paper, Cs=[1e-3], cv=2).fit(X, Y)
     assert __file__ in {warning.filename for warning in caught}
 
 
 def test_warm_start_without_rounds():
-    clf = CWBoostClassifier(n_estimators=2, warm_start=True).fit(X, Y)
+    clf = CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=2, warm_start=True
+    ).fit(X, Y)
     with pytest.warns(UserWarning, match="adds no rounds") as caught:
         clf.fit(X, Y)
     assert {warning.filename for warning in caught} == {__file__}

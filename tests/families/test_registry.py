@@ -40,7 +40,7 @@ def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
     assert register(QuantileStumps) is QuantileStumps  # A decorator gives back its class.
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    model = cwboost.CWBoostClassifier("quantile", n_estimators=5).fit(X, y)
+    model = cwboost.CWBoostClassifier("quantile", correction="total", n_estimators=5).fit(X, y)
     model.save(tmp_path / "model.cwb")
     loaded = cwboost.load_model(tmp_path / "model.cwb")
     assert (loaded.decision_function(X) == model.decision_function(X)).all()

@@ -25,7 +25,9 @@ X, y = load_vowel(return_X_y=True)
 
 
 def train(family, **params):
-    return CWBoostClassifier(family, **({"n_estimators": 40, "random_state": 0} | params)).fit(X, y)
+    return CWBoostClassifier(
+        family, **({"correction": "total", "n_estimators": 40, "random_state": 0} | params)
+    ).fit(X, y)
 
 
 def from_round_6(alter):
@@ -118,7 +120,7 @@ FAULTS = {
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_wrong_result_is_an_error_that_names_family_and_round(case):
     alter, message, number = FAULTS[case]
-    classifier = CWBoostClassifier(altered_stumps(alter), n_estimators=40)
+    classifier = CWBoostClassifier(altered_stumps(alter), correction="total", n_estimators=40)
     with pytest.raises(FamilyFault, match=message) as caught:
         classifier.fit(X, y)
     where = f"weak learner 'stump' (module altered_stumps, not installed), round {number}: "
@@ -144,7 +146,7 @@ def test_an_exception_of_a_family_keeps_the_rounds_and_says_where():
     def fail(pricer, priced, weights, request):
         return priced if pricer.n_calls < 5 else priced.edges[99]
 
-    classifier = CWBoostClassifier(altered_stumps(fail), n_estimators=40)
+    classifier = CWBoostClassifier(altered_stumps(fail), correction="total", n_estimators=40)
     with pytest.raises(IndexError) as caught:
         classifier.fit(X, y)
     notes = getattr(caught.value, "__notes__", None) or [str(caught.value)]
@@ -169,7 +171,7 @@ def test_a_bound_above_the_objective_is_an_error():
         return replace(priced, edges=small) if pricer.n_calls == 3 else priced
 
     message = r"round 3: the pricer claims to be exact, but the dual bound .* lies above the obj"
-    classifier = CWBoostClassifier(altered_stumps(understate), n_estimators=9)
+    classifier = CWBoostClassifier(altered_stumps(understate), correction="total", n_estimators=9)
     with pytest.raises(FamilyFault, match=message):
         classifier.fit(X, y)
     assert classifier.n_iter_ == 2 and (classifier.history_["gap"] >= 0).all()
@@ -192,7 +194,9 @@ def same_models(first, second):
         np.testing.assert_allclose(a[name], b[name], rtol=1e-12)
 
 
-@pytest.mark.parametrize("params", [{}, {"correction": "stagewise"}, {"subsample": 0.3}])
+@pytest.mark.parametrize(
+    "params", [{}, {"correction": "stagewise", "learning_rate": 1.0}, {"subsample": 0.3}]
+)
 def test_a_target_without_a_learner_changes_nothing(params):
     plain = train("stump", C=200.0, n_estimators=120, **params)
     spare = train(altered_stumps(only_what_pays), C=200.0, n_estimators=120, **params)
@@ -263,13 +267,13 @@ def test_what_bind_is_told():
 
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
-    CWBoostClassifier(Curious(), n_estimators=1, n_jobs=2).fit(frame, y)
+    CWBoostClassifier(Curious(), correction="total", n_estimators=1, n_jobs=2).fit(frame, y)
     (found,) = told
     assert found.n_targets == 11 and found.n_threads == 2 and found.categorical is None
     assert found.feature_names == tuple(frame.columns)
     np.testing.assert_array_equal(np.bincount(found.y), found.class_counts)
     assert not found.y.flags.writeable and not found.class_counts.flags.writeable
-    CWBoostClassifier(Curious(), n_estimators=1).fit(X, y)
+    CWBoostClassifier(Curious(), correction="total", n_estimators=1).fit(X, y)
     assert told[1].feature_names is None
 
 

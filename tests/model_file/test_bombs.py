@@ -20,7 +20,7 @@ MEGABYTE = 2**20
 def saved(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.cwb"
-    CWBoostClassifier("stump", n_estimators=5).fit(X, y).save(path)
+    CWBoostClassifier("stump", correction="total", n_estimators=5).fit(X, y).save(path)
     return path
 
 

@@ -26,7 +26,9 @@ BUILT_IN = ["stump", "tree", "projection"]
 
 @pytest.fixture(scope="module")
 def model(quantile):
-    clf = CWBoostClassifier(quantile(share=0.3), n_estimators=12, C=100.0, random_state=3)
+    clf = CWBoostClassifier(
+        quantile(share=0.3), correction="total", n_estimators=12, C=100.0, random_state=3
+    )
     return clf.fit(X, Y)
 
 
@@ -191,7 +193,9 @@ def test_mutations_by_hypothesis(model, in_memory, confined):
 def test_thousands_of_mutations(quantile, family, in_memory, confined):
     """Five thousand per family; `make fuzz` tries as many as it is told."""
     family = quantile(share=0.3) if family == "quantile" else family
-    clf = CWBoostClassifier(family, n_estimators=8, random_state=0, warm_start=True)
+    clf = CWBoostClassifier(
+        family, correction="total", n_estimators=8, random_state=0, warm_start=True
+    )
     clf.fit(X, np.array(["a", "b", "c"])[Y])
     parts = prepared(clf, in_memory)
     rng = random.Random(2024)

@@ -65,7 +65,9 @@ class Counted:
 
 
 def model(seed):
-    return CWBoostClassifier(n_estimators=3, C=100.0, random_state=seed).fit(X[:, seed:], Y)
+    return CWBoostClassifier(
+        weak_learner="stump", correction="total", n_estimators=3, C=100.0, random_state=seed
+    ).fit(X[:, seed:], Y)
 
 
 def test_every_step_of_a_save_fails_once(tmp_path):

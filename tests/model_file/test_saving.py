@@ -24,7 +24,7 @@ BUILT_IN = ["stump", "tree", "projection"]
 
 
 def trained(quantile, y=Y, **params):
-    params = {"n_estimators": 12, "C": 100.0, "random_state": 3, **params}
+    params = {"correction": "total", "n_estimators": 12, "C": 100.0, "random_state": 3, **params}
     return CWBoostClassifier(quantile(share=0.3), **params).fit(X, y)
 
 
@@ -100,7 +100,7 @@ def test_labels_of_every_type(quantile, path, labels):
 
 
 def test_two_classes_of_bools(quantile, path):
-    clf = CWBoostClassifier(quantile(), n_estimators=5).fit(X, Y == 1)
+    clf = CWBoostClassifier(quantile(), correction="total", n_estimators=5).fit(X, Y == 1)
     clf.save(path)
     assert_equal_models(load_model(path), clf)
 
@@ -120,7 +120,7 @@ def test_feature_names_and_class_weight(quantile, path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "länge", "d"])
     weight = {"x": 1.0, "y": 2.5, "z": 1}
-    clf = CWBoostClassifier(quantile(), n_estimators=4, class_weight=weight)
+    clf = CWBoostClassifier(quantile(), correction="total", n_estimators=4, class_weight=weight)
     clf.fit(frame, np.array(["x", "y", "z"])[Y]).save(path)
     loaded = load_model(path)
     assert loaded.class_weight == weight
@@ -186,7 +186,9 @@ def test_the_offset_of_an_ensemble(quantile, path, staged):
 @pytest.mark.parametrize("correction", ["total", "stagewise"])
 @pytest.mark.parametrize("family", BUILT_IN)
 def test_round_trip_of_the_built_in_families(path, family, correction):
-    clf = CWBoostClassifier(family, n_estimators=12, correction=correction, random_state=0)
+    clf = CWBoostClassifier(
+        family, n_estimators=12, correction=correction, learning_rate=1.0, random_state=0
+    )
     clf.fit(X, Y).save(path)
     loaded = load_model(path)
     same_params(loaded, clf)
@@ -206,7 +208,7 @@ def test_the_header_is_json_that_names_no_code(model, path):
 
 def test_what_cannot_be_saved(quantile, path, model):
     with pytest.raises(NotFittedError):
-        CWBoostClassifier(quantile()).save(path)
+        CWBoostClassifier(quantile(), correction="total").save(path)
     with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
 
@@ -226,14 +228,14 @@ def test_a_family_that_is_not_registered(quantile, path):
     class Unknown(QuantileStumps):
         name = "nobody-has-it"
 
-    clf = CWBoostClassifier(Unknown(), n_estimators=2).fit(X, Y)
+    clf = CWBoostClassifier(Unknown(), correction="total", n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="'nobody-has-it' must be registered"):
         clf.save(path)
 
     class Impostor(QuantileStumps):
         name = "quantile"
 
-    clf = CWBoostClassifier(Impostor(), n_estimators=2).fit(X, Y)
+    clf = CWBoostClassifier(Impostor(), correction="total", n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="is registered for another class"):
         clf.save(path)
 

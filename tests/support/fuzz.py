@@ -18,7 +18,9 @@ X, Y = load_iris(return_X_y=True)
 def run(family, mutations, seed):
     """Load so many mutated files of a family's model; return how many were accepted."""
     rng = random.Random(seed)
-    model = CWBoostClassifier(family, n_estimators=8, random_state=0, warm_start=True).fit(X, Y)
+    model = CWBoostClassifier(
+        family, correction="total", n_estimators=8, random_state=0, warm_start=True
+    ).fit(X, Y)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.cwb")
         parts = prepared(model, path)

@@ -49,7 +49,13 @@ def test_stays_finite_without_mistakes_and_without_examples():
 
 def test_held_out_examples_set_the_scale(vowel, tmp_path):
     X, y, X_val, y_val, X_test, y_test = vowel
-    params = {"n_estimators": 60, "C": 1e5, "random_state": 0}
+    params = {
+        "weak_learner": "stump",
+        "correction": "total",
+        "n_estimators": 60,
+        "C": 1e5,
+        "random_state": 0,
+    }
     plain = CWBoostClassifier(**params).fit(X, y)
     assert plain.probability_scale_ == 2.0
     held = CWBoostClassifier(**params).fit(X, y, X_val=X_val, y_val=y_val)
@@ -71,7 +77,13 @@ def test_held_out_examples_set_the_scale(vowel, tmp_path):
 
 def test_better_than_one_sigmoid_per_class(vowel):
     X, y, X_val, y_val, X_test, y_test = vowel
-    params = {"n_estimators": 40, "C": 1e4, "random_state": 0}
+    params = {
+        "weak_learner": "stump",
+        "correction": "total",
+        "n_estimators": 40,
+        "C": 1e4,
+        "random_state": 0,
+    }
     ours = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)
     theirs = CalibratedClassifierCV(CWBoostClassifier(**params), cv=3).fit(
         np.concatenate([X, X_val]), np.concatenate([y, y_val])
@@ -83,7 +95,7 @@ def test_better_than_one_sigmoid_per_class(vowel):
 
 def test_calibrate_refuses(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(n_estimators=3).fit(X, y)
+    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match=r"y must hold only training labels, got .*99"):
         clf.calibrate(X[:2], [y[0], 99])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

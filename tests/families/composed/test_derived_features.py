@@ -72,7 +72,7 @@ def data():
 def test_features_as_they_are_give_stumps(data):
     X, y = data
     models = [
-        CWBoostClassifier(family, n_estimators=10, random_state=0).fit(X, y)
+        CWBoostClassifier(family, correction="total", n_estimators=10, random_state=0).fit(X, y)
         for family in (Itself(), StumpFamily())
     ]
     one, two = (model.decision_function(X) for model in models)
@@ -85,7 +85,7 @@ def test_features_as_they_are_give_stumps(data):
 @pytest.mark.parametrize("family", [Waves(), OnceWaves()])
 def test_models_are_saved_loaded_and_copied(family, data, tmp_path):
     X, y = data
-    model = CWBoostClassifier(family, n_estimators=15, random_state=0).fit(X, y)
+    model = CWBoostClassifier(family, correction="total", n_estimators=15, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.6
     model.save(tmp_path / "model.cwb")
     expected = model.decision_function(X)
@@ -97,7 +97,9 @@ def test_models_are_saved_loaded_and_copied(family, data, tmp_path):
 
 def test_a_feature_that_several_learners_use_is_computed_once(data, monkeypatch):
     X, y = data
-    model = CWBoostClassifier(OnceWaves(), n_estimators=15, random_state=0).fit(X, y)
+    model = CWBoostClassifier(OnceWaves(), correction="total", n_estimators=15, random_state=0).fit(
+        X, y
+    )
     widths = []
     transform = Waves.transform
     monkeypatch.setattr(

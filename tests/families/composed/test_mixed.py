@@ -30,7 +30,9 @@ def data():
 def fitted(data):
     X, _, y, _ = data
     return {
-        name: CWBoostClassifier(mixture, n_estimators=12, random_state=0).fit(X, y)
+        name: CWBoostClassifier(mixture, correction="total", n_estimators=12, random_state=0).fit(
+            X, y
+        )
         for name, mixture in MIXTURES.items()
     }
 
@@ -64,8 +66,10 @@ def test_each_target_gets_the_best_of_the_families(data):
 @pytest.mark.parametrize("classifier", [CWBoostClassifier, cwboost.MultiBoostClassifier])
 def test_one_family_mixed_with_itself_is_that_family(data, classifier):
     X, X_test, y, _ = data
-    one = classifier("stump", n_estimators=8, random_state=0).fit(X, y)
-    two = classifier(["stump", StumpFamily()], n_estimators=8, random_state=0).fit(X, y)
+    options = {"correction": "total"} if classifier is CWBoostClassifier else {}
+    options |= {"n_estimators": 8, "random_state": 0}
+    one = classifier("stump", **options).fit(X, y)
+    two = classifier(["stump", StumpFamily()], **options).fit(X, y)
     np.testing.assert_array_equal(one.decision_function(X_test), two.decision_function(X_test))
     np.testing.assert_array_equal(one.history_["objective"], two.history_["objective"])
 
@@ -79,7 +83,9 @@ def test_the_certificate_holds_if_all_are_exact_and_all_are_priced(data):
         (["stump", "projection"], "best", False),
     ):
         family = MixedFamily(members, selection)
-        clf = CWBoostClassifier(family, n_estimators=3, random_state=0).fit(X, y)
+        clf = CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
+            X, y
+        )
         assert bind(family, X).exact is certified
         assert np.isfinite(clf.history_["dual_bound"]).all() == certified
     assert bind(exact_tree, X).exact is bind(MixedFamily([exact_tree, "stump"]), X).exact
@@ -113,8 +119,10 @@ def test_copies_files_and_stages_predict_the_same(model, data, tmp_path):
 def test_a_continued_model_is_the_uninterrupted_one(data):
     X, X_test, y, _ = data
     family = MixedFamily(["stump", "tree"], selection="random")
-    whole = CWBoostClassifier(family, n_estimators=10, random_state=0).fit(X, y)
-    half = CWBoostClassifier(family, n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    whole = CWBoostClassifier(family, correction="total", n_estimators=10, random_state=0).fit(X, y)
+    half = CWBoostClassifier(
+        family, correction="total", n_estimators=5, warm_start=True, random_state=0
+    ).fit(X, y)
     half.set_params(n_estimators=10).fit(X, y)
     np.testing.assert_array_equal(half.decision_function(X_test), whole.decision_function(X_test))
 
@@ -168,14 +176,14 @@ def test_damaged_arrays_are_refused(fitted, name, message):
 
 
 def test_parameters_are_nested_under_the_names(data):
-    clf = CWBoostClassifier(["stump", "tree"], n_estimators=2, random_state=0)
+    clf = CWBoostClassifier(["stump", "tree"], correction="total", n_estimators=2, random_state=0)
     clf.set_params(weak_learner__tree__max_depth=3, weak_learner__selection="random")
     assert clf.weak_learner.families[1].max_depth == 3
     assert clone(clf).get_params()["weak_learner__tree__max_depth"] == 3
     twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
     assert [member.max_depth for member in twice.families] == [1, 5]
     search = GridSearchCV(
-        CWBoostClassifier(["stump", "tree"], n_estimators=2),
+        CWBoostClassifier(["stump", "tree"], correction="total", n_estimators=2),
         {"weak_learner__tree__max_depth": [1, 3]},
         cv=2,
     )
@@ -212,7 +220,9 @@ def test_a_fault_names_the_member(data, monkeypatch):
 
     monkeypatch.setattr(pricer, "price", price)
     with pytest.raises(cwboost.FamilyFault, match=r"weak learner 'stump' .*edges must be finite"):
-        CWBoostClassifier(["tree", "stump"], random_state=0).fit(data[0], data[2])
+        CWBoostClassifier(["tree", "stump"], correction="total", random_state=0).fit(
+            data[0], data[2]
+        )
 
 
 def test_missing_values_need_families_that_all_take_them():

@@ -39,7 +39,9 @@ def data():
 @pytest.fixture(scope="module", params=FLAT, ids=lambda e: type(e).__name__)
 def model(request, data):
     family = SklearnFamily(request.param)
-    return CWBoostClassifier(family, n_estimators=3, random_state=0).fit(data[0], data[2])
+    return CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
+        data[0], data[2]
+    )
 
 
 def bind(estimator, X):
@@ -85,7 +87,9 @@ def test_exported_models_predict_the_same(model, data):
 
 def test_any_other_classifier_trains_predicts_and_is_not_saved(data, tmp_path):
     X, X_test, y, y_test = data
-    clf = CWBoostClassifier(SklearnFamily(GaussianNB()), n_estimators=5).fit(X, y)
+    clf = CWBoostClassifier(SklearnFamily(GaussianNB()), correction="total", n_estimators=5).fit(
+        X, y
+    )
     assert clf.score(X_test, y_test) > 0.5
     copy = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(copy.decision_function(X_test), clf.decision_function(X_test))
@@ -100,7 +104,9 @@ def test_a_class_of_the_same_name_is_not_taken_for_that_of_scikit_learn(data, tm
     class DecisionTreeClassifier(GaussianNB):
         pass
 
-    clf = CWBoostClassifier(SklearnFamily(DecisionTreeClassifier()), n_estimators=2)
+    clf = CWBoostClassifier(
+        SklearnFamily(DecisionTreeClassifier()), correction="total", n_estimators=2
+    )
     with pytest.raises(TypeError, match="cannot hold"):
         clf.fit(data[0], data[2]).save(tmp_path / "model.cwb")
 
@@ -143,7 +149,9 @@ def test_estimators_are_checked(estimator, message):
 def test_nested_parameters_and_mixing(data, tmp_path):
     family = MixedFamily(["stump", SklearnFamily(DecisionTreeClassifier())])
     family.set_params(sklearn__estimator__max_depth=3)
-    clf = CWBoostClassifier(family, n_estimators=4, random_state=0).fit(data[0], data[2])
+    clf = CWBoostClassifier(family, correction="total", n_estimators=4, random_state=0).fit(
+        data[0], data[2]
+    )
     assert clf.get_params()["weak_learner__sklearn__estimator__max_depth"] == 3
     clf.save(tmp_path / "model.cwb")
     loaded = load_model(tmp_path / "model.cwb")
