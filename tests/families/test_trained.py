@@ -75,7 +75,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MB
 
 rng = np.random.default_rng(0)
-clf = CWBoostClassifier(sys.argv[1], n_estimators=3, correction="stagewise", learning_rate=1.0, random_state=0)
+clf = CWBoostClassifier(sys.argv[1], n_estimators=3, correction="stagewise", learning_rate=1.0)
 """
 WIDE = """
 n, d, a_row = 20_000, 50_000, 100

@@ -19,9 +19,9 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return CWBoostClassifier(QuantileStumps(), n_estimators=30, C=1e3, random_state=0).fit(
-        X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
-    )
+    return CWBoostClassifier(
+        QuantileStumps(), correction="total", n_estimators=30, C=1e3, random_state=0
+    ).fit(X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3])
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_plot_margins_crosses_zero_at_the_error_rate(clf):
 
 
 def test_plot_margins_of_two_classes():
-    clf = CWBoostClassifier(QuantileStumps(), n_estimators=4).fit(X, Y == 2)
+    clf = CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=4).fit(X, Y == 2)
     margins, share = plot_margins(clf, X, Y == 2).lines[0].get_data()
     assert share[margins < 0].max(initial=0) == pytest.approx(1 - clf.score(X, Y == 2))
 
@@ -93,7 +93,9 @@ def test_plot_shape_draws_the_functions(clf):
 def test_plot_shape_by_name_and_of_an_unused_feature():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.column_stack([X, np.ones(150)]), columns=list("abcde"))
-    clf = CWBoostClassifier(QuantileStumps(), n_estimators=8, C=1e3).fit(frame, Y)
+    clf = CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=8, C=1e3).fit(
+        frame, Y
+    )
     assert plot_shape(clf, "c").get_xlabel() == "c"
     flat = plot_shape(clf, "e")
     assert len(flat.lines) + len(flat.patches) == 3
