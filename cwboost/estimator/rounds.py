@@ -123,22 +123,28 @@ class Fit:
 
     def _rounds(self) -> str:
         """Do the rounds and return why they ended."""
-        training, n_rounds = self.training, self.estimator.n_estimators
         listeners = [*self.callbacks]
         if self.early_stopping is not None:
             listeners.insert(0, self.early_stopping)
-        with ProgressBar(n_rounds, self.estimator.verbose) as bar:
-            if self.estimator.verbose:
-                listeners.insert(0, bar)
-            while training.n_rounds < n_rounds:
-                done = training.n_rounds
-                goes_on = training.round()
-                if listeners and training.n_rounds > done:
-                    stopped_by = self._tell(listeners)
-                    if goes_on and stopped_by is not None:
-                        return getattr(stopped_by, "stop_reason", "callback")
-                if not goes_on:
-                    return training.stop_reason
+        if not self.estimator.verbose:
+            # Without a bar: a bar that is not shown has a destructor all the same, and an
+            # interrupt that arrives in a destructor is lost.
+            return self._until_the_end(listeners)
+        with ProgressBar(self.estimator.n_estimators, self.estimator.verbose) as bar:
+            return self._until_the_end([bar, *listeners])
+
+    def _until_the_end(self, listeners) -> str:
+        """Do the rounds in front of the `listeners` and return why they ended."""
+        training, n_rounds = self.training, self.estimator.n_estimators
+        while training.n_rounds < n_rounds:
+            done = training.n_rounds
+            goes_on = training.round()
+            if listeners and training.n_rounds > done:
+                stopped_by = self._tell(listeners)
+                if goes_on and stopped_by is not None:
+                    return getattr(stopped_by, "stop_reason", "callback")
+            if not goes_on:
+                return training.stop_reason
         return "n_estimators"
 
     def _tell(self, listeners):

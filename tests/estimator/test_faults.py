@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from interrupts import LineCount, Timer
 from sklearn.datasets import load_iris
 
 import cwboost
@@ -32,26 +33,6 @@ def made(classifier, family, **params):
     return getattr(cwboost, classifier)(weak_learner=family, **params)
 
 
-class Interrupt:
-    """SIGALRM raises KeyboardInterrupt, as Ctrl-C does, so many seconds from now."""
-
-    def __init__(self, seconds):
-        self.seconds, self.fired = seconds, None
-
-    def __enter__(self):
-        def interrupt(*_):
-            self.fired = time.perf_counter()
-            raise KeyboardInterrupt
-
-        self.before = signal.signal(signal.SIGALRM, interrupt)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
-        return self
-
-    def __exit__(self, *_):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self.before)
-
-
 def assert_first_rounds(clf, whole):
     """`clf` is what `whole` was after as many rounds, bit for bit."""
     n = clf.n_iter_
@@ -63,28 +44,62 @@ def assert_first_rounds(clf, whole):
     np.testing.assert_array_equal(objective, whole.history_["objective"][:n])
 
 
-@on_posix
+def assert_interrupted(clf, former, whole, interrupt):
+    """`clf`, once `former`, was interrupted: it is `former` as before, or `whole` as far as it got.
+
+    Parameters
+    ----------
+    clf : classifier
+    former : dict
+        Its attributes before the interrupted fit.
+    whole : classifier
+        The same, never interrupted.
+    interrupt : LineCount or Timer
+    """
+    assert time.perf_counter() - interrupt.fired < 1
+    if clf.__dict__.get("ensemble_") is former.get("ensemble_"):
+        assert clf.__dict__.keys() == former.keys()
+        assert all(clf.__dict__[name] is value for name, value in former.items())
+    else:
+        ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)
+        assert clf.stop_reason_ == "interrupted" or ended
+        assert_first_rounds(clf, whole)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_a_signal_at_every_tenth_of_a_fit(classifier, family):
-    rounds = ROUNDS if family == "stump" else ROUNDS // 8
+def test_an_interrupt_at_every_tenth_of_a_fit(classifier, family):
+    """On one thread or two; training for the first time and training again."""
+    params = {"n_estimators": 3, "n_jobs": 1 + FAMILIES.index(family) % 2}
+    whole = made(classifier, family, **params).fit(X, Y)
+    with LineCount() as lines:  # of the second fit: the first one fills caches
+        made(classifier, family, **params).fit(X, Y)
+    for tenth in range(10):
+        clf = made(classifier, family, **params)
+        if tenth % 2:
+            clf.fit(X[::2], Y[::2])
+        former = dict(vars(clf))
+        with pytest.raises(KeyboardInterrupt), LineCount(1 + lines.lines * tenth // 10) as at:
+            clf.fit(X, Y)
+        assert_interrupted(clf, former, whole, at)
+
+
+@on_posix
+def test_a_signal_at_every_tenth_of_a_fit():
+    whole = made("CWBoostClassifier", "stump")
     start = time.perf_counter()
-    whole = made(classifier, family, n_estimators=rounds).fit(X, Y)
+    whole.fit(X, Y)
     seconds = time.perf_counter() - start
     interrupted = 0
     for tenth in range(10):
-        clf = made(classifier, family, n_estimators=rounds)
+        clf = made("CWBoostClassifier", "stump", n_jobs=1 + tenth % 2)
+        former, alarm = dict(vars(clf)), Timer(max(1e-4, seconds * tenth / 10))
         try:
-            with Interrupt(max(1e-4, seconds * tenth / 10)) as interrupt:
+            with alarm:
                 clf.fit(X, Y)
         except KeyboardInterrupt:
             interrupted += 1
-            assert time.perf_counter() - interrupt.fired < 1
-            if hasattr(clf, "ensemble_"):
-                assert clf.stop_reason_ == "interrupted"
-                assert_first_rounds(clf, whole)
-            else:
-                assert vars(clf).keys() == vars(made(classifier, family)).keys()
+            assert_interrupted(clf, former, whole, alarm)
     assert interrupted
 
 
