@@ -97,12 +97,19 @@ def extensions():
     ]
 
 
-setup(
-    ext_modules=cythonize(
+def modules():
+    """Extensions as C, or as Cython sources for commands that compile nothing."""
+    if {"sdist", "egg_info", "dist_info"} & set(sys.argv):
+        return extensions()
+    return cythonize(
         extensions(),
         build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         annotate=os.environ.get("CWBOOST_ANNOTATE") == "1",
-    ),
+    )
+
+
+setup(
+    ext_modules=modules(),
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

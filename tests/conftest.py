@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,23 +75,32 @@ def wheel_environment(distributions, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory):
-    """Paths of a source distribution and of the wheel built from it, and the output."""
-    folder = tmp_path_factory.mktemp("dist")
-    # Without variables that let the build find the source tree or this environment.
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    command = [sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT)]
+    """A source distribution, the wheel built from it, and what the compiler printed.
+
+    `make test` has built them (tools/build_wheel.sh). Otherwise they are built here, from a copy
+    of the checkout, since workers side by side would disturb each other in it.
+    """
+    built = os.environ.get("CWBOOST_DISTRIBUTIONS")
+    folder = Path(built) if built else build_distributions(tmp_path_factory.mktemp("dist"))
+    (sdist,) = folder.glob("*.tar.gz")
+    (wheel,) = folder.glob("*.whl")
+    return sdist, wheel, (folder / "build.log").read_text()
+
+
+def build_distributions(folder):
+    tree = folder / "checkout"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".*", "*.egg-info", "*.so"))
     done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
+        ["sh", "tools/build_wheel.sh", sys.executable],
+        cwd=tree,
+        # Without variables that let the build find the source tree or this environment.
+        env={k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, f"{command} failed:\n{done.stdout[-4000:]}"
-    (sdist,) = folder.glob("*.tar.gz")
-    (wheel,) = folder.glob("*.whl")
-    return sdist, wheel, done.stdout
+    assert done.returncode == 0, f"build_wheel.sh failed:\n{done.stdout[-4000:]}"
+    return tree / "build" / "wheel"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ settings=$(
     cksum setup.py
 )
 if [ ! -f "$file" ] || [ "$(cat "$file")" != "$settings" ]; then
-    rm -rf build/cython build/lib* build/temp*
+    rm -rf build/tree/build
     mkdir -p "$(dirname "$file")"
     echo "$settings" >"$file"
 fi

@@ -9,6 +9,8 @@ root=$(pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+# What the installed package was built from, so that the tests need not build it again.
+export CWBOOST_DISTRIBUTIONS="$root/build/wheel"
 "$python" - "$root" <<'END'
 import pathlib, sys
 import cwboost

@@ -5,8 +5,6 @@ import http.server
 import io
 import json
 import re
-import subprocess
-import sys
 import tarfile
 import threading
 import zipfile
@@ -16,6 +14,7 @@ import numpy as np
 import pooch
 import pytest
 
+from cwboost.cli import main
 from cwboost.datasets import fetch, load, load_pendigits
 from cwboost.datasets.catalogue import CATALOGUE
 from cwboost.datasets.download import ALL, LockFile, RemoteFile, download, unpack
@@ -265,28 +264,33 @@ def test_unpack_never_leaves_its_folder(tmp_path, name):
 # ---------------------------------------------------------------- command line
 
 
-def command(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "cwboost", "datasets", *args], capture_output=True, text=True
-    )
+@pytest.fixture
+def command(capsys):
+    """Run ``cwboost datasets`` and return its exit status, output and error output."""
+
+    def run(*args):
+        status = main(["datasets", *args])
+        return status, *capsys.readouterr()
+
+    return run
 
 
-def test_command_lists_and_checks(tmp_path):
-    listed = command("--data", str(tmp_path))
-    assert listed.returncode == 0
-    assert re.search(r"^VOWEL .* bundled", listed.stdout, re.MULTILINE)
-    assert re.search(r"^SUN .* absent +by hand", listed.stdout, re.MULTILINE)
-    checked = command("check", "vowel")
-    assert checked.returncode == 0
-    assert "nearest neighbour 0.5628, known 0.5628" in checked.stdout
+def test_command_lists_and_checks(command, tmp_path):
+    status, listed, _ = command("--data", str(tmp_path))
+    assert status == 0
+    assert re.search(r"^VOWEL .* bundled", listed, re.MULTILINE)
+    assert re.search(r"^SUN .* absent +by hand", listed, re.MULTILINE)
+    status, checked, _ = command("check", "vowel")
+    assert status == 0
+    assert "nearest neighbour 0.5628, known 0.5628" in checked
 
 
-def test_command_explains_what_it_cannot_fetch(tmp_path):
-    result = command("fetch", "LABELME", "--data", str(tmp_path))
-    assert result.returncode == 1
-    assert "www.ais.uni-bonn.de" in result.stderr
-    assert "Traceback" not in result.stderr
-    assert command("fetch").returncode == 1
+def test_command_explains_what_it_cannot_fetch(command, tmp_path):
+    status, _, error = command("fetch", "LABELME", "--data", str(tmp_path))
+    assert status == 1
+    assert "www.ais.uni-bonn.de" in error
+    assert "Traceback" not in error
+    assert command("fetch")[0] == 1
 
 
 def _zip(folder):

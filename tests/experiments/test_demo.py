@@ -25,6 +25,7 @@ def rows(stdout):
     return [line.split() for line in stdout.splitlines() if re.match(r" *(VOWEL|PENDIGITS) ", line)]
 
 
+@pytest.mark.slow
 def test_demo_prints_one_row_per_checkpoint(finished):
     _, result = finished
     assert result.returncode == 0, result.stderr
@@ -38,6 +39,7 @@ def test_demo_prints_one_row_per_checkpoint(finished):
     assert "round" in result.stderr  # the progress bar
 
 
+@pytest.mark.slow
 def test_demo_trains_models_to_low_errors(finished):
     _, result = finished
     last = {(r[0], r[1]): r for r in rows(result.stdout) if len(r) == 10 and r[3] == "50"}
@@ -47,6 +49,7 @@ def test_demo_trains_models_to_low_errors(finished):
     assert float(last["PENDIGITS", "CW-1"][5]) < 5.0
 
 
+@pytest.mark.slow
 def test_demo_writes_figure_histories_and_models(finished):
     out, _ = finished
     assert (out / "demo.png").read_bytes().startswith(b"\x89PNG")

@@ -2,7 +2,7 @@
 
 import pytest
 from reference_family import ReferenceStump
-from sklearn.linear_model import RidgeClassifier, SGDClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from cwboost.families.contract import WeakLearners
@@ -40,7 +40,6 @@ SETTINGS = {
     "sklearn": [
         {"estimator": DecisionTreeClassifier(max_depth=5, splitter="random")},
         {"estimator": RidgeClassifier()},
-        {"estimator": SGDClassifier(max_iter=5, tol=None)},
     ],
     "mixed": [
         {"families": ["stump"]},

@@ -1,4 +1,7 @@
-"""Threads and processes: forks do not hang, counts are limited, memory limits give MemoryError."""
+"""Threads and processes: forks do not hang, counts are limited, memory limits give MemoryError.
+
+A process of its own per test, which tries all families.
+"""
 
 import subprocess
 import sys
@@ -7,7 +10,6 @@ import pytest
 
 from cwboost.kernels import threads, usable_threads
 
-FAMILIES = ("stump", "tree", "projection")
 needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
 SETUP = """
 import os, signal, sys, warnings
@@ -15,53 +17,58 @@ import numpy as np
 from sklearn.datasets import load_iris
 from cwboost import CWBoostClassifier
 X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
-def fit(n_jobs=2, n_estimators=3):
-    clf = CWBoostClassifier(sys.argv[1], n_estimators=n_estimators, n_jobs=n_jobs, random_state=0)
+def fit(family, n_jobs=2, n_estimators=3):
+    clf = CWBoostClassifier(family, n_estimators=n_estimators, n_jobs=n_jobs, random_state=0)
     return clf.fit(X, y)
+FAMILIES = "stump", "tree", "projection"
+def scores(n_jobs=2):
+    return np.stack([fit(family, n_jobs).decision_function(X) for family in FAMILIES])
 """
 
 
-def run(code, *arguments, timeout=60):
-    command = [sys.executable, "-c", SETUP + code, *arguments]
+def run(code, timeout=60):
+    command = [sys.executable, "-c", SETUP + code]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 IN_CHILD = """
-before = fit().decision_function(X)
-model = fit()
+before = scores()
+models = [fit(family) for family in FAMILIES]
 pid = os.fork()
 if pid == 0:
-    signal.alarm(20)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        same = np.array_equal(fit().decision_function(X), before)
-        same &= np.array_equal(model.decision_function(X), before)
-    told = any("spawn" in str(w.message) for w in caught)
+    signal.alarm(40)
+    same, told = True, True
+    for family, model, expected in zip(FAMILIES, models, before):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            same &= np.array_equal(fit(family).decision_function(X), expected)
+            same &= np.array_equal(model.decision_function(X), expected)
+        told &= any("spawn" in str(w.message) for w in caught)
     os._exit(0 if same and told else 1 + told)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 # The parent goes on with its threads.
 with warnings.catch_warnings():
     warnings.simplefilter("error")
-    assert np.array_equal(fit().decision_function(X), before)
+    assert np.array_equal(scores(), before)
 """
 
 
 @needs_fork
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_forked_process_trains_and_predicts(family):
-    done = run(IN_CHILD, family)
+@pytest.mark.slow
+def test_a_forked_process_trains_and_predicts():
+    done = run(IN_CHILD)
     assert done.stdout.strip() == "0", done.stderr
 
 
 IN_THREAD_OF_CHILD = """
 from threading import Thread
-before = fit().decision_function(X)
+before = scores()
 pid = os.fork()
 if pid == 0:
     signal.alarm(20)
     warnings.simplefilter("error")
     found = []
-    thread = Thread(target=lambda: found.append(fit().decision_function(X)))
+    thread = Thread(target=lambda: found.append(scores()))
     thread.start()
     thread.join()
     os._exit(0 if found and np.array_equal(found[0], before) else 1)
@@ -70,8 +77,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 @needs_fork
+@pytest.mark.slow
 def test_new_threads_of_a_forked_process_have_teams_of_their_own():
-    done = run(IN_THREAD_OF_CHILD, "tree")
+    done = run(IN_THREAD_OF_CHILD)
     assert done.stdout.strip() == "0", done.stderr
 
 
@@ -80,33 +88,34 @@ pid = os.fork()
 if pid == 0:
     signal.alarm(20)
     warnings.simplefilter("error")
-    fit()
+    scores()
     os._exit(0)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
 @needs_fork
+@pytest.mark.slow
 def test_a_process_forked_before_there_were_threads_has_them_all():
-    done = run(FIRST_IN_CHILD, "tree")
+    done = run(FIRST_IN_CHILD)
     assert done.stdout.strip() == "0", done.stderr
 
 
 POOL = """
 import multiprocessing, joblib
-fit()
+before = scores()
 with multiprocessing.get_context("fork").Pool(2) as pool:
-    a, b = pool.map(fit, [2, 2])
-assert np.array_equal(a.decision_function(X), b.decision_function(X))
-joblib.Parallel(n_jobs=2, backend="multiprocessing")(joblib.delayed(fit)(2) for _ in range(2))
+    a, b = pool.map(scores, [2, 2])
+assert np.array_equal(a, before) and np.array_equal(b, before)
+joblib.Parallel(n_jobs=2, backend="multiprocessing")(joblib.delayed(scores)(2) for _ in range(2))
 print("done")
 """
 
 
 @needs_fork
-@pytest.mark.parametrize("family", FAMILIES)
-def test_pools_of_forked_processes(family):
-    done = run(POOL, family)
+@pytest.mark.slow
+def test_pools_of_forked_processes():
+    done = run(POOL)
     assert done.stdout.strip() == "done", done.stderr
 
 
@@ -118,44 +127,48 @@ def test_a_limit_of_threads(monkeypatch):
         assert usable_threads(100_000) == 8
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_absurd_n_jobs_trains_with_a_warning(family):
+@pytest.mark.slow
+def test_an_absurd_n_jobs_trains_with_a_warning():
     code = """
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    many = fit(100_000).decision_function(X)
-assert all("100000 threads are more than" in str(w.message) for w in caught) and caught
-assert np.array_equal(many, fit(1).decision_function(X))
+for family in FAMILIES:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        many = fit(family, 100_000).decision_function(X)
+    assert all("100000 threads are more than" in str(w.message) for w in caught) and caught
+    assert np.array_equal(many, fit(family, 1).decision_function(X))
 print("done")
 """
-    done = run(code, family)
+    done = run(code)
     assert done.stdout.strip() == "done", done.stderr
 
 
 LIMITED = """
 import gc, resource
-fit()
-gc.collect()
-pages = int(open("/proc/self/statm").read().split()[0])
-size = pages * resource.getpagesize()
+scores()
 X = np.random.default_rng(0).normal(size=(60_000, 20))
 y = np.arange(60_000) % 4
-outcomes = set()
-for megabytes in (2, 8, 16, 24, 40):
-    resource.setrlimit(resource.RLIMIT_AS, (size + X.nbytes + megabytes * 2**20, -1))
-    try:
-        fit(1, 1)
-        outcomes.add("trained")
-    except MemoryError:
-        outcomes.add("MemoryError")
+for family in FAMILIES:
     gc.collect()
-print(*sorted(outcomes))
+    pages = int(open("/proc/self/statm").read().split()[0])
+    size = pages * resource.getpagesize()
+    outcomes = set()
+    for megabytes in (2, 16, 40):
+        resource.setrlimit(resource.RLIMIT_AS, (size + megabytes * 2**20, -1))
+        try:
+            fit(family, 1, 1)
+            outcomes.add("trained")
+        except MemoryError:
+            outcomes.add("MemoryError")
+        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        gc.collect()
+    print(*sorted(outcomes))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_limit_of_address_space_gives_memory_error(family):
-    done = run(LIMITED, family, timeout=200)
+def test_a_limit_of_address_space_gives_memory_error():
+    done = run(LIMITED, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert "MemoryError" in done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 and all("MemoryError" in line for line in lines)

@@ -148,6 +148,7 @@ def test_a_refusal_takes_64_MB_and_four_times_the_file(saved, bomb):
     assert peak < 64 * MEGABYTE + 4 * size, f"{peak / MEGABYTE:.0f} MB for {size} bytes"
 
 
+@pytest.mark.slow
 def test_claims_that_the_file_holds_are_loaded_within_the_bound(saved):
     """Two million labels take more than a byte each in the file."""
     as_many_as_the_bytes_allow(saved)

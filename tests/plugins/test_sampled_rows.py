@@ -58,8 +58,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("n_rows", [1, 40, 300])
-@pytest.mark.parametrize("weights_kind", ["signs", "normal"])
+@pytest.mark.parametrize("weights_kind, n_rows", [("normal", 1), ("signs", 40), ("normal", 300)])
 @pytest.mark.parametrize("family, data", CASES)
 def test_rows_do_not_change_the_bits(family, data, weights_kind, n_rows):
     rng = np.random.default_rng(n_rows)

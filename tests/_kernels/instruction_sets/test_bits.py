@@ -63,6 +63,7 @@ def test_kernels_of_every_set_give_the_same_bits(of_this_machine):
     assert_all_equal(of_this_machine)
 
 
+@pytest.mark.slow
 def test_kernels_of_clang_give_the_same_bits(of_this_machine, tmp_path):
     if not shutil.which("clang"):
         pytest.skip("needs clang")
@@ -71,6 +72,7 @@ def test_kernels_of_clang_give_the_same_bits(of_this_machine, tmp_path):
     assert found["plain"] == of_this_machine["plain"]
 
 
+@pytest.mark.slow
 def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
     compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
     for tool in (compiler, emulator):

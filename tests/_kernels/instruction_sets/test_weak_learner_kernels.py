@@ -31,6 +31,7 @@ def plain():
     return hashes("plain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(cpu.available()) - {"plain"}))
 def test_bits_equal_those_of_plain_c(plain, name):
     found = hashes(name)
