@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.held_out.calibration import LOSS_SCALE
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
@@ -359,10 +359,12 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
         if n_rounds == 0:
-            warn_caller(
-                f"no weak learner lowers the objective at C={self.C!r}: all scores are zero; "
-                "raise C"
-            )
+            weights = fit.training.master.class_weights
+            return attributes | {
+                "ensemble_": predict_prior(attributes["ensemble_"], weights, self.C),
+                "best_iteration_": 0,
+                "probability_scale_": LOSS_SCALE,
+            }
         best = stopping.best_round if stopping else n_rounds
         state = training_state(fit.training) if self.warm_start and best == n_rounds else None
         ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out

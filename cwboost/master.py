@@ -75,6 +75,12 @@ class RestrictedMaster:
         _, example_weight, _ = self._problem
         return (self.n_classes - 1) * float(example_weight.sum()) / C
 
+    @property
+    def class_weights(self) -> np.ndarray:
+        """Total weight of the examples of each class, shape (n_classes,)."""
+        counts, example_weight, _ = self._problem
+        return np.add.reduceat(example_weight, np.cumsum(counts) - counts)
+
     def change_C(self, C) -> None:
         """Change C and keep the present columns and coefficients."""
         counts, example_weight, n_threads = self._problem

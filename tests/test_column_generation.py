@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import slow_master
+from sklearn.base import clone
 
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, MultiBoostClassifier, load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
 
@@ -194,16 +195,29 @@ def test_sampled_pricing_gives_no_certificate(vowel):
     assert np.isnan(clf.history_["dual_bound"]).all()
 
 
-def test_no_column_at_all_is_a_warning(vowel):
-    """With a small C the optimum has no columns: the scores are zero, and a warning says so."""
+def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
+    """With a small C the optimum has no columns: shares of classes, and a warning says so."""
     X, y, *_ = vowel
+    X, y = X[y != y[0]], y[y != y[0]]
+    weight = np.where(y == y[-1], 2.0, 1.0)
     clf = CWBoostClassifier(weak_learner="stump", correction="total", C=1e-3, random_state=0)
-    with pytest.warns(UserWarning, match=r"C=0.001: all scores are zero"):
-        clf.fit(X, y)
+    with pytest.warns(UserWarning, match=r"C=0.001: the model predicts the shares.*raise C"):
+        clf.fit(X, y, weight)
     assert clf.stop_reason_ == "optimal"
     assert clf.n_iter_ == 0
-    assert not clf.decision_function(X).any()
-    np.testing.assert_array_equal(clf.predict(X[:3]), clf.classes_[[0, 0, 0]])
+    shares = np.bincount(y, weight)[clf.classes_] / weight.sum()
+    np.testing.assert_allclose(clf.predict_proba(X[:1])[0], shares, rtol=1e-12)
+    assert set(clf.predict(X)) == {y[-1]}
+    clf.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "model").predict_proba(X), clf.predict_proba(X)
+    )
+    clf.set_params(C=1e4, n_estimators=3, warm_start=True).fit(X, y, weight)
+    cold = clone(clf).set_params(warm_start=False).fit(X, y, weight)
+    np.testing.assert_array_equal(clf.decision_function(X), cold.decision_function(X))
+    with pytest.warns(UserWarning, match=r"C=0.001: the model predicts the shares"):
+        shared = MultiBoostClassifier(C=1e-3).fit(X, y, weight)
+    np.testing.assert_allclose(shared.predict_proba(X[:1])[0], shares, rtol=1e-12)
 
 
 def test_a_bad_draw_does_not_end_training():

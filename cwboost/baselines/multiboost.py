@@ -11,6 +11,7 @@ from threadpoolctl import ThreadpoolController
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
+from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.master import LARGEST_C, RestrictedMaster
@@ -216,6 +217,10 @@ class MultiBoostClassifier(BaselineClassifier):
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:
         attributes = super()._fitted_attributes(fit, stop_reason)
+        if attributes["n_iter_"] == 0:
+            weights = fit.training.master.class_weights
+            attributes["ensemble_"] = predict_prior(attributes["ensemble_"], weights, self.C)
+            return attributes
         n_unsolved = fit.training.n_unsolved
         if n_unsolved:
             worst = attributes["history_"]["master_gap"].max()

@@ -38,8 +38,9 @@ class Ensemble:
     edges : ndarray of shape (n_learners,), dtype float64, optional
         The edge with which each learner was priced; what `feature_importances_` weighs by.
     offsets : ndarray of shape (n_rounds + 1, n_scores), dtype float64, optional
-        What the first ``r`` rounds add to the scores of every example, in row ``r``; row 0 is
-        zero. For boosters whose votes for -1 and +1 differ in size. None is zeros.
+        What the first ``r`` rounds add to the scores of every example, in row ``r``. For boosters
+        whose votes for -1 and +1 differ in size, with zeros in row 0, and for a model without
+        rounds, whose one row holds the scores of the class prior. None is zeros.
     """
 
     learners: WeakLearners

@@ -141,7 +141,9 @@ def _regular_target(path) -> str:
     if os.path.lexists(target) and not os.path.isfile(target):
         raise OSError(errno.EINVAL, "not a regular file, which saving would replace", given)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "the folder of the file does not exist", given)
+        raise FileNotFoundError(
+            errno.ENOENT, f"there is no folder {os.path.dirname(given)!r} to save to", given
+        )
     return target
 
 

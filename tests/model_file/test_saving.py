@@ -243,7 +243,7 @@ def test_a_family_that_is_not_registered(quantile, path):
 def test_where_a_model_cannot_be_saved(model, tmp_path):
     """The message names what the caller gave, and nothing is replaced."""
     missing = tmp_path / "no" / "model.cwb"
-    with pytest.raises(FileNotFoundError, match="folder of the file does not exist") as caught:
+    with pytest.raises(FileNotFoundError, match="there is no folder") as caught:
         model.save(missing)
     assert caught.value.filename == str(missing)
     for folder in (tmp_path, f"{tmp_path}{os.sep}", f"{tmp_path}{os.sep}new{os.sep}"):

@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-__all__ = ["LOSS_SCALE", "fit_scale"]
+from cwboost.support.warnings import warn_caller
+
+__all__ = ["LOSS_SCALE", "fit_scale", "predict_prior"]
 
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
 proportional to the square root of P(y | x)."""
+
+
+def predict_prior(ensemble, class_weights, C):
+    """Return an ensemble without columns that predicts the shares of the classes; warn.
+
+    Parameters
+    ----------
+    ensemble : Ensemble without rounds
+    class_weights : ndarray of shape (n_classes,), float64
+        Total weight of the examples of each class.
+    C : float
+        The value at which no column paid.
+
+    Returns
+    -------
+    Ensemble
+        Its offsets are the constant scores of least loss, half the logarithms of the shares: for
+        constant scores b the loss is the sum over c != a of share_a exp(b_c - b_a), and there its
+        gradient vanishes.
+    """
+    warn_caller(
+        f"no weak learner lowers the objective at C={C!r}: the model predicts the shares of the "
+        "classes, whatever the features; raise C"
+    )
+    scores = np.log(class_weights / class_weights.sum()) / LOSS_SCALE
+    return replace(ensemble, offsets=scores[np.newaxis])
 
 
 def fit_scale(scores, y) -> float:
