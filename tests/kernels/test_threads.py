@@ -60,44 +60,42 @@ def test_a_forked_process_trains_and_predicts():
     assert done.stdout.strip() == "0", done.stderr
 
 
-IN_THREAD_OF_CHILD = """
-from threading import Thread
-before = scores()
+FORK_AND_WAIT = """
 pid = os.fork()
 if pid == 0:
     signal.alarm(20)
     warnings.simplefilter("error")
+    os._exit(in_child())
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+IN_THREAD_OF_CHILD = """
+from threading import Thread
+before = scores()
+def in_child():
     found = []
     thread = Thread(target=lambda: found.append(scores()))
     thread.start()
     thread.join()
-    os._exit(0 if found and np.array_equal(found[0], before) else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    return 0 if found and np.array_equal(found[0], before) else 1
 """
-
-
-@needs_fork
-@pytest.mark.slow
-def test_new_threads_of_a_forked_process_have_teams_of_their_own():
-    done = run(IN_THREAD_OF_CHILD)
-    assert done.stdout.strip() == "0", done.stderr
-
-
 FIRST_IN_CHILD = """
-pid = os.fork()
-if pid == 0:
-    signal.alarm(20)
-    warnings.simplefilter("error")
+def in_child():
     scores()
-    os._exit(0)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    return 0
 """
 
 
 @needs_fork
 @pytest.mark.slow
-def test_a_process_forked_before_there_were_threads_has_them_all():
-    done = run(FIRST_IN_CHILD)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(IN_THREAD_OF_CHILD, id="new threads have teams of their own"),
+        pytest.param(FIRST_IN_CHILD, id="forked before there were threads"),
+    ],
+)
+def test_a_forked_process_uses_threads_without_a_warning(program):
+    done = run(program + FORK_AND_WAIT)
     assert done.stdout.strip() == "0", done.stderr
 
 

@@ -1,13 +1,12 @@
 """Every instruction set gives the same bits: kernels in C, and whole fits."""
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import json_under
 
 import cwboost
 from cwboost._kernels.common import cpu
@@ -96,14 +95,7 @@ def fits_of_the_widest():
 
 
 def fits(name):
-    done = subprocess.run(
-        [sys.executable, str(FITS)],
-        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = json_under(name, FITS)
     assert found.pop("instruction set") == name
     assert len(found) >= 8
     return found

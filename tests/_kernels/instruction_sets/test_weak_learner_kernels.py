@@ -1,12 +1,9 @@
 """The kernels of stumps, trees and projections give the same bits under every instruction set."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import json_under
 
 from cwboost._kernels.common import cpu
 
@@ -14,14 +11,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / "support" / "kernel_bits.py"
 
 
 def hashes(name):
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM)],
-        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = json_under(name, PROGRAM)
     assert found["instruction_set"] == name
     return found["hashes"]
 
