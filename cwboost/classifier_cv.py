@@ -1,4 +1,4 @@
-"""`CWBoostClassifierCV`: cross-validation of C along a path of warm starts."""
+"""`CWBoostClassifierCV`: cross-validation of C, along a path of warm starts if it can be."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -19,35 +20,44 @@ __all__ = ["CWBoostClassifierCV"]
 
 
 class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
-    """`CWBoostClassifier` with C chosen by cross-validation along a path of warm starts.
+    """`CWBoostClassifier` with C chosen by cross-validation.
 
-    On each fold, training starts with the smallest C; each larger C continues from the columns
-    and coefficients of the previous one and adds a few rounds. The final model is trained along
-    the same path on all examples up to the chosen C, and then with that C up to the estimator's
-    ``n_estimators`` rounds: a few rounds suffice to choose C, but not to reach its lowest error.
+    With total correction the values of C share one path of warm starts. On each fold, training
+    starts with the smallest C; each larger C continues from the columns and coefficients of the
+    previous one and adds a few rounds. The final model is trained along the same path on all
+    examples up to the chosen C, and then with that C up to the estimator's ``n_estimators`` rounds:
+    a few rounds suffice to choose C, but not to reach its lowest error.
+
+    Stage-wise training never corrects the coefficients of an earlier C, so each C is a separate
+    fit of ``n_estimators`` rounds.
 
     Parameters
     ----------
     estimator : CWBoostClassifier or None, default=None
-        Provides all parameters except C; ``correction`` must be "total", since stage-wise training
-        does not correct the coefficients from an earlier C. None uses the defaults.
+        Provides all parameters except C; ``early_stopping`` must be False if ``correction`` is
+        "total". None uses the defaults.
     Cs : array-like of float, default=(1e2, 1e3, 1e4, 1e5)
         Values of C, > 0; the order does not matter.
     rounds_per_C : int or "auto", default="auto"
         Number of rounds that each further C adds; "auto" is a tenth of the estimator's
         ``n_estimators``. With more rounds, scores of larger C are closer to those of separate fits.
+        Stage-wise training does not use it.
     cv : int, cross-validation generator or iterable, default=5
     n_jobs : int or None, default=None
         Number of folds trained at a time.
+    scoring : str, callable or None, default=None
+        Scorer of scikit-learn by which C is chosen, such as "neg_log_loss" or
+        "balanced_accuracy"; None is accuracy.
 
     Attributes
     ----------
     C_ : float
-        The value of best mean accuracy on the held-out folds, the smallest in case of ties.
+        The value of best mean score on the held-out folds, the smallest in case of ties.
     Cs_ : ndarray of shape (n_Cs,), float64
         Values tried, ascending.
     scores_ : ndarray of shape (n_Cs, n_folds), float64
-        Accuracy on the held-out part.
+        Score on the held-out part.
+    scorer_ : callable
     best_estimator_ : CWBoostClassifier
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
@@ -62,12 +72,14 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         rounds_per_C="auto",
         cv=5,
         n_jobs=None,
+        scoring=None,
     ):
         self.estimator = estimator
         self.Cs = Cs
         self.rounds_per_C = rounds_per_C
         self.cv = cv
         self.n_jobs = n_jobs
+        self.scoring = scoring
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -84,12 +96,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     def _checked(self) -> tuple[CWBoostClassifier, np.ndarray, int]:
         """Check the parameters; return template, ascending values of C and rounds per C."""
         template = self._template()
-        if template.correction != "total":
-            raise ValueError(
-                "estimator must have correction='total' for a path over C, got "
-                f"correction={template.correction!r}"
-            )
-        if template.early_stopping:
+        if template.early_stopping and template.correction == "total":
             raise ValueError("estimator must have early_stopping=False for a path over C")
         Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if Cs.ndim != 1 or len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
@@ -113,6 +120,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self
         """
         template, Cs, rounds = self._checked()
+        scorer = check_scoring(template, self.scoring)
         template._prepare(X, y, sample_weight)  # the checks and messages of the classifier
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -121,14 +129,15 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         rows = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_path)(template, Cs, rounds, rows, y, sample_weight, *fold)
+            delayed(_score_path)(template, Cs, rounds, scorer, rows, y, sample_weight, *fold)
             for fold in folds
         )
-        self.Cs_, self.scores_ = Cs, np.array(scores).T
+        self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
         best = int(np.argmax(self.scores_.mean(axis=1)))
         self.C_ = float(Cs[best])
-        *_, model = clone(template)._fit_path(
-            rows, y, sample_weight, Cs[: best + 1], rounds, at_least=template.n_estimators
+        needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
+        *_, model = _models(
+            template, needed, rounds, rows, y, sample_weight, at_least=template.n_estimators
         )
         self.best_estimator_ = model
         self.classes_ = model.classes_
@@ -147,6 +156,17 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
 
+    def predict_log_proba(self, X):
+        """As `CWBoostClassifier.predict_log_proba`."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_log_proba(X)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the score of `scoring`, by default the accuracy."""
+        check_is_fitted(self)
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self.scorer_(self.best_estimator_, X, y, **weight)
+
     def decision_function(self, X):
         """As `CWBoostClassifier.decision_function`."""
         check_is_fitted(self)
@@ -164,12 +184,22 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.best_estimator_.save(path, staged=staged)
 
 
-def _score_path(template, Cs, rounds, X, y, sample_weight, train, test):
-    """Return the accuracy on the held-out rows after each C."""
+def _models(template, Cs, rounds, X, y, sample_weight, at_least=0):
+    """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise."""
+    if template.correction == "total":
+        yield from clone(template)._fit_path(X, y, sample_weight, Cs, rounds, at_least=at_least)
+    else:
+        for C in Cs:
+            yield clone(template).set_params(C=float(C)).fit(X, y, sample_weight)
+
+
+def _score_path(template, Cs, rounds, scorer, X, y, sample_weight, train, test):
+    """Return the score on the held-out rows after each C."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    weight = None if sample_weight is None else sample_weight[train]
-    test_weight = None if sample_weight is None else sample_weight[test]
+    weight, test_weight = None, {}
+    if sample_weight is not None:
+        weight, test_weight = sample_weight[train], {"sample_weight": sample_weight[test]}
     return [
-        model.score(X_test, y[test], sample_weight=test_weight)
-        for model in clone(template)._fit_path(X_train, y[train], weight, Cs, rounds)
+        scorer(model, X_test, y[test], **test_weight)
+        for model in _models(template, Cs, rounds, X_train, y[train], weight)
     ]

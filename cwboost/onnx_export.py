@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE
+from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.support.extras import extra
 
@@ -22,7 +23,7 @@ __all__ = ["to_onnx"]
 OPSET, ML_OPSET = 17, 3
 
 
-def to_onnx(classifier, *, n_estimators=None):
+def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
     """Convert a fitted classifier to an ONNX model.
 
     Parameters
@@ -31,13 +32,16 @@ def to_onnx(classifier, *, n_estimators=None):
         The families of cwboost (stumps, trees and projections) implement it.
     n_estimators : int, optional
         Use the first rounds only.
+    input_dtype : {"float64", "float32"}, default="float64"
+        Type of the input. Labels and scores on float32 features equal those of cwboost on the same
+        float32 features.
 
     Returns
     -------
     onnx.ModelProto
-        Input ``X``, float64 of shape (n_samples, n_features). Outputs ``label``, of the labels'
-        type; ``scores``, float64 of shape (n_samples, n_classes), two columns for two classes;
-        and ``probabilities``, of the same shape.
+        Input ``X``, of type `input_dtype` and shape (n_samples, n_features). Outputs ``label``, of
+        the labels' type; ``scores``, float64 of shape (n_samples, n_classes), two columns for two
+        classes; and ``probabilities``, of the same shape.
 
     Raises
     ------
@@ -62,7 +66,8 @@ def to_onnx(classifier, *, n_estimators=None):
         _rule(classifier, method, known)
         for method, known in (("_class_scores", CLASS_SCORES), ("_logits", LOGITS))
     )
-    graph = _Graph(onnx)
+    check_choice("input_dtype", input_dtype, ("float64", "float32"))
+    graph = _Graph(onnx, input_dtype)
     ensemble = classifier.ensemble_
     n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
     coef = ensemble.coef(n_estimators)
@@ -96,11 +101,19 @@ def _rule(classifier, method, known):
 
 
 class _Graph:
-    """Builder of a model: collects nodes and constants."""
+    """Builder of a model: collects nodes and constants.
 
-    def __init__(self, onnx):
+    `features` names the input as float64, in which thresholds are compared and directions summed.
+    """
+
+    def __init__(self, onnx, input_dtype: str):
         self.onnx = onnx
         self.nodes, self.constants = [], []
+        self.input_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(input_dtype))
+        double = onnx.TensorProto.DOUBLE
+        self.features = "X"
+        if self.input_type != double:
+            self.features = self.add("Cast", ["X"], "features", to=double)
 
     def constant(self, name: str, value) -> str:
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
@@ -117,7 +130,7 @@ class _Graph:
         graph = helper.make_graph(
             self.nodes,
             "cwboost",
-            [helper.make_tensor_value_info("X", double, ["n", classifier.n_features_in_])],
+            [helper.make_tensor_value_info("X", self.input_type, ["n", classifier.n_features_in_])],
             [
                 helper.make_tensor_value_info("label", labels, ["n"]),
                 helper.make_tensor_value_info("scores", double, ["n", n_classes]),
@@ -134,7 +147,7 @@ class _Graph:
 
 def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
     """Add nodes for the outputs of the weak learners, one column per learner, as float64."""
-    features = "X"
+    features = graph.features
     if trees.directions is not None:
         if trees.mean is not None:
             features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")
@@ -194,7 +207,7 @@ def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: st
 def _zeros(graph: _Graph) -> str:
     """Add nodes for a column of zeros, one per row of X: outputs of a model without learners."""
     first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
-    column = graph.add("Slice", ["X", *first], "column")
+    column = graph.add("Slice", [graph.features, *first], "column")
     return graph.add(
         "Where",
         [

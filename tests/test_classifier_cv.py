@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -139,6 +141,20 @@ def test_sample_weight_and_parallel_folds(vowel):
     assert not np.array_equal(one.decision_function(X), other.decision_function(X))
 
 
+def test_stage_wise_training_is_chosen_by_any_score(vowel):
+    X, y = vowel
+    template = CWBoostClassifier("stump", correction="stagewise", n_estimators=5, random_state=0)
+    folds = KFold(2, shuffle=True, random_state=3)
+    cv = CWBoostClassifierCV(template, Cs=(10.0, 1e4), cv=folds, scoring="neg_log_loss").fit(X, y)
+    for C, scores in zip(cv.Cs_, cv.scores_):
+        for score, (train, test) in zip(scores, folds.split(X)):
+            clf = clone(template).set_params(C=C).fit(X[train], y[train])
+            assert score == -log_loss(y[test], clf.predict_proba(X[test]))
+    clf = clone(template).set_params(C=cv.C_).fit(X, y)
+    np.testing.assert_array_equal(cv.decision_function(X), clf.decision_function(X))
+    assert cv.score(X, y) == -log_loss(y, cv.predict_proba(X))
+
+
 def test_the_chosen_C_is_saved(vowel, tmp_path):
     X, y = vowel
     cv = CWBoostClassifierCV(
@@ -161,15 +177,7 @@ def test_the_chosen_C_is_saved(vowel, tmp_path):
         ({"rounds_per_C": 0}, ValueError, "rounds_per_C must be"),
         ({"rounds_per_C": 2.5}, TypeError, "rounds_per_C must be an integer"),
         ({"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
-        (
-            {
-                "estimator": CWBoostClassifier(
-                    weak_learner="stump", learning_rate=1.0, correction="stagewise"
-                )
-            },
-            ValueError,
-            "estimator must have correction='total'",
-        ),
+        ({"scoring": "gini"}, ValueError, "'scoring' parameter"),
         (
             {
                 "estimator": CWBoostClassifier(

@@ -66,6 +66,22 @@ def test_labels_and_scores_agree_on_real_data(name, family):
     assert_same_answers(clf.fit(X[::2], y[::2]), X)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_float32_features(family):
+    """Between a float32 value and its float64 neighbours lies many a threshold."""
+    X, y = load_iris(return_X_y=True)
+    narrow = X.astype(np.float32)
+    clf = CWBoostClassifier(family, correction="total", n_estimators=15, random_state=0)
+    clf.fit(narrow, y)
+    model = to_onnx(clf, input_dtype="float32").SerializeToString()
+    session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    label, scores, _ = session.run(None, {"X": narrow})
+    np.testing.assert_array_equal(label, clf.predict(narrow))
+    np.testing.assert_allclose(scores, clf.decision_function(narrow), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="input_dtype must be one of"):
+        to_onnx(clf, input_dtype="half")
+
+
 @pytest.mark.parametrize("family", ["stump", "tree"])
 def test_missing_values(family):
     X, y = load_iris(return_X_y=True)

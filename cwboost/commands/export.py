@@ -17,6 +17,9 @@ def add_arguments(parser) -> None:
     """Declare the arguments."""
     parser.add_argument("model", type=Path, help="file written by cwboost fit")
     parser.add_argument("--onnx", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument(
+        "--float32", action="store_true", help="features are float32 (default: float64)"
+    )
     parser.add_argument("--rounds", type=int, help="use the first rounds only (default: all)")
 
 
@@ -30,7 +33,11 @@ def run(args) -> int:
     if not args.onnx.absolute().parent.is_dir():
         raise CommandError(f"{args.onnx}: its folder does not exist")
     try:
-        converted = to_onnx(classifier, n_estimators=args.rounds)
+        converted = to_onnx(
+            classifier,
+            n_estimators=args.rounds,
+            input_dtype="float32" if args.float32 else "float64",
+        )
     except (NotImplementedError, TypeError) as error:
         raise CommandError(f"{args.model}: {error}") from error
     args.onnx.write_bytes(converted.SerializeToString())
