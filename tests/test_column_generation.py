@@ -5,7 +5,7 @@ import pytest
 import slow_master
 from sklearn.base import clone
 
-from cwboost import CWBoostClassifier, MultiBoostClassifier, load_model
+from cwboost import CWBoostClassifier, load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
 
@@ -215,9 +215,6 @@ def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
     clf.set_params(C=1e4, n_estimators=3, warm_start=True).fit(X, y, weight)
     cold = clone(clf).set_params(warm_start=False).fit(X, y, weight)
     np.testing.assert_array_equal(clf.decision_function(X), cold.decision_function(X))
-    with pytest.warns(UserWarning, match=r"C=0.001: the model predicts the shares"):
-        shared = MultiBoostClassifier(C=1e-3).fit(X, y, weight)
-    np.testing.assert_allclose(shared.predict_proba(X[:1])[0], shares, rtol=1e-12)
 
 
 def test_a_bad_draw_does_not_end_training():
