@@ -6,7 +6,7 @@ from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
-from cwboost.kernels.projector import Projector, orthonormal_rows, seeded_directions
+from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
@@ -28,6 +28,7 @@ __all__ = [
     "canonical_csr",
     "orthonormal_rows",
     "readable",
+    "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
     "usable_threads",

@@ -11,10 +11,11 @@ from cwboost._kernels.projections.projection import (
     fill_directions,
     orthogonalise,
 )
+from cwboost._kernels.projections.ridge import solve_in_place
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["Projector", "orthonormal_rows", "seeded_directions"]
+__all__ = ["Projector", "orthonormal_rows", "ridge_solve", "seeded_directions"]
 
 
 class Projector:
@@ -110,3 +111,39 @@ def orthonormal_rows(A) -> np.ndarray:
         A itself. Unlike LAPACK routines, this gives the same bits on every machine.
     """
     return orthogonalise(A)
+
+
+def ridge_solve(S, B, ridge) -> np.ndarray:
+    """Return the solution of ``(S + ridge I) Z = B`` by Cholesky's method.
+
+    Unlike LAPACK routines, this gives the same bits on every machine. It costs
+    ``d**3 / 6 + d**2 m`` multiplications.
+
+    Parameters
+    ----------
+    S : ndarray of shape (d, d), dtype float64
+        Symmetric and positive semi-definite; only its upper triangle is read.
+    B : ndarray of shape (d, m), dtype float64
+    ridge : float, > 0
+        Doubled until rounding errors of S do not make a pivot negative.
+
+    Returns
+    -------
+    ndarray of shape (d, m), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If S or B is not finite, or the ridge is not positive.
+    """
+    S, B = np.asarray(S, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    if not (np.isfinite(S).all() and np.isfinite(B).all()):
+        raise ValueError("S and B must be finite")
+    if not 0 < ridge < np.inf:
+        raise ValueError(f"ridge must be > 0, got {ridge!r}")
+    while True:
+        factor, solution = np.array(S, order="C"), np.array(B, order="C")
+        factor[np.diag_indices(len(S))] += ridge
+        if solve_in_place(factor, solution):
+            return solution
+        ridge *= 2

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cwboost.kernels import orthonormal_rows, seeded_directions
 
-__all__ = ["CONSTANT", "DRAWS", "SEEDED", "STORED", "Drawn"]
+__all__ = ["CONSTANT", "DRAWS", "SEEDED", "STORED", "Drawn", "RandomDirections"]
 
 CONSTANT, SEEDED, STORED = 0, 1, 2
 
@@ -150,3 +150,25 @@ DRAWS = {
     "difference": difference,
 }
 """Functions that draw a batch: ``draw(rng, n, *, density, X, scale, weights) -> Drawn``."""
+
+
+class RandomDirections:
+    """Draws of one kind for one training matrix.
+
+    Parameters
+    ----------
+    draw : callable
+        An entry of `DRAWS`.
+    n_projections : int
+    density : float
+    X, centre, scale, n_threads
+        As for `cwboost.plugins.projections.discriminants.Discriminants`.
+    """
+
+    def __init__(self, draw, n_projections, density, X, centre, scale, n_threads):
+        self._draw = draw
+        self._n_projections = n_projections
+        self._of_data = {"density": density, "X": X, "scale": scale}
+
+    def draw(self, rng, weights) -> Drawn:
+        return self._draw(rng, self._n_projections, weights=weights, **self._of_data)

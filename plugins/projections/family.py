@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from cwboost.plugins.projections.directions import DRAWS, Drawn
+from cwboost.plugins.projections.directions import DRAWS, Drawn, RandomDirections
+from cwboost.plugins.projections.discriminants import Discriminants
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.standardise import centre_and_scale
 from scipy import sparse
@@ -14,6 +16,8 @@ import cwboost
 from cwboost.kernels import Projector, SortedFeatures, canonical, readable
 
 __all__ = ["ProjectionFamily", "ProjectionPricer"]
+
+KINDS = (*DRAWS, "discriminant")
 
 
 class ProjectionFamily(cwboost.WeakLearnerFamily):
@@ -24,18 +28,28 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
 
     Parameters
     ----------
-    n_projections : int, default=100
-        Number of directions per round.
-    kind : {"gaussian", "sparse", "orthogonal", "difference"}, default="gaussian"
+    n_projections : int or None, default=None
+        Number of directions per round; None is 100. Not with "discriminant", whose number is that
+        of the targets.
+    kind : {"gaussian", "sparse", "orthogonal", "difference", "discriminant"}, default="gaussian"
         Distribution of a direction, in standardised features. "gaussian": independent normal
         entries. "sparse": -1 and +1 with probability ``density / 2`` each, else 0. "orthogonal":
         normal vectors made orthogonal, up to `n_features` at a time. "difference": the difference
         of two training examples of different classes; a target is drawn, then an example of
         positive and one of negative weight, each with probability proportional to its weight, so
-        that directions join examples that are hard to tell apart.
+        that directions join examples that are hard to tell apart. "discriminant": one ridge
+        discriminant per target, on features drawn for the round, which separates the examples of
+        positive from those of negative weight.
     density : float or None, default=None
         Share of non-zero entries of "sparse" directions, in (0, 1]; None is
         ``1 / sqrt(n_features)``.
+    max_features : int, float, "sqrt", "auto" or None, default="auto"
+        Number of features of a "discriminant": "auto" is half of them, at most 256; an int is that
+        number, a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes
+        all.
+    shrinkage : float, default=0.1
+        Greater than 0. Ridge of a "discriminant": what is added to the variances of the
+        standardised features, which are 1.
 
     Notes
     -----
@@ -44,36 +58,81 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
     Missing values are not supported.
 
     A learner of kind "gaussian" or "sparse" is stored as a seed and a threshold, and its entries
-    are computed again by integer arithmetic. "orthogonal" and "difference" store the chosen
-    directions (one per learner, not `n_projections`) in float32, since computing them again would
-    take the whole batch or the training examples.
+    are computed again by integer arithmetic. The other kinds store the chosen directions (one per
+    learner, not `n_projections`) in float32, since computing them again would take the whole batch
+    or the training examples.
+
+    With n examples, d features, k of them drawn, and K targets, a round of "discriminant" costs
+    ``n k K`` multiplications for the means of the groups, ``k**3 / 6 + k**2 K`` for the solutions,
+    ``n d K`` for the projections and ``n K`` for each of their sorting passes. The covariance
+    matrix is computed from at most 2,048 examples, once, or in each round if there are more than
+    1,024 features. X is not copied; if it is sparse, its transpose is kept.
     """
 
     name = "projection"
     api_version = 1
     learners_type = ProjectionLearners
 
-    def __init__(self, n_projections=100, kind="gaussian", density=None):
+    def __init__(
+        self,
+        n_projections=None,
+        kind="gaussian",
+        density=None,
+        max_features="auto",
+        shrinkage=0.1,
+    ):
         self.n_projections = n_projections
         self.kind = kind
         self.density = density
+        self.max_features = max_features
+        self.shrinkage = shrinkage
 
     @property
     def capabilities(self):
         return cwboost.Capabilities(sparse_input=True)
 
     def bind(self, X, context):
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            raise ValueError(f"kind: expected one of {KINDS}, got {self.kind!r}")
+        self._check_number()
         density = self._checked_density(X.shape[1])
-        return ProjectionPricer(X, DRAWS[self.kind], self.n_projections, density, context)
+        shrinkage = self._checked_shrinkage()
+        n_drawn = self._n_drawn(X.shape[1])
+        if self.kind == "discriminant":
+            return ProjectionPricer(X, context, partial(Discriminants, n_drawn, shrinkage))
+        n = 100 if self.n_projections is None else self.n_projections
+        return ProjectionPricer(X, context, partial(RandomDirections, DRAWS[self.kind], n, density))
 
-    def _checked_density(self, n_features):
-        n, density = self.n_projections, self.density
+    def _check_number(self):
+        n = self.n_projections
+        if n is None:
+            return
         if isinstance(n, bool) or not isinstance(n, Integral):
-            raise TypeError(f"n_projections: expected an int, got {n!r}")
+            raise TypeError(f"n_projections: expected an int or None, got {n!r}")
         if n < 1:
             raise ValueError(f"n_projections: expected at least 1, got {n!r}")
-        if not isinstance(self.kind, str) or self.kind not in DRAWS:
-            raise ValueError(f"kind: expected one of {sorted(DRAWS)}, got {self.kind!r}")
+        if self.kind == "discriminant":
+            raise ValueError(
+                f"n_projections: expected None with kind='discriminant', got {n!r}; it draws one "
+                "direction per target"
+            )
+
+    def _n_drawn(self, n_features):
+        """Return the number of features of a discriminant."""
+        if isinstance(self.max_features, str) and self.max_features == "auto":
+            return min(256, max(1, n_features // 2))
+        return cwboost.count_max_features(self.max_features, n_features)
+
+    def _checked_shrinkage(self):
+        shrinkage = self.shrinkage
+        if isinstance(shrinkage, bool) or not isinstance(shrinkage, Real):
+            raise TypeError(f"shrinkage: expected a number > 0, got {shrinkage!r}")
+        if not 0 < shrinkage < np.inf:
+            raise ValueError(f"shrinkage: expected a number > 0, got {shrinkage!r}")
+        return float(shrinkage)
+
+    def _checked_density(self, n_features):
+        density = self.density
         if density is None:
             return 1 / np.sqrt(n_features)
         if isinstance(density, bool) or not isinstance(density, Real):
@@ -88,21 +147,19 @@ class ProjectionPricer(cwboost.Pricer):
 
     releases_gil = True
 
-    def __init__(self, X, draw, n_projections, density, context):
+    def __init__(self, X, context, make_directions):
         self.n_samples, self._n_features = X.shape
         # CSR: rows are projected and, for differences, looked up.
         X = canonical(X) if sparse.issparse(X) else readable(X)
         self._X = X.tocsr() if sparse.issparse(X) else X
-        self._draw = draw
-        self._n_projections = n_projections
-        self._density = density
         self._random_state = context.random_state
         self._n_threads = context.n_threads
         self._centre, self._scale = centre_and_scale(X)
+        self._directions = make_directions(self._X, self._centre, self._scale, self._n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
         drawn, directions = self._drawn(weights)
-        if not self._is_less_work(request.rows, len(weights)):
+        if not self._is_less_work(request.rows, len(drawn), len(weights)):
             return self._priced(drawn, self._projected(directions).search(weights))
         # Only the winners need the examples that do not count: for outputs and thresholds.
         kept = self._projected(directions, request.rows).search(weights[:, request.rows])
@@ -118,22 +175,15 @@ class ProjectionPricer(cwboost.Pricer):
 
     def _drawn(self, weights):
         """Return what was drawn, and the directions in its columns."""
-        drawn = self._draw(
-            self._random_state,
-            self._n_projections,
-            density=self._density,
-            X=self._X,
-            scale=self._scale,
-            weights=weights,
-        )
+        drawn = self._directions.draw(self._random_state, weights)
         return drawn, drawn.directions(self._scale)
 
-    def _is_less_work(self, rows, n_targets):
+    def _is_less_work(self, rows, n_directions, n_targets):
         """Whether some rows in all directions, then all rows in a few, are fewer projections."""
         if rows is None:
             return False
-        some, few = len(rows) * self._n_projections, self.n_samples * n_targets
-        return some + few < self.n_samples * self._n_projections
+        some, few = len(rows) * n_directions, self.n_samples * n_targets
+        return some + few < self.n_samples * n_directions
 
     def _projected(self, directions, rows=None):
         """Return the sorted projections of some examples, all by default."""

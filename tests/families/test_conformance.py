@@ -22,6 +22,7 @@ SETTINGS = {
         {"n_projections": 20, "kind": "sparse", "density": 1.0},
         {"n_projections": 9, "kind": "orthogonal"},
         {"n_projections": 8, "kind": "difference"},
+        {"kind": "discriminant"},
     ],
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},

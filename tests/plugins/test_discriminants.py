@@ -1,0 +1,121 @@
+"""Discriminant directions of the projection family, against the formula computed by NumPy."""
+
+import numpy as np
+import pytest
+from cwboost.plugins.projections import ProjectionFamily, discriminants
+from cwboost.plugins.projections.standardise import centre_and_scale
+from scipy import sparse
+
+import cwboost
+from cwboost.kernels import ridge_solve
+
+
+def bind(X, n_targets, n_threads=1, **parameters):
+    context = cwboost.BindContext(
+        n_targets=n_targets, random_state=np.random.default_rng(3), n_threads=n_threads
+    )
+    return ProjectionFamily(kind="discriminant", **parameters).bind(X, context)
+
+
+def by_formula(X, weights, shrinkage):
+    centre, scale = centre_and_scale(X)
+    Z = (X - centre) * scale
+    S = Z.T @ Z / len(Z) + shrinkage * np.eye(X.shape[1])
+    directions = []
+    for w in weights:
+        positive, negative = np.maximum(w, 0), np.maximum(-w, 0)
+        difference = positive @ Z / positive.sum() - negative @ Z / negative.sum()
+        direction = np.linalg.solve(S, difference)
+        directions.append(direction / np.abs(direction).max())
+    return np.array(directions)
+
+
+@pytest.mark.parametrize("kept", [discriminants.KEPT, 3])
+def test_directions_are_ridge_discriminants(monkeypatch, kept):
+    monkeypatch.setattr(discriminants, "KEPT", kept)
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(5, 2, size=(300, 9)), rng.normal(size=(4, 300))
+    learners = bind(X, 4, max_features=None, shrinkage=0.3).price(weights).learners
+    expected = by_formula(X, weights, 0.3)
+    # A target may take the direction of another one.
+    found = learners.drawn.stored.toarray()
+    assert (np.abs(found[:, None] - expected).max(axis=2).min(axis=1) < 1e-4).all()
+
+
+def test_a_round_draws_its_features():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(200, 12)), rng.normal(size=(3, 200))
+    pricer = bind(X, 3, max_features=5)
+    used = [pricer.price(weights).learners.drawn.stored.toarray() != 0 for _ in range(2)]
+    for rows in used:
+        assert (rows == rows[0]).all() and rows[0].sum() == 5
+    assert (used[0][0] != used[1][0]).any()
+
+
+def test_a_plane_between_two_classes_is_found_in_one_round():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 6))
+    signs = np.sign(X @ [1, -2, 3, 1, 1, -1])
+    priced = bind(X, 1, max_features=None, shrinkage=1e-3).price(signs[None])
+    assert priced.edges[0] > 0.96 * 400
+    assert bind(X, 1, max_features=1).price(signs[None]).edges[0] < 0.7 * 400
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_sparse_dense_and_threads_give_the_same_bits(dtype):
+    rng = np.random.default_rng(2)
+    X = (rng.integers(0, 250, (257, 90)) * (rng.random((257, 90)) < 0.3)).astype(dtype)
+    X[:, 5] = 3  # a feature that does not vary
+    weights = rng.normal(size=(5, 257))
+    first, *others = (
+        bind(data, 5, n_threads).price(weights)
+        for data, n_threads in ((X, 1), (X, 2), (np.asfortranarray(X), 1), (sparse.csr_array(X), 2))
+    )
+    for other in others:
+        np.testing.assert_array_equal(other.outputs, first.outputs)
+        np.testing.assert_array_equal(other.edges, first.edges)
+        for name, array in first.learners.arrays().items():
+            np.testing.assert_array_equal(other.learners.arrays()[name], array)
+    np.testing.assert_array_equal(
+        first.learners.outputs(X), cwboost.unpack_outputs(first.outputs, 257)
+    )
+
+
+def test_degenerate_weights_and_features():
+    X = np.zeros((20, 3))
+    constant = bind(X, 2).price(np.ones((2, 20)))
+    np.testing.assert_array_equal(constant.edges, [20, 20])
+    X = np.column_stack([np.arange(20.0), np.arange(20.0), np.zeros(20)])
+    weights = np.vstack([np.ones(20), np.zeros(20), np.repeat([-1, 1], 10)])
+    found = bind(X, 3, max_features=None, shrinkage=1e-12).price(weights)
+    np.testing.assert_array_equal(found.edges, [20, 0, 20])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_projections": 5}, ValueError, "n_projections: expected None .* got 5"),
+        ({"shrinkage": 0}, ValueError, "shrinkage: expected a number > 0, got 0"),
+        ({"shrinkage": "auto"}, TypeError, "shrinkage: expected a number > 0, got 'auto'"),
+        ({"max_features": 0.0}, ValueError, "max_features: expected"),
+    ],
+)
+def test_bad_parameters(parameters, error, message):
+    with pytest.raises(error, match=message):
+        bind(np.eye(3), 1, **parameters)
+
+
+def test_ridge_solve():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(40, 11)), rng.normal(size=(11, 3))
+    S = A.T @ A
+    expected = np.linalg.solve(S + 0.5 * np.eye(11), B)
+    np.testing.assert_allclose(ridge_solve(S, B, 0.5), expected, rtol=1e-9)
+    np.testing.assert_allclose(ridge_solve(np.triu(S), B.T.copy().T, 0.5), expected, rtol=1e-9)
+    # The ridge grows until the matrix is positive definite.
+    np.testing.assert_allclose(ridge_solve(-np.eye(2), np.eye(2), 0.75), 2 * np.eye(2))
+    assert ridge_solve(np.eye(2), np.empty((2, 0)), 1.0).shape == (2, 0)
+    with pytest.raises(ValueError, match="S and B must be finite"):
+        ridge_solve(S * np.nan, B, 1.0)
+    with pytest.raises(ValueError, match="ridge must be > 0, got 0"):
+        ridge_solve(S, B, 0)
