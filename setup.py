@@ -4,10 +4,15 @@ Environment:
     CWBOOST_CYTHON_DEBUG=1   bounds checks and friends on (slow; for development and one CI pass)
     CWBOOST_NO_OPENMP=1      build without OpenMP even where the compiler has it
     CWBOOST_ANNOTATE=1       write Cython's annotated HTML beside the generated C
+    CC, CFLAGS, LDFLAGS      the compiler and flags of its own, such as where OpenMP is on macOS
+
+On Windows the compiler is Clang of MinGW-w64, named by CC. MSVC's cl.exe lacks the vector types of
+the kernels, and GCC does not align the stack for AVX there.
 """
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +24,7 @@ from setuptools import Extension, setup
 
 KERNELS = sorted(Path("cwboost/_kernels").rglob("*.pyx"))
 DEBUG = os.environ.get("CWBOOST_CYTHON_DEBUG", "0") == "1"
+WINDOWS = sys.platform == "win32"
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -50,12 +56,14 @@ def openmp_flags():
     candidates = [(["-fopenmp"], ["-fopenmp"])]
     if sys.platform == "darwin":
         candidates.append((["-Xpreprocessor", "-fopenmp"], ["-lomp"]))
-    compiler = (os.environ.get("CC") or "cc").split()
+    compiler = shlex.split(os.environ.get("CC") or ("clang" if WINDOWS else "cc"))
+    own = [shlex.split(os.environ.get(name, "")) for name in ("CFLAGS", "LDFLAGS")]
     for compile_args, link_args in candidates:
         with tempfile.TemporaryDirectory() as folder:
-            source, program = Path(folder, "probe.c"), Path(folder, "probe")
+            source, program = Path(folder, "probe.c"), Path(folder, "probe.exe")
             source.write_text(OPENMP_PROBE)
-            command = [*compiler, *compile_args, str(source), "-o", str(program), *link_args]
+            sources = [*own[0], *compile_args, str(source), "-o", str(program)]
+            command = [*compiler, *sources, *own[1], *link_args]
             try:
                 subprocess.run(command, check=True, capture_output=True)
                 subprocess.run([str(program)], check=True, capture_output=True)
@@ -111,5 +119,7 @@ def modules():
 
 setup(
     ext_modules=modules(),
-    options={"build_ext": {"parallel": os.cpu_count()}},
+    options={
+        "build_ext": {"parallel": os.cpu_count(), **({"compiler": "mingw32"} if WINDOWS else {})}
+    },
 )
