@@ -105,7 +105,7 @@ class SortedFeatures:
         self._search = SharedStumpSearch(columns)
         self._all = np.arange(self.n_features, dtype=np.int64)
 
-    def search(self, weights, features=None) -> FoundStumps:
+    def search(self, weights, features=None, rows=None) -> FoundStumps:
         """Return the stump with the largest edge for every target, by exact search.
 
         Parameters
@@ -114,6 +114,11 @@ class SortedFeatures:
             Signed weights, finite; the last axis is contiguous, rows may be padded.
         features : ndarray of int, default=None
             Features to search; None means all. The constant stumps are always included.
+        rows : ndarray of shape (n_rows,), dtype int64, default=None
+            Ascending indices of the only examples whose weights are not zero; None if all may
+            count. The result is the same, in less time if the rows are few. The first search with
+            rows takes two more bytes (four beyond 65,536 examples) per entry of the features that
+            are not mostly constant.
 
         Returns
         -------
@@ -125,12 +130,13 @@ class SortedFeatures:
         Raises
         ------
         ValueError
-            If `weights` have another shape, or the sum of their absolute values is not finite.
+            If `weights` have another shape, or the sum of their absolute values is not finite, or
+            `rows` do not ascend or are out of range.
         """
-        weights = self._weights(weights)
-        return FoundStumps(
-            *self._search.search(weights, self._columns(features), self._values, self.n_threads)
-        )
+        given = self._weights(weights), self._columns(features), self._values, self.n_threads
+        if rows is None:
+            return FoundStumps(*self._search.search(*given))
+        return FoundStumps(*self._search.search_rows(*given, self._rows(rows)))
 
     def search_shared(self, weights, features=None) -> FoundStumps:
         """Return the stump with the largest sum of absolute edges over targets, by exact search.
@@ -167,6 +173,14 @@ class SortedFeatures:
                 f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"
             )
         return features
+
+    def _rows(self, rows) -> np.ndarray:
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        if rows.ndim != 1 or (rows[1:] <= rows[:-1]).any():
+            raise ValueError("rows must be one-dimensional and ascend")
+        if rows.size and not (rows[0] >= 0 and rows[-1] < self.n_samples):
+            raise ValueError(f"rows must be in [0, {self.n_samples}), got {rows[0]}..{rows[-1]}")
+        return rows
 
     def _weights(self, weights) -> np.ndarray:
         weights = np.asarray(weights, dtype=np.float64)

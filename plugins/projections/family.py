@@ -158,20 +158,22 @@ class ProjectionPricer(cwboost.Pricer):
         self._directions = make_directions(self._X, self._centre, self._scale, self._n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
+        return self._best(SortedFeatures.search, weights, request.rows)
+
+    def price_shared(self, weights, request=cwboost.PricingRequest()):
+        return self._best(SortedFeatures.search_shared, weights, request.rows)
+
+    def _best(self, search, weights, rows):
         drawn, directions = self._drawn(weights)
-        if not self._is_less_work(request.rows, len(drawn), len(weights)):
-            return self._priced(drawn, self._projected(directions).search(weights))
+        if not self._is_less_work(rows, len(drawn), len(weights)):
+            return self._priced(drawn, search(self._projected(directions), weights))
         # Only the winners need the examples that do not count: for outputs and thresholds.
-        kept = self._projected(directions, request.rows).search(weights[:, request.rows])
+        kept = search(self._projected(directions, rows), weights[:, rows])
         winners = np.unique(kept.feature[kept.feature >= 0])
         if not winners.size:
             winners = np.zeros(1, dtype=np.intp)
-        found = self._projected(directions[:, winners]).search(weights)
+        found = search(self._projected(directions[:, winners]), weights)
         return self._priced(drawn.take(winners), found)
-
-    def price_shared(self, weights, request=cwboost.PricingRequest()):
-        drawn, directions = self._drawn(weights)
-        return self._priced(drawn, self._projected(directions).search_shared(weights))
 
     def _drawn(self, weights):
         """Return what was drawn, and the directions in its columns."""

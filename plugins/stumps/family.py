@@ -61,7 +61,7 @@ class StumpPricer(cwboost.Pricer):
         self._n_drawn = n_drawn
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search(weights, self._draw()))
+        return self._priced(self._features.search(weights, self._draw(), request.rows))
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
         return self._priced(self._features.search_shared(weights, self._draw()))

@@ -6,10 +6,19 @@ from cwboost.plugins.projections import ProjectionFamily
 from cwboost.plugins.stumps import StumpFamily
 from cwboost.plugins.trees import TreeFamily
 from scipy import sparse
+from wave_family import Waves
 
 from cwboost import BindContext, PricingRequest
+from cwboost.kernels import SortedFeatures
 
 N_SAMPLES, N_TARGETS = 500, 5
+
+
+class KeptWaves(Waves):
+    name = "kept wave"
+    redraw = False
+
+
 FAMILIES = {
     "stump": StumpFamily(),
     "stump, drawn features": StumpFamily(max_features=4),
@@ -19,6 +28,8 @@ FAMILIES = {
         f"projection, {kind}": ProjectionFamily(40, kind)
         for kind in ("gaussian", "sparse", "orthogonal", "difference")
     },
+    "derived": Waves(),
+    "derived, kept": KeptWaves(),
 }
 
 
@@ -50,32 +61,67 @@ def arrays_of(priced):
     return {**priced.learners.arrays(), "outputs": priced.outputs, "edges": priced.edges}
 
 
+def bound(family, X):
+    context = BindContext(n_targets=N_TARGETS, random_state=np.random.default_rng(3), n_threads=2)
+    return FAMILIES[family].bind(X, context)
+
+
+def assert_same_bits(found, expected):
+    found, expected = arrays_of(found), arrays_of(expected)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype, name
+        assert found[name].tobytes() == array.tobytes(), name
+
+
+ALL_DATA = ("continuous", "ties", "missing", "sparse")
+DATA = {"stump": ALL_DATA, "tree": ALL_DATA, "projection": ("continuous", "ties", "sparse")}
 CASES = [
     (family, data)
     for family in FAMILIES
-    for data in ("continuous", "ties", "missing", "sparse")
-    if not (family.startswith("projection") and data == "missing")
+    for data in DATA.get(family.partition(",")[0], ("continuous", "ties"))
 ]
 
 
-@pytest.mark.parametrize("weights_kind, n_rows", [("normal", 1), ("signs", 40), ("normal", 300)])
+@pytest.mark.parametrize("weights_kind, n_rows", [("normal", 1), ("signs", 40)])
 @pytest.mark.parametrize("family, data", CASES)
 def test_rows_do_not_change_the_bits(family, data, weights_kind, n_rows):
     rng = np.random.default_rng(n_rows)
     X = matrix(data, rng)
-
-    def pricer():
-        draws = np.random.default_rng(3)
-        context = BindContext(n_targets=N_TARGETS, random_state=draws, n_threads=2)
-        return FAMILIES[family].bind(X, context)
-
-    told, untold = pricer(), pricer()
+    told, untold = bound(family, X), bound(family, X)
     for _ in range(3):
         rows = np.sort(rng.permutation(N_SAMPLES)[:n_rows])
         weights = weights_of(weights_kind, rng, rows)
-        expected = arrays_of(untold.price(weights))
-        found = arrays_of(told.price(weights, PricingRequest(rows=rows)))
-        assert found.keys() == expected.keys()
-        for name, array in expected.items():
-            assert found[name].dtype == array.dtype, name
-            assert found[name].tobytes() == array.tobytes(), name
+        found = told.price(weights, PricingRequest(rows=rows))
+        assert_same_bits(found, untold.price(weights))
+
+
+@pytest.mark.parametrize("family", ["projection, gaussian", "derived"])
+def test_rows_do_not_change_the_bits_of_a_shared_learner(family):
+    rng = np.random.default_rng(0)
+    X = matrix("continuous", rng)
+    rows = np.sort(rng.permutation(N_SAMPLES)[:40])
+    weights = weights_of("normal", rng, rows)
+    found = bound(family, X).price_shared(weights, PricingRequest(rows=rows))
+    assert_same_bits(found, bound(family, X).price_shared(weights))
+
+
+def test_rows_of_many_examples_and_of_different_numbers():
+    # Indices of 32 bits; a column in which few examples differ; more rows than before.
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(66_000, 3)), 2)
+    X[rng.random(len(X)) < 0.9, 1] = 0
+    features = SortedFeatures(X)
+    for n_rows in (900, 3000, 40):
+        rows = np.sort(rng.permutation(len(X))[:n_rows])
+        weights = np.zeros((2, len(X)))
+        weights[:, rows] = rng.normal(size=(2, n_rows))
+        found, expected = features.search(weights, rows=rows), features.search(weights)
+        for name, array in vars(expected).items():
+            np.testing.assert_array_equal(getattr(found, name), array)
+
+
+@pytest.mark.parametrize("rows, message", [([3, 2], "ascend"), ([0, 9], "0..9"), ([-1], "-1")])
+def test_rows_ascend_within_the_examples(rows, message):
+    with pytest.raises(ValueError, match=f"rows must.*{message}"):
+        SortedFeatures(np.zeros((9, 2))).search(np.ones((1, 9)), rows=rows)

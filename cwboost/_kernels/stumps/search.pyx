@@ -181,8 +181,7 @@ cdef class StumpSearch:
     cdef int fill(self, const cwb_weights *weights, const double[::1] totals, int64_t n_columns,
                   int64_t lanes, Slice *part, int n_threads) except -1:
         """Fill the rows of the weights and allocate the results of a scan."""
-        cdef int64_t n = self.n_samples, task, t
-        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        cdef int64_t n = self.n_samples, t
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
         cdef int32_t *rows = aligned(self.scratch, "rows", n * lanes)
         cdef int32_t *half = aligned(self.scratch, "half", lanes)
@@ -194,9 +193,15 @@ cdef class StumpSearch:
             half[t] = 0
         for t in range(weights.n_targets):
             half[t] = <int32_t> -rint(totals[t] * (0.5 * CWB_COARSE))
-        for task in prange(n_tasks, nogil=True, schedule="static",
-                           num_threads=threads(n * lanes, n_threads)):
-            kernels.fill_rows(weights, <int> lanes, task * ROWS_OF_A_TASK,
+        self.fill_rows(weights, <int> lanes, rows, threads(n * lanes, n_threads))
+        return 0
+
+    cdef int fill_rows(self, const cwb_weights *weights, int lanes, int32_t *rows,
+                       int n_threads) except -1:
+        cdef int64_t n = self.n_samples, task
+        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_threads):
+            kernels.fill_rows(weights, lanes, task * ROWS_OF_A_TASK,
                               min(n, (task + 1) * ROWS_OF_A_TASK), rows)
         return 0
 

@@ -155,23 +155,45 @@ class DerivedPricer(Pricer):
         self._family = family
         self._X = X
         self._context = context
-        self._drawn = None if family.redraw else self._draw()
+        self._drawn: tuple[DerivedLearners, SortedFeatures] | None = None
+        if not family.redraw:
+            learners = self._draw()
+            self._drawn = learners, self._features(learners)
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        learners, features = self._drawn or self._draw()
-        return _priced(learners, features.search(weights))
+        if self._drawn is None:
+            return self._best(SortedFeatures.search, weights, request.rows)
+        learners, features = self._drawn
+        return _priced(learners, features.search(weights, rows=request.rows))
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        learners, features = self._drawn or self._draw()
+        if self._drawn is None:
+            return self._best(SortedFeatures.search_shared, weights, request.rows)
+        learners, features = self._drawn
         return _priced(learners, features.search_shared(weights))
 
-    def _draw(self) -> tuple[DerivedLearners, SortedFeatures]:
-        """Return a batch of one learner, still without threshold, per feature; and the features."""
+    def _best(self, search, weights, rows) -> Priced:
+        """Draw features and search them: on the rows that count, if they are fewer, at first."""
+        learners = self._draw()
+        some = self.n_samples if rows is None else len(rows)
+        if some * len(learners) + self.n_samples * len(weights) < self.n_samples * len(learners):
+            kept = search(self._features(learners, rows), weights[:, rows])
+            # Only the winners need the examples that do not count: for outputs and thresholds.
+            # A constant has the parameters of feature 0.
+            learners = learners.take(np.unique(np.maximum(kept.feature, 0)))
+        return _priced(learners, search(self._features(learners), weights))
+
+    def _draw(self) -> DerivedLearners:
+        """Return a batch of one learner, still without threshold, per feature."""
         drawn = self._family.draw(self._X, self._context.random_state)
         n_derived = len(next(iter(drawn.values())))
         blank = {name: np.ones(n_derived) for name in THRESHOLDS}
-        learners = self._family.learners_type(n_features=self._X.shape[1], **drawn, **blank)
-        return learners, SortedFeatures(learners.derived(self._X), self._context.n_threads)
+        return self._family.learners_type(n_features=self._X.shape[1], **drawn, **blank)
+
+    def _features(self, learners, rows=None) -> SortedFeatures:
+        """Return the derived features of some examples, all by default, sorted."""
+        X = self._X if rows is None else self._X[rows]
+        return SortedFeatures(learners.derived(X), self._context.n_threads)
 
 
 def _priced(drawn: DerivedLearners, found) -> Priced:

@@ -92,6 +92,62 @@ cdef extern from *:
         }
     }
 
+    /* Return a bound on |half| after any example of a whole chunk, and set *sum to the sum of its
+     * weights. Four strips are summed at a time, since one sum would wait for every addition. */
+    static inline double cwboost_chunk_bound(const int32_t *order, const double *weights,
+                                             double half, double *sum)
+    {
+        enum { STRIP = CWBOOST_CHUNK / 4 };
+        double at[4] = {0}, low[4] = {0}, high[4] = {0}, most = fabs(half);
+        for (int k = 0; k < STRIP; k++)
+            for (int s = 0; s < 4; s++) {
+                at[s] += weights[order[s * STRIP + k]];
+                low[s] = at[s] < low[s] ? at[s] : low[s];
+                high[s] = at[s] > high[s] ? at[s] : high[s];
+            }
+        *sum = 0.0;
+        for (int s = 0; s < 4; s++) {
+            const double down = fabs(half - *sum - high[s]), up = fabs(half - *sum - low[s]);
+            most = down > most ? down : most;
+            most = up > most ? up : most;
+            *sum += at[s];
+        }
+        return most * (1.0 + 1e-12);
+    }
+
+    /* Find the best cut of one target whose half edge exceeds *best, which becomes that half edge,
+     * signed; return its position, or -1 if there is none. Only chunks that may exceed the best are
+     * walked one by one, with the values, and without a branch that is hard to predict. */
+    static inline int64_t cwboost_scan_one(const double *values, const int32_t *order,
+                                           const double *weights, int64_t n, double total,
+                                           double *best)
+    {
+        double half = 0.5 * total, most = *best, from = 0.0, sum;
+        int64_t chunk = -1;
+        for (int64_t first = 0; first < n - 1; first += CWBOOST_CHUNK) {
+            const int64_t last = first + CWBOOST_CHUNK < n - 1 ? first + CWBOOST_CHUNK : n - 1;
+            const double start = half, before = most;
+            if (last - first == CWBOOST_CHUNK
+                && cwboost_chunk_bound(order + first, weights, half, &sum) <= most) {
+                half -= sum;
+                continue;
+            }
+            for (int64_t k = first; k < last; k++) {
+                half -= weights[order[k]];
+                const double size = fabs(half) * (values[k] < values[k + 1]);
+                most = size > most ? size : most;
+            }
+            if (most > before) {
+                from = start;
+                chunk = first;
+            }
+        }
+        if (chunk < 0) return -1;
+        const int64_t at = cwboost_locate(values, order, weights, 1, chunk, most, &from);
+        *best = from;
+        return at;
+    }
+
     /* Find, for each of 2 * pairs targets, the best cut whose half edge exceeds best[t]: best[t]
      * becomes its half edge, signed, and where[t] its position, -1 if there is none. */
     static inline void cwboost_scan(const double *values, const int32_t *order, const double *rows,
@@ -126,6 +182,10 @@ cdef extern from *:
     }
     #endif
     """
+    int64_t cwboost_scan_one(
+        const double* values, const int32_t* order, const double* weights, int64_t n, double total,
+        double* best
+    ) noexcept nogil
     void cwboost_scan(
         const double* values, const int32_t* order, const double* rows, int64_t stride, int64_t n,
         int pairs, const double* totals, double* best, int64_t* where
@@ -212,20 +272,15 @@ cdef inline Cut best_cut(
     Equal values are never separated. Ties go to the constant, then to the leftmost cut.
     n_samples must be positive.
     """
-    cdef double prefix = 0.0, edge, size, most = total if total >= 0.0 else -total
-    cdef Py_ssize_t k, position = n_samples - 1
+    cdef double most = 0.5 * (total if total >= 0.0 else -total)
     cdef Cut best
-    best.polarity = -1 if total >= 0.0 else 1
-    for k in range(n_samples - 1):
-        prefix += weights[order[k]]
-        edge = total - 2.0 * prefix
-        size = edge if edge >= 0.0 else -edge
-        # The rarer condition comes first, so that the processor predicts both.
-        if size > most and values[k] < values[k + 1]:
-            most, position = size, k
-            best.polarity = 1 if edge >= 0.0 else -1
-    best.edge = most
-    best.position = position
+    best.position = cwboost_scan_one(values, order, weights, n_samples, total, &most)
+    best.edge = 2.0 * (most if most >= 0.0 else -most)
+    if best.position >= 0:
+        best.polarity = 1 if most >= 0.0 else -1
+    else:
+        best.polarity = -1 if total >= 0.0 else 1
+        best.position = n_samples - 1
     return best
 
 
