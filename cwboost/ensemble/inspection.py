@@ -59,15 +59,16 @@ def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
 
 
 def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
-    """Return the fraction of each feature in the sum of coefficient times edge.
+    """Return the fraction of each feature in what the comparisons gained, times coefficients.
 
-    A learner counts with the absolute values of its coefficients times the edge with which it was
-    priced, spread over the features it uses as its family says.
+    A feature gets, from each learner, the edge that its comparisons gained beyond what chance
+    gives (`WeakLearners.feature_shares`), times the absolute values of the learner's coefficients.
+    A feature that gained less than chance in all gets 0.
 
     Returns
     -------
     ndarray of shape (n_features,), float64
-        Not negative, of sum 1; all 0 if no learner uses a feature.
+        Not negative, of sum 1; all 0 if no feature gained more than chance.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
         raise ValueError("the model does not know the edges of its learners")
     votes = np.abs(ensemble.coef()).sum(axis=1)
     shares = ensemble.learners.feature_shares(n_features)
-    gains = shares.T @ (votes * np.abs(ensemble.edges))
+    gains = np.maximum(0.0, shares.T @ (votes * np.abs(ensemble.edges)))
     total = gains.sum()
     return gains / total if total > 0 else gains
 

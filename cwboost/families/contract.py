@@ -257,14 +257,16 @@ class WeakLearners(ABC):
         return partial(_sum_outputs, self, coef)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each learner that belongs to each feature, for importances.
+        """Return the fraction of each learner's edge that each feature gained, for importances.
 
-        The default derives them from the flat form.
+        The default derives it from the flat form: from the gains of the comparisons if it has
+        them, else every comparison at depth k counts 2^-k.
 
         Returns
         -------
         csr_array of shape (len(self), n_features), dtype float64
-            Not negative; a row sums to 1, or to 0 for a learner that looks at no feature.
+            A row sums to at most 1. A number is negative if the feature gained less than chance,
+            and must be stored, be it 0, if the learner looks at the feature.
 
         Raises
         ------

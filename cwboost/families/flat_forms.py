@@ -54,6 +54,9 @@ class ThresholdTrees:
         Zero if it is not given.
     category_sets : CategorySets of length n_nodes, optional
         The sets of nodes that test categories, whose thresholds are 0. Not with directions.
+    gain : ndarray of shape (n_nodes,), dtype float32, optional
+        What each comparison gained in edge, less what chance gives, as a fraction of the learner's
+        edge; 0 in a leaf. For importances (see `cwboost.kernels.gained_fractions`).
     """
 
     offsets: np.ndarray
@@ -65,6 +68,7 @@ class ThresholdTrees:
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
     category_sets: object | None = None
+    gain: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -79,9 +83,13 @@ class ThresholdTrees:
             nodes |= {"set_start": self.category_sets.start, "set_bits": self.category_sets.bits}
         return nodes
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return `nodes`, and ``gain`` if it is known."""
+        return self.nodes() | ({} if self.gain is None else {"gain": self.gain})
+
     @classmethod
     def from_nodes(cls, arrays) -> ThresholdTrees:
-        """Return trees from arrays by name, the inverse of `nodes`; nothing is checked."""
+        """Return trees from arrays by name, as `arrays` returns them; nothing is checked."""
         own = dict(arrays)
         sets = None
         if "set_start" in own:
@@ -115,6 +123,7 @@ class ThresholdTrees:
         self._check_offsets()
         self._check_nodes(n_features)
         self._check_sets()
+        self._check_gain()
 
     def _check_offsets(self) -> None:
         offsets, n_nodes = self.offsets, len(self.feature)
@@ -162,6 +171,18 @@ class ThresholdTrees:
             raise ValueError("category_sets: not possible together with directions")
         if np.any((self.feature[sets.is_set] < 0) | (self.threshold[sets.is_set] != 0)):
             raise ValueError("category_sets: expected sets in inner nodes of threshold 0 only")
+
+    def _check_gain(self) -> None:
+        gain = self.gain
+        if gain is None:
+            return
+        if not isinstance(gain, np.ndarray) or (gain.dtype, gain.shape) != (
+            np.float32,
+            self.feature.shape,
+        ):
+            raise ValueError("gain: expected one number per node, float32")
+        if not np.all(np.isfinite(gain)) or np.any(gain[self.feature == -1] != 0):
+            raise ValueError("gain: expected finite numbers, and 0 in leaves")
 
     def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.
@@ -231,30 +252,37 @@ class ThresholdTrees:
         return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each feature in each tree.
+        """Return the fraction of each tree's edge that each feature gained.
 
-        A test at depth k counts 2^-k, as if every test sent half of the examples either way. A
-        test of a linear feature counts for the features in proportion to the absolute entries of
-        its direction.
+        That is the sum of ``gain`` over the comparisons of the feature. Trees without gains get
+        shares that sum to 1: a comparison at depth k counts 2^-k, as if every one sent half of the
+        examples either way. A comparison of a linear feature counts for the features in proportion
+        to the absolute entries of its direction.
 
         Returns
         -------
         csr_array of shape (len(self), n_features), dtype float64
-            A row sums to 1, or to 0 if the tree compares nothing.
+            A row sums to at most 1.
         """
         inner = np.flatnonzero(self.feature >= 0)
         tree = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        depth = self._depths(inner, tree)
+        counts = self.gain[inner] if self.gain is not None else 0.5 ** self._depths(inner, tree)
         width = n_features if self.directions is None else self.directions.shape[1]
         shares = sparse.csr_array(
-            (0.5 ** depth[inner], (tree[inner], self.feature[inner])), shape=(len(self), width)
+            (counts.astype(np.float64), (tree[inner], self.feature[inner])),
+            shape=(len(self), width),
         )
         if self.directions is not None:
-            shares = shares @ sparse.csr_array(np.abs(self.directions).T)
+            entries = np.abs(self.directions).T
+            lengths = entries.sum(axis=1, keepdims=True)
+            shares = shares @ sparse.csr_array(entries / np.where(lengths > 0, lengths, 1))
+        if self.gain is not None:
+            return shares
         total = shares.sum(axis=1)
         return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1)) @ shares)
 
     def _depths(self, inner, tree) -> np.ndarray:
+        """Return the depth of inner nodes."""
         child = self.left[inner] + self.offsets[tree[inner]]
         depth = np.zeros(len(self.feature))
         reached = np.isin(inner, self.offsets)
@@ -262,10 +290,12 @@ class ThresholdTrees:
             for side in (0, 1):
                 depth[child[reached] + side] = depth[inner[reached]] + 1
             reached = np.isin(inner, child[reached]) | np.isin(inner, child[reached] + 1)
-        return depth
+        return depth[inner]
 
 
-def stump_trees(feature, threshold, polarity, missing, category_sets=None) -> ThresholdTrees:
+def stump_trees(
+    feature, threshold, polarity, missing, category_sets=None, gain=None
+) -> ThresholdTrees:
     """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
 
     A stump with a category set is `polarity` if ``z[feature]`` is a code of the set.
@@ -279,6 +309,7 @@ def stump_trees(feature, threshold, polarity, missing, category_sets=None) -> Th
     missing : ndarray of shape (n,), dtype int8, values -1 and +1
         Output if the feature is NaN.
     category_sets : CategorySets of length n, default=None
+    gain : ndarray of shape (n,), dtype float32, default=None
     """
     split = feature >= 0
     offsets = np.concatenate([[0], np.cumsum(np.where(split, 3, 1))]).astype(np.int64)
@@ -299,4 +330,7 @@ def stump_trees(feature, threshold, polarity, missing, category_sets=None) -> Th
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         category_sets = replace(category_sets, start=start)
     nodes = (offsets, node_feature, node_threshold, left, node_missing, sign)
-    return ThresholdTrees(*nodes, category_sets=category_sets)
+    if gain is not None:
+        gain, of_stump = np.zeros(n_nodes, dtype=np.float32), gain
+        gain[inner] = of_stump[split]
+    return ThresholdTrees(*nodes, category_sets=category_sets, gain=gain)

@@ -5,6 +5,7 @@ from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.category_sets import CategorySets
+from cwboost.kernels.chance import THRESHOLDS_SEARCHED, chance_deviations, gained_fractions
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
@@ -12,6 +13,7 @@ from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
 
 __all__ = [
+    "THRESHOLDS_SEARCHED",
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
@@ -26,6 +28,8 @@ __all__ = [
     "canonical",
     "canonical_csc",
     "canonical_csr",
+    "chance_deviations",
+    "gained_fractions",
     "orthonormal_rows",
     "readable",
     "ridge_solve",

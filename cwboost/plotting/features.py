@@ -30,7 +30,7 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     ax = new_axes(ax)
     ax.barh(np.arange(len(order)), importances[order])
     ax.set_yticks(np.arange(len(order)), [feature_name(classifier, f) for f in order])
-    ax.set(xlabel="fraction of coefficient times edge")
+    ax.set(xlabel="fraction of the gain in edge")
     return ax
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
-from cwboost.kernels import SortedFeatures
+from cwboost.kernels import THRESHOLDS_SEARCHED, SortedFeatures, gained_fractions
 
 __all__ = ["StumpFamily", "StumpPricer"]
 
@@ -61,22 +61,25 @@ class StumpPricer(cwboost.Pricer):
         self._n_drawn = n_drawn
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search(weights, self._draw(), request.rows))
+        found = self._features.search(weights, self._draw(), request.rows)
+        return self._priced(found, weights)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search_shared(weights, self._draw()))
+        return self._priced(self._features.search_shared(weights, self._draw()), weights)
 
     def _draw(self):
         if self._n_drawn is None:
             return None
         return self._random_state.choice(self._features.n_features, self._n_drawn, replace=False)
 
-    def _priced(self, found):
+    def _priced(self, found, weights):
+        n_searched = self._features.n_features if self._n_drawn is None else self._n_drawn
         learners = StumpLearners(
             feature=found.feature,
             threshold=found.threshold,
             polarity=found.polarity,
             missing=found.missing,
+            gain=gained_fractions(weights, found.edges, THRESHOLDS_SEARCHED * n_searched),
             n_features=self._features.n_features,
         )
         return cwboost.Priced(learners, found.outputs, found.edges)

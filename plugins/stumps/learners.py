@@ -28,6 +28,8 @@ class StumpLearners(cwboost.ArrayLearners):
     threshold : ndarray of shape (n_stumps,), dtype float64
         Never NaN; ``inf`` separates missing values from present ones.
     polarity, missing : ndarray of shape (n_stumps,), dtype int8, values -1 and +1
+    gain : ndarray of shape (n_stumps,), dtype float32
+        What the comparison gained in edge, less what chance gives, as a fraction of the edge.
     n_features : int
     """
 
@@ -36,6 +38,7 @@ class StumpLearners(cwboost.ArrayLearners):
         "threshold": ("float64", ()),
         "polarity": ("int8", ()),
         "missing": ("int8", ()),
+        "gain": ("float32", ()),
     }
 
     def outputs(self, X):
@@ -72,7 +75,8 @@ class StumpLearners(cwboost.ArrayLearners):
         return AdditiveScores(*stumps, coef, n_features=self.n_features)
 
     def flat_form(self):
-        return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)
+        stumps = (self.feature, self.threshold, self.polarity, self.missing)
+        return cwboost.stump_trees(*stumps, gain=self.gain)
 
     def check_values(self, n_features):
         feature, threshold = self.feature, self.threshold

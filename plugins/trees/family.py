@@ -8,7 +8,14 @@ import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
-from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, TreeGrower, usable_threads
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    TREE_CRITERIA,
+    BinnedMatrix,
+    TreeGrower,
+    chance_deviations,
+    usable_threads,
+)
 
 __all__ = ["TreeFamily", "TreePricer"]
 
@@ -109,15 +116,18 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         if not isinstance(self.splitter, str) or self.splitter not in SPLITTERS:
             raise ValueError(f"splitter: expected one of {SPLITTERS}, got {self.splitter!r}")
         randomised = self.criterion != "edge"
+        random_splits = self.splitter == "random" or (self.splitter == "auto" and randomised)
+        n_drawn = cwboost.count_max_features(self.max_features, n_features)
         no_limit = np.iinfo(np.int64).max
         return {
             "criterion": TREE_CRITERIA[self.criterion],
-            "random_splits": self.splitter == "random" or (self.splitter == "auto" and randomised),
+            "random_splits": random_splits,
             "trim": self._trimmed_fraction(0.05 if randomised else 0.0),
             "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self.min_samples_leaf,
-            "max_features": cwboost.count_max_features(self.max_features, n_features),
+            "max_features": n_drawn,
+            "chance": chance_deviations(n_drawn * (1 if random_splits else THRESHOLDS_SEARCHED)),
         }
 
     def _trimmed_fraction(self, automatic):

@@ -10,7 +10,7 @@ from cwboost.kernels import TreeEvaluator, rows_for_trees
 
 __all__ = ["TreeLearners"]
 
-NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign")
+NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign", "gain")
 
 
 class TreeLearners(cwboost.WeakLearners):
@@ -33,16 +33,20 @@ class TreeLearners(cwboost.WeakLearners):
         +1 or -1; 0 in a leaf.
     sign : ndarray of shape (n_nodes,), dtype int8
         Output of a leaf, -1 or +1; 0 in an inner node.
+    gain : ndarray of shape (n_nodes,), dtype float32
+        What a comparison gained in edge, less what chance gives, as a fraction of the edge; 0 in a
+        leaf.
     n_features : int
     """
 
-    def __init__(self, offsets, feature, threshold, left, missing, sign, n_features: int):
+    def __init__(self, offsets, feature, threshold, left, missing, sign, gain, n_features: int):
         self.offsets = offsets
         self.feature = feature
         self.threshold = threshold
         self.left = left
         self.missing = missing
         self.sign = sign
+        self.gain = gain
         self.n_features = n_features
         self._evaluator = None
 
@@ -104,7 +108,7 @@ class TreeLearners(cwboost.WeakLearners):
 
     def _evaluate(self):
         if self._evaluator is None:
-            self._evaluator = TreeEvaluator(**self.arrays(), n_features=self.n_features)
+            self._evaluator = TreeEvaluator(**self.flat_form().nodes(), n_features=self.n_features)
         return self._evaluator
 
     def _check(self, X):

@@ -25,6 +25,7 @@ def random_learners(rng, n_stumps=40, n_features=6):
         threshold=rng.choice([-np.inf, -1.0, 0.0, 0.5, 3.0, np.inf], n_stumps),
         polarity=rng.choice([-1, 1], n_stumps),
         missing=rng.choice([-1, 1], n_stumps),
+        gain=rng.random(n_stumps),
         n_features=n_features,
     )
 
@@ -38,7 +39,8 @@ def test_outputs_and_scores_follow_the_definition(rng, dtype, kind):
         X[rng.random(X.shape) < 0.2] = np.nan
         X[:3, 2] = [np.inf, -np.inf, -0.0]
     learners = random_learners(rng)
-    stumps = zip(*(array.tolist() for array in learners.arrays().values()))
+    names = ("feature", "threshold", "polarity", "missing")
+    stumps = zip(*(getattr(learners, name).tolist() for name in names))
     expected = np.column_stack([stump_outputs(X, *stump) for stump in stumps])
     given = X if kind == "dense" else sparse.coo_array(X).asformat(kind)
     np.testing.assert_array_equal(learners.outputs(given), expected)
@@ -122,7 +124,9 @@ def test_feature_shares(rng):
     learners = random_learners(rng)
     shares = learners.feature_shares(6).toarray()
     for row, f in zip(shares, learners.feature):
-        assert row.sum() == (f >= 0) and (f < 0 or row[f] == 1)
+        assert np.count_nonzero(row) == (f >= 0)
+    split = learners.feature >= 0
+    np.testing.assert_array_equal(shares[split, learners.feature[split]], learners.gain[split])
 
 
 def test_registered():

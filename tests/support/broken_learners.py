@@ -227,16 +227,16 @@ def scorer_depends_on_chunks():
     return make_family(learners=Chunky)
 
 
-@breaks(check_feature_shares="sum to 1 or to 0")
-def shares_do_not_sum_to_one():
-    class Halving(ReferenceLearners):
+@breaks(check_feature_shares="sum to at most 1")
+def shares_of_more_than_the_edge():
+    class Doubling(ReferenceLearners):
         def feature_shares(self, n_features):
-            return super().feature_shares(n_features) / 2
+            return super().feature_shares(n_features) * 2
 
-    return make_family(learners=Halving)
+    return make_family(learners=Doubling)
 
 
-@breaks(check_feature_shares="uses features whose declared share is 0")
+@breaks(check_feature_shares="stores no share")
 def shares_of_other_features():
     class Turning(ReferenceLearners):
         def feature_shares(self, n_features):

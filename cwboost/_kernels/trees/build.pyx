@@ -15,7 +15,7 @@ threads. A stable partition keeps rows and weights of a node contiguous and in e
 examples of zero weight are set aside and only follow the tree.
 """
 
-from libc.math cimport fabs, frexp, ldexp
+from libc.math cimport fabs, frexp, ldexp, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
@@ -97,7 +97,7 @@ cdef bint add_leaf(Tree *tree, double sum, double mass) noexcept nogil:
             return False
         tree.nodes = grown
         tree.capacity *= 2
-    tree.nodes[tree.n].threshold = 0
+    tree.nodes[tree.n].threshold = tree.nodes[tree.n].gain = 0
     tree.nodes[tree.n].feature = -1
     tree.nodes[tree.n].left = -1
     tree.nodes[tree.n].missing = 0
@@ -156,7 +156,16 @@ cdef void partition_rows(
         children[k].idle_start = idle_middle if k else node.idle_start
         children[k].idle_end = node.idle_end if k else idle_middle
         kernels.node_sums(work.weights + children[k].start, children[k].end - children[k].start,
-                          &children[k].sum, &children[k].mass)
+                          &children[k].sum, &children[k].mass, &children[k].squares)
+
+
+cdef double chance_gain(const Settings *settings, const Node *node) noexcept nogil:
+    """Return what the best comparison gains in edge on average if no feature is associated."""
+    cdef double root = sqrt(node.squares), sum = 0
+    cdef int k
+    for k in range(5):
+        sum += max(0.0, settings.chance[k] * root - fabs(node.sum))
+    return sum / 5
 
 
 cdef bint split_node(
@@ -166,7 +175,7 @@ cdef bint split_node(
     """Carry out node.split: partition its rows, append its two children to the tree."""
     cdef uint8_t first
     cdef uint32_t width
-    cdef double threshold = split_point(X, &node.split, &first, &width)
+    cdef double threshold = split_point(X, &node.split, &first, &width), gain
     cdef const uint8_t *codes = column_codes(X, work, node.split.feature)
     cdef int64_t k
     cdef TreeNode *parent
@@ -184,6 +193,9 @@ cdef bint split_node(
     parent = tree.nodes + node.index
     parent.feature = node.split.feature
     parent.threshold = threshold
+    gain = fabs(children[0].sum) + fabs(children[1].sum) - fabs(node.sum)
+    parent.gain = gain - chance_gain(settings, node)
+    tree.total += gain
     parent.left = children[0].index
     parent.missing = 1 if node.split.missing_right else -1
     parent.sign = 0
@@ -221,7 +233,7 @@ cdef double load_weights(
     if not by_codes:
         root.idle_end = cwb_leave_rows(weights, X.n_rows, least, work.idle_rows)
     root.index = 0
-    kernels.node_sums(work.weights, n, &root.sum, &root.mass)
+    kernels.node_sums(work.weights, n, &root.sum, &root.mass, &root.squares)
     return total
 
 
@@ -240,7 +252,7 @@ cdef void merge_equal_leaves(Tree *tree, int32_t *place) noexcept nogil:
             if left.sign != 0 and left.sign == (left + 1).sign:
                 node.sign = left.sign
                 node.feature = node.left = -1
-                node.threshold = 0
+                node.threshold = node.gain = 0
                 node.missing = 0
     memset(place, 0xFF, tree.n * sizeof(int32_t))
     place[0] = 0
@@ -309,6 +321,7 @@ cdef bint grow_tree(
     tree.n = 0
     memcpy(work.features, X.usable, X.n_usable * sizeof(int32_t))
     total = load_weights(X, settings, work, weights, by_codes, &node)
+    tree.total = fabs(node.sum)
     find_splits(X, settings, work, &node, 1)
     if not add_leaf(tree, node.sum, node.mass) or not push(work, &node, best_first):
         return False

@@ -18,6 +18,8 @@ from cwboost._kernels.trees.types cimport (
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
 
+cdef double SMALLEST_TOTAL = 1e-300
+
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
 
 
@@ -54,6 +56,8 @@ cdef class TreeGrower:
     max_depth, max_leaves, min_samples_leaf, max_features : int
         max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
         max_features counts features that vary in the node.
+    chance : memoryview of shape (5,), dtype float64
+        Deviations of the best comparison without association (`cwboost.kernels.chance`).
     n_threads : int
     """
 
@@ -66,7 +70,8 @@ cdef class TreeGrower:
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
                   int64_t max_depth, int64_t max_leaves, int64_t min_samples_leaf,
-                  int64_t max_features, int n_threads):
+                  int64_t max_features, const double[::1] chance, int n_threads):
+        cdef int k
         self.work = NULL
         self.blocks = []
         self.n_threads = n_threads
@@ -78,6 +83,8 @@ cdef class TreeGrower:
         self.settings.max_leaves = max_leaves
         self.settings.min_samples_leaf = min_samples_leaf
         self.settings.max_features = max_features
+        for k in range(5):
+            self.settings.chance[k] = chance[k]
         self._read(binned)
         self._read_by_row(binned)
         self._allocate()
@@ -213,7 +220,8 @@ cdef class TreeGrower:
         nodes : dict of ndarray
             The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
             `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `sign`
-            (int8).
+            (int8), `gain` (float32; what a comparison gained in edge, less what chance gives,
+            as a fraction of the edge; 0 in leaves).
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
         """
@@ -265,6 +273,7 @@ cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
     cdef double[::1] threshold = np.empty(n)
     cdef int8_t[::1] missing = np.empty(n, dtype=np.int8)
     cdef int8_t[::1] sign = np.empty(n, dtype=np.int8)
+    cdef float[::1] gain = np.empty(n, dtype=np.float32)
     for t in range(n_trees):
         for i in range(trees[t].n):
             k = offsets[t] + i
@@ -273,7 +282,8 @@ cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
             threshold[k] = trees[t].nodes[i].threshold
             missing[k] = trees[t].nodes[i].missing
             sign[k] = trees[t].nodes[i].sign
+            gain[k] = <float> (trees[t].nodes[i].gain / max(trees[t].total, SMALLEST_TOTAL))
     nodes = {"offsets": np.asarray(offsets), "feature": np.asarray(feature),
              "threshold": np.asarray(threshold), "left": np.asarray(left),
-             "missing": np.asarray(missing), "sign": np.asarray(sign)}
+             "missing": np.asarray(missing), "sign": np.asarray(sign), "gain": np.asarray(gain)}
     return nodes, packed, np.asarray(edges)

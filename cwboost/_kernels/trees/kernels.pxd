@@ -14,7 +14,8 @@ cdef extern from "trees/kernels.h" nogil:
         uint8_t first, width
     ctypedef struct cwb_tree_kernels:
         void (*node_sums)(
-            const double *weights, int64_t n, double *sum, double *mass) noexcept nogil
+            const double *weights, int64_t n, double *sum, double *mass,
+            double *squares) noexcept nogil
         void (*largest_and_sum)(
             const double *weights, int64_t n, double *largest, double *sum) noexcept nogil
         void (*outputs_by_codes)(

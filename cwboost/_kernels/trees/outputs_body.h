@@ -17,18 +17,21 @@ CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
     return cwb_load(lane);
 }
 
-/* Sum and mass of a node. */
-static void CWB_NAME(node_sums)(const double *weights, int64_t n, double *sum, double *mass) {
-    cwb_doubles sums = cwb_zero(), masses = cwb_zero();
+/* Sum and mass of a node, and the sum of squares. */
+static void CWB_NAME(node_sums)(const double *weights, int64_t n, double *sum, double *mass,
+                                double *squares) {
+    cwb_doubles sums = cwb_zero(), masses = cwb_zero(), squared = cwb_zero();
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const cwb_doubles w = cwb_load(weights + i);
         sums = cwb_add(sums, w);
         masses = cwb_add(masses, cwb_abs(w));
+        squared = cwb_add(squared, cwb_mul(w, w));
     }
     const cwb_doubles last = CWB_NAME(load_some)(weights + i, n - i);
     *sum = CWB_NAME(sum_of_lanes)(cwb_add(sums, last));
     *mass = CWB_NAME(sum_of_lanes)(cwb_add(masses, cwb_abs(last)));
+    *squares = CWB_NAME(sum_of_lanes)(cwb_add(squared, cwb_mul(last, last)));
 }
 
 /* The largest |weight|, and the sum of all weights. */

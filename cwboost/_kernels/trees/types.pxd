@@ -58,6 +58,7 @@ cdef struct Matrix:
 cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features
     double trim
+    double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
     bint random_splits
 
@@ -72,7 +73,7 @@ cdef struct Node:
     # Its rows are work.rows[start:end], with work.weights; rows that only follow the tree are
     # work.idle_rows[idle_start:idle_end].
     int64_t start, end, idle_start, idle_end, depth
-    double sum, mass
+    double sum, mass, squares
     int32_t index
     cwb_split split
 
@@ -103,7 +104,8 @@ cdef struct Work:
 cdef struct TreeNode:
     # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
     # +1 where missing values go right, -1 where they go left.
-    double threshold
+    # gain: what the comparison gained in edge, less what chance gives.
+    double threshold, gain
     int32_t feature, left
     int8_t missing, sign
     uint8_t first, width  # codes [first, first + width) go right
@@ -112,3 +114,4 @@ cdef struct Tree:
     TreeNode *nodes
     int64_t n, capacity
     double edge
+    double total  # edge on the weights that took part, the unit of gains

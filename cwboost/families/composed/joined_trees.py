@@ -41,7 +41,12 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
     if any(form.category_sets is not None for form in forms):
         every = [form.category_sets or CategorySets.none(len(form.feature)) for form in forms]
         sets = CategorySets.concatenate(every).take(nodes)
-    return ThresholdTrees(offsets, **arrays, directions=forms[0].directions, category_sets=sets)
+    gain = None
+    if all(form.gain is not None for form in forms):
+        gain = np.concatenate([form.gain for form in forms])[nodes]
+    return ThresholdTrees(
+        offsets, **arrays, directions=forms[0].directions, category_sets=sets, gain=gain
+    )
 
 
 def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]:

@@ -136,7 +136,10 @@ class SklearnPricer(Pricer):
         X = self._fitted_on if len(rows) == self.n_samples else self._fitted_on[rows]
         # Mean one, as the defaults of scikit-learn expect.
         estimator.fit(X, label, sample_weight=size / size.max() / np.mean(size / size.max()))
-        return self._form.of(estimator, self.n_features)
+        if self._form is not TreeModels:
+            return self._form.of(estimator, self.n_features)
+        gain = TreeModels.gains(estimator, X, label, size / size.max())
+        return TreeModels.of(estimator, self.n_features, gain)
 
 
 def _clipped(X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees, stump_trees
-from cwboost.kernels import Projector
+from cwboost.kernels import THRESHOLDS_SEARCHED, Projector, chance_deviations
 
 __all__ = [
     "FLAT_CLASSIFIERS",
@@ -75,7 +76,7 @@ class TreeModels(SklearnLearners):
         self.n_features = n_features
 
     @classmethod
-    def of(cls, estimator, n_features: int) -> TreeModels:
+    def of(cls, estimator, n_features: int, gain=None) -> TreeModels:
         tree, classes = estimator.tree_, estimator.classes_
         levels = [np.zeros(1, dtype=np.intp)]
         while len(levels[-1]):
@@ -96,18 +97,40 @@ class TreeModels(SklearnLearners):
             left=np.where(leaf, -1, place[left]).astype(np.int32),
             missing=np.where(leaf, 0, np.where(to_left, -1, 1)).astype(np.int8),
             sign=np.where(leaf, sign, 0).astype(np.int8),
+            gain=np.zeros(len(order), dtype=np.float32) if gain is None else gain[order],
         )
         return cls(trees, n_features)
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> TreeModels:
         one = np.array([sign], dtype=np.int8)
-        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one), n_features)
+        none = np.zeros(1, dtype=np.float32)
+        return cls(stump_trees(np.array([-1]), np.zeros(1), one, one, gain=none), n_features)
 
     def reversed(self) -> TreeModels:
-        nodes = self.trees.nodes()
-        nodes["sign"] = -nodes["sign"]
-        return TreeModels(ThresholdTrees(**nodes), self.n_features)
+        return TreeModels(replace(self.trees, sign=-self.trees.sign), self.n_features)
+
+    @staticmethod
+    def gains(estimator, X, label, size) -> np.ndarray:
+        """Return the gain of every node of a fitted tree, see `ThresholdTrees`; 0 in leaves.
+
+        Parameters
+        ----------
+        estimator : fitted DecisionTreeClassifier or ExtraTreeClassifier
+        X, label, size : ndarrays
+            Its training examples, their labels -1 and +1 and their weights.
+        """
+        tree = estimator.tree_
+        path = estimator.decision_path(X)
+        sums = np.abs(path.T @ (label * size))
+        roots = np.sqrt(path.T @ (size * size))
+        searched = 1 if estimator.splitter == "random" else THRESHOLDS_SEARCHED
+        deviations = chance_deviations(estimator.max_features_ * searched)[:, None]
+        left, right = tree.children_left, tree.children_right
+        gain = np.where(left >= 0, sums[left] + sums[right] - sums, 0.0)
+        edge = sums[0] + gain.sum()
+        gain -= np.where(left >= 0, np.maximum(0.0, deviations * roots - sums).mean(axis=0), 0.0)
+        return (gain / (edge if edge > 0 else 1.0)).astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -121,12 +144,13 @@ class TreeModels(SklearnLearners):
         return self.trees
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return self.trees.nodes()
+        return self.trees.arrays()
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> TreeModels:
-        if set(arrays) != set(DTYPES):
-            raise ValueError(f"trees have the arrays {sorted(DTYPES)}, got {sorted(arrays)}")
+        names = [*DTYPES, "gain"]
+        if set(arrays) != set(names):
+            raise ValueError(f"trees have the arrays {sorted(names)}, got {sorted(arrays)}")
         trees = ThresholdTrees(**arrays)
         trees.check(n_features)
         return cls(trees, n_features)
