@@ -3,8 +3,18 @@
 Each function draws into `ax`, by default a new figure, and returns the Axes.
 """
 
-from cwboost.plotting.features import plot_importances, plot_shape
+from cwboost.plotting.features import plot_importances
 from cwboost.plotting.history import plot_history
 from cwboost.plotting.margins import plot_margins
+from cwboost.plotting.predictions import plot_calibration, plot_confusion, plot_loss
+from cwboost.plotting.shape import plot_shape
 
-__all__ = ["plot_history", "plot_importances", "plot_margins", "plot_shape"]
+__all__ = [
+    "plot_calibration",
+    "plot_confusion",
+    "plot_history",
+    "plot_importances",
+    "plot_loss",
+    "plot_margins",
+    "plot_shape",
+]

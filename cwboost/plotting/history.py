@@ -8,6 +8,17 @@ from cwboost.plotting.axes import new_axes
 
 __all__ = ["plot_history"]
 
+LABELS = {
+    "train_error": "training examples",
+    "valid_error": "validation examples",
+    "objective": "objective",
+    "dual_bound": "lower bound",
+}
+TITLES = {
+    "error": ("Error by round", "fraction of wrong predictions"),
+    "objective": ("Objective and a lower bound on it", "objective"),
+}
+
 
 def plot_history(classifier, what: str = "error", *, ax=None):
     """Plot the training error or the objective against rounds.
@@ -34,12 +45,13 @@ def plot_history(classifier, what: str = "error", *, ax=None):
     ax = new_axes(ax)
     rounds = np.arange(1, len(history[drawn[0]]) + 1)
     for name in drawn:
-        ax.plot(rounds, history[name], label=name.replace("_", " "))
+        ax.plot(rounds, history[name], label=LABELS[name])
     if what == "objective":
         if len(drawn) == 2:
             ax.fill_between(rounds, *(history[name] for name in names), alpha=0.15, label="gap")
         if np.nanmin(history["objective"]) > 0:
             ax.set_yscale("log")
-    ax.set(xlabel="rounds", ylabel=what)
+    title, ylabel = TITLES[what]
+    ax.set(title=title, xlabel="number of rounds", ylabel=ylabel)
     ax.legend()
     return ax

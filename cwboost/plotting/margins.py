@@ -42,5 +42,10 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     ax = new_axes(ax)
     ax.step(margins, np.arange(1, len(margins) + 1) / len(margins), where="post")
     ax.axvline(0.0, color="0.6", linewidth=0.8)
-    ax.set(xlabel="margin / sum of coefficients", ylabel="fraction of examples", ylim=(0, 1))
+    ax.set(
+        title="Margins: right of zero, the prediction is right",
+        xlabel="smallest margin / sum of coefficients",
+        ylabel="fraction of examples",
+        ylim=(0, 1),
+    )
     return ax

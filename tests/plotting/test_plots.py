@@ -9,7 +9,15 @@ from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier
 from cwboost.ensemble import inspection
-from cwboost.plotting import plot_history, plot_importances, plot_margins, plot_shape
+from cwboost.plotting import (
+    plot_calibration,
+    plot_confusion,
+    plot_history,
+    plot_importances,
+    plot_loss,
+    plot_margins,
+    plot_shape,
+)
 from cwboost.plotting.axes import colours
 
 matplotlib.use("Agg")
@@ -32,7 +40,7 @@ def close_figures():
 
 def test_plot_history(clf):
     ax = plot_history(clf)
-    assert [line.get_label() for line in ax.lines] == ["train error", "valid error"]
+    assert [line.get_label() for line in ax.lines] == ["training examples", "validation examples"]
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), clf.history_["train_error"])
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.arange(1, clf.n_iter_ + 1))
     objective = plot_history(clf, "objective", ax=pyplot.figure().add_subplot())
@@ -48,7 +56,11 @@ def test_plot_history_with_a_dual_bound():
             self.history_ = {"objective": np.array([3.0, 2.0]), "dual_bound": np.array([0.5, 1.0])}
 
     ax = plot_history(Fitted(), "objective")
-    assert [text.get_text() for text in ax.get_legend().texts] == ["objective", "dual bound", "gap"]
+    assert [text.get_text() for text in ax.get_legend().texts] == [
+        "objective",
+        "lower bound",
+        "gap",
+    ]
     with pytest.raises(ValueError, match=r"history_ must have one of .*, Fitted has none"):
         plot_history(Fitted(), "error")
 
@@ -98,7 +110,7 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     )
     assert plot_shape(clf, "c").get_xlabel() == "c"
     flat = plot_shape(clf, "e")
-    assert len(flat.lines) + len(flat.patches) == 3
+    assert not flat.patches and "no weak learner" in flat.texts[0].get_text()
     with pytest.raises(ValueError, match="names, got 'z'"):
         plot_shape(clf, "z")
 
@@ -107,6 +119,35 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
 def test_plot_shape_refuses(clf, arguments, message):
     with pytest.raises(ValueError, match=message):
         plot_shape(clf, *arguments, classes=["rosa"])
+
+
+def test_plot_shape_of_many_classes_stays_visible_and_within_the_data():
+    labels = np.arange(150) % 50
+    data = X + labels[:, None]
+    clf = CWBoostClassifier("stump", correction="total", n_estimators=3).fit(data, labels)
+    used = clf.feature_importances_.argmax()
+    ax = plot_shape(clf, used, X=data)
+    assert len(ax.patches) == 50 and len(ax.get_legend().texts) == 11
+    assert ax.get_xlim() == (data[:, used].min(), data[:, used].max())
+    ax = plot_shape(clf, used, classes=clf.classes_)
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert box.x0 >= ax.get_window_extent().x1 and ax.get_window_extent().width > 200
+
+
+def test_plots_of_predictions(clf):
+    losses = plot_loss(clf, X, NAMES[Y], label="all").lines[0].get_ydata()
+    proba = clf.predict_proba(X)[np.arange(150), Y]
+    assert len(losses) == clf.n_iter_ and losses[-1] == pytest.approx(-np.log(proba).mean())
+    noisy = np.array(NAMES[Y])
+    noisy[:15] = "virginica"
+    shown = plot_calibration(clf, X, noisy, n_bins=1).lines[1].get_ydata()
+    assert shown == pytest.approx(clf.score(X, noisy))
+    ax = plot_confusion(clf, X, noisy, normalize="true")
+    assert [t.get_text() for t in ax.texts][-3:] == ["0.23", "0.00", "0.77"]
+    many = np.arange(150) % 50
+    clf50 = CWBoostClassifier("stump", n_estimators=1).fit(X, many)
+    assert len(plot_confusion(clf50, X, many).get_xticks()) == 17
 
 
 def test_many_classes_have_colours_of_their_own():

@@ -1,0 +1,128 @@
+"""How good the predictions are on examples: loss by round, calibration, confusion."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import log_loss
+
+from cwboost.plotting.axes import new_axes
+
+__all__ = ["plot_calibration", "plot_confusion", "plot_loss"]
+
+MOST_NUMBERS = 20
+"""The most classes whose confusion matrix shows its numbers."""
+
+
+def plot_loss(classifier, X, y, *, label=None, ax=None):
+    """Plot the log loss of the probabilities against the rounds.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Labels of the training data.
+    label : str, optional
+        Name of the curve, for a legend of several.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    labels = classifier.classes_
+    losses = [log_loss(y, p, labels=labels) for p in classifier.staged_predict_proba(X)]
+    ax = new_axes(ax)
+    ax.plot(np.arange(1, len(losses) + 1), losses, label=label)
+    ax.set(title="Log loss by round", xlabel="number of rounds", ylabel="log loss")
+    if label is not None:
+        ax.legend()
+    return ax
+
+
+def plot_calibration(classifier, X, y, *, n_bins=10, label=None, ax=None):
+    """Plot how often predictions are right against the probability that they state.
+
+    Each point stands for the same number of examples, ordered by the probability of the predicted
+    class. On the diagonal, 70 of 100 predictions with probability 0.7 are right.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with predict_proba
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Examples that the classifier was not trained on.
+    y : array-like of shape (n_samples,)
+    n_bins : int, default=10
+        Number of points, at most.
+    label : str, optional
+        Name of the curve; by default the class of the classifier.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = new_axes(ax)  # names the extra if matplotlib is absent
+    from sklearn.calibration import CalibrationDisplay
+
+    probabilities = classifier.predict_proba(X)
+    right = classifier.classes_[probabilities.argmax(axis=1)] == np.asarray(y)
+    CalibrationDisplay.from_predictions(
+        right,
+        probabilities.max(axis=1),
+        n_bins=n_bins,
+        strategy="quantile",
+        pos_label=True,
+        name=label or type(classifier).__name__,
+        ax=ax,
+    )
+    ax.set(
+        title="How far to trust the probabilities",
+        xlabel="probability of the predicted class",
+        ylabel="fraction of right predictions",
+    )
+    return ax
+
+
+def plot_confusion(classifier, X, y, *, normalize=None, ax=None):
+    """Plot how many examples of each class are predicted as which class.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    normalize : {"true", "pred", "all"} or None, default=None
+        Show fractions: of each true class, of each predicted class, or of all examples. None shows
+        numbers of examples.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = new_axes(ax)
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    few = len(classifier.classes_) <= MOST_NUMBERS
+    predicted = classifier.predict(X)
+    ConfusionMatrixDisplay.from_predictions(
+        y,
+        predicted,
+        labels=classifier.classes_,
+        normalize=normalize,
+        include_values=few,
+        values_format=None if normalize is None else ".2f",
+        cmap="Blues",
+        ax=ax,
+    )
+    error = np.mean(predicted != np.asarray(y))
+    title = f"Confusion matrix, {error:.1%} errors"
+    ax.set(title=title, xlabel="predicted class", ylabel="true class")
+    if not few:  # the ticks of every tenth class or so
+        step = -(-len(classifier.classes_) // MOST_NUMBERS)
+        places = np.arange(0, len(classifier.classes_), step)
+        names = [str(name) for name in classifier.classes_[places]]
+        ax.set_xticks(places, names, rotation=90)
+        ax.set_yticks(places, names)
+    return ax

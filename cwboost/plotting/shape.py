@@ -1,0 +1,117 @@
+"""The exact contribution of one feature to the scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.ensemble.inspection import additive
+from cwboost.plotting.axes import class_index, colours, feature_index, feature_name, new_axes
+
+__all__ = ["plot_shape"]
+
+FEW_ENTRIES = 5
+MOST_COLOURED = 10
+"""Without `classes`, the classes beyond these that the feature moves least are grey."""
+
+
+def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, ax=None):
+    """Plot the exact contribution of one feature to the scores of a stump model.
+
+    Parameters
+    ----------
+    classifier : fitted classifier of stumps
+    feature : int or str
+        Index, or name if the training data had names.
+    classes : array-like of labels, optional
+        Classes to draw in colour; by default the ten whose scores the feature moves most, and the
+        others in grey.
+    n_estimators : int, optional
+        Use the first rounds only.
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        Examples: the plot spans their values of the feature, and ticks mark the deciles. Without
+        them it spans the thresholds of the model.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    index = feature_index(classifier, feature)
+    given = None if classes is None else [class_index(classifier, label) for label in classes]
+    _, functions = additive(classifier.ensemble_, n_estimators).functions()
+    name = feature_name(classifier, index)
+    ax = new_axes(ax)
+    ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
+    seen = None if X is None else _values(X, index)
+    if index not in functions:
+        _unused(ax, seen)
+        return ax
+    thresholds, values = functions[index].thresholds, functions[index].values
+    edges = _edges(thresholds, seen)
+    coloured = _most_moved(values) if given is None else given
+    grey = set(range(values.shape[1])) - set(coloured) if given is None else set()
+    for place, column in enumerate(sorted(grey)):
+        label = f"{len(grey)} others" if place == 0 else None
+        _steps(ax, values[:, column], edges, color="0.8", linewidth=0.7, label=label)
+    for column, colour in zip(coloured, colours(len(coloured))):
+        label = str(classifier.classes_[column])
+        _steps(ax, values[:, column], edges, color=colour, label=label)
+    ax.set_xlim(edges[0], edges[-1])
+    if seen is not None:
+        deciles = np.quantile(seen, np.linspace(0.1, 0.9, 9))
+        ax.plot(deciles, np.zeros(9), "|", color="0.3", transform=ax.get_xaxis_transform())
+    _legend(ax, len(coloured) + bool(grey))
+    return ax
+
+
+def _values(X, index: int) -> np.ndarray:
+    """Return the finite values of a feature."""
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        column = X.tocsc()[:, [index]].toarray().ravel()
+    else:
+        column = X.iloc[:, index] if hasattr(X, "iloc") else np.asarray(X)[:, index]
+    column = np.asarray(column, dtype=np.float64)
+    return column[np.isfinite(column)]
+
+
+def _edges(thresholds, seen) -> np.ndarray:
+    """Return where the steps begin and end: between the ends of the data or of the thresholds."""
+    inner = thresholds[np.isfinite(thresholds)]
+    if seen is not None and len(seen):
+        low, high = seen.min(), seen.max()
+    else:
+        low, high = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
+        pad = 0.02 * ((high - low) or abs(high) or 1.0)
+        low, high = low - pad, high + pad
+    return np.concatenate([[low], np.clip(thresholds, low, high), [high]])
+
+
+def _most_moved(values) -> list[int]:
+    """Return the classes whose scores the feature moves most, in the order of ``classes_``."""
+    spread = np.ptp(values, axis=0)
+    return sorted(np.argsort(-spread, kind="stable")[:MOST_COLOURED].tolist())
+
+
+def _steps(ax, values, edges, **style):
+    ax.stairs(values, edges, baseline=None, **style)
+
+
+def _unused(ax, seen) -> None:
+    """Say in the plot that the feature adds nothing."""
+    ax.axhline(0.0, color="0.6")
+    ax.set_ylim(-1.0, 1.0)
+    if seen is not None and len(seen) and seen.min() < seen.max():
+        ax.set_xlim(seen.min(), seen.max())
+    text = "no weak learner of the model uses this feature"
+    ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center")
+
+
+def _legend(ax, n_entries: int) -> None:
+    """Show the classes: few of them in the plot, many beside it."""
+    if n_entries <= FEW_ENTRIES:
+        ax.legend(title="class", fontsize="small")
+        return
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    ax.legend(title="class", fontsize="x-small", ncols=1 + n_entries // 26, **beside)
