@@ -9,15 +9,13 @@ from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.estimator.held_out.stopping import EarlyStopping
+from cwboost.estimator.held_out.fitting import FitsWithHeldOut
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
-from cwboost.estimator.problem import Problem, fingerprint
+from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import change_C, resume, training_state
 from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
@@ -28,7 +26,7 @@ from cwboost.support.warnings import warn_caller
 __all__ = ["CWBoostClassifier"]
 
 
-class CWBoostClassifier(ThinModels, BoostingClassifier):
+class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     """Multi-class boosting by column generation with separate weak learners for each class.
 
     Every round prices one weak learner per class and corrects the coefficients by fast coordinate
@@ -63,13 +61,16 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         2 exactly as printed: later passes draw with replacement and take no subspace steps.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
-    early_stopping : bool or {"error", "loss"}, default=False
-        Stop by the error rate ("error" or True) or the mean pair loss ("loss") of held-out
-        examples. The model keeps the rounds up to the best.
+    early_stopping : bool, {"logloss", "error", "loss"}, str or callable, default=False
+        Stop by a measure on held-out examples: the log loss of calibrated probabilities
+        ("logloss" or True), the error rate, the mean pair loss, or a scikit-learn scorer, by name
+        or as ``scorer(estimator, X, y)``. The model keeps the rounds up to the best, with log
+        loss up to the last that is within 2% of it.
     validation_fraction : float, default=0.1
         Fraction of the examples held out (stratified) for early stopping, unless fit gets X_val.
-    n_iter_no_change : int, default=20
-        Rounds without improvement after which early stopping stops.
+    n_iter_no_change : int or "auto", default="auto"
+        Rounds without improvement after which early stopping stops. "auto" is
+        ``15 / learning_rate``, and at least 20.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.
@@ -85,6 +86,10 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with objective, gap and training error.
+    probability_scale : float or "auto", default="auto"
+        Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
+        if there are any (X_val, or early stopping), else on examples that a short pilot training
+        leaves out; models of fewer than 20 rounds have 2, which inverts the loss.
 
     Attributes
     ----------
@@ -97,14 +102,15 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (best so far, NaN if pricing is not exact), gap, max_violation (at
         the solver's last violation scan, before its last pass; NaN if stage-wise), n_nonzero,
-        pricing_seconds, solver_seconds, train_error, valid_error.
+        pricing_seconds, solver_seconds, train_error, valid_error; with early
+        stopping also valid_ and the name of the measure; NAME_error and NAME_logloss of each
+        set in `eval_sets`.
     n_iter_ : int
         Number of rounds trained.
     best_iteration_ : int
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
-        Factor of the scores in the softmax of `predict_proba`: fitted on held-out examples if
-        training had any (X_val, or early stopping), else 2, which inverts the loss.
+        Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping", "callback" or, after
         `thin`, "thinned". With "optimal" exact pricing found no weak learner of the family that
@@ -145,13 +151,14 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         tol=1e-7,
         early_stopping=False,
         validation_fraction=0.1,
-        n_iter_no_change=20,
+        n_iter_no_change="auto",
         class_weight=None,
         warm_start=False,
         callbacks=None,
         random_state=None,
         n_jobs=None,
         verbose=0,
+        probability_scale="auto",
     ):
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
@@ -172,8 +179,18 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.probability_scale = probability_scale
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+        eval_sets=None,
+    ):
         """Train.
 
         Parameters
@@ -185,7 +202,13 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
             Factors of the examples' losses; a common factor changes nothing.
         X_val, y_val : array-likes, default=None
-            Held-out examples, for early stopping; the history records their error.
+            Held-out examples, for early stopping and the scale of the probabilities; the history
+            records their error.
+        sample_weight_val : array-like of shape (n_val,), >= 0, default=None
+            Weights of these examples in every measure.
+        eval_sets : dict, default=None
+            Further examples whose error and log loss the history records, by name: (X, y) or
+            (X, y, sample_weight).
 
         Returns
         -------
@@ -198,24 +221,29 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None and not np.array_equal(previous["classes"], self.classes_):
                 raise ValueError("y must have the classes of the fitted model if warm_start=True")
-            problem, held_out = self._held_out(problem, family, X_val, y_val)
-            training, resumed = self._training(problem, family, settings, held_out, previous)
+            given = X_val, y_val, sample_weight_val
+            problem, followed = self._held_out(problem, family, given, eval_sets)
+            training, resumed = self._training(problem, family, settings, followed, previous)
             self.__dict__.pop("_state", None)
-            self._run(self._fit(training, held_out, family, resumed, start))
+            self._run(self._fit(training, family, resumed, start))
+            self._run_pilot(training, problem)
         return self
 
-    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
+    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0, calibrated=False):
         """Train with the first C, then `rounds` more with each further C; yield self after each.
 
         Train with the last C until there are `at_least` rounds. The results equal those of calls
-        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused.
+        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused. The
+        scale of the probabilities is fitted only if `calibrated`.
         """
         start = perf_counter()
         self.C = float(Cs[0])
         settings = self._settings()
         problem, family = self._prepare(X, y, sample_weight)
         training, _ = self._training(problem, family, settings, None, None)
-        self._run(self._fit(training, None, family, None, start))
+        self._run(self._fit(training, family, None, start))
+        if calibrated:
+            self._run_pilot(training, problem)
         yield self
         for C in Cs[1:]:
             self.C = float(C)
@@ -223,7 +251,9 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
             if Cs[-1] == C:
                 self.n_estimators = max(self.n_estimators, at_least)
             change_C(training, self.C)
-            self._run(self._fit(training, None, family, None, perf_counter()))
+            self._run(self._fit(training, family, None, perf_counter()))
+            if calibrated:
+                self._run_pilot(training, problem)
             yield self
 
     # ---------------------------------------------------------------- parameters and data
@@ -237,13 +267,11 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         check_number("learning_rate", self.learning_rate, Real, 0.0, 1.0, low_open=True)
         check_number("subsample", self.subsample, Real, 0.0, 1.0, low_open=True)
         check_number("tol", self.tol, Real, 0.0)
-        check_number("validation_fraction", self.validation_fraction, Real, 0.0, low_open=True)
-        check_number("n_iter_no_change", self.n_iter_no_change, Integral, 1)
+        self._check_held_out_parameters()
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
         check_choice("correction", self.correction, ("total", "stagewise"))
         check_choice("solver", self.solver, ("fcd", "fcd_printed", "lbfgsb"))
-        check_choice("early_stopping", self.early_stopping, (False, True, "error", "loss"))
         if self.correction == "total" and self.learning_rate != 1.0:
             raise ValueError(
                 "learning_rate applies to correction='stagewise' only, since total correction "
@@ -277,29 +305,6 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
             "history": self.history_,
             "state": getattr(self, "_state", None),
         }
-
-    def _held_out(self, problem: Problem, family, X_val, y_val):
-        """Return the training examples and the held-out ones, given or split off."""
-        given = self._check_validation(X_val, y_val, family)
-        if given is not None:
-            return problem, HeldOutScores(*given, len(self.classes_))
-        if not self.early_stopping:
-            return problem, None
-        if (alone := self.classes_[problem.counts == 1]).size:
-            raise ValueError(
-                "early_stopping holds out examples of every class, but of class "
-                f"{alone[0]!s} there is only one; pass X_val and y_val"
-            )
-        kept, held = train_test_split(
-            np.arange(len(problem.y)),
-            test_size=self.validation_fraction,
-            stratify=problem.y,
-            random_state=self.random_state,
-        )
-        kept.sort()
-        return problem.take(kept), HeldOutScores(
-            problem.X[held], problem.y[held], len(self.classes_)
-        )
 
     # ---------------------------------------------------------------- training
 
@@ -335,14 +340,9 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         )
         return self.warm_start or any(wanted)
 
-    def _fit(self, training, held_out, family, resumed, start) -> Fit:
+    def _fit(self, training, family, resumed, start) -> Fit:
         """Return the fit in progress, ready to run."""
-        stopping = None
-        if self.early_stopping:
-            measure = "error" if self.early_stopping is True else self.early_stopping
-            stopping = EarlyStopping(held_out, measure, self.n_iter_no_change)
-            if resumed is not None and "early_stopping" in resumed:
-                stopping.restore(resumed["early_stopping"])
+        stopping = self._stopping(None if resumed is None else resumed.get("early_stopping"))
         return Fit(self, training, family, list(self.callbacks or []), start, stopping)
 
     def _snapshot(self, fit) -> CWBoostClassifier:
@@ -365,7 +365,7 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
                 "best_iteration_": 0,
                 "probability_scale_": LOSS_SCALE,
             }
-        best = stopping.best_round if stopping else n_rounds
+        best = stopping.kept_round if stopping else n_rounds
         state = training_state(fit.training) if self.warm_start and best == n_rounds else None
         ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
         if best < n_rounds:
@@ -375,5 +375,5 @@ class CWBoostClassifier(ThinModels, BoostingClassifier):
         return attributes | {
             "ensemble_": ensemble,
             "best_iteration_": best,
-            "probability_scale_": LOSS_SCALE if held_out is None else held_out.scale(ensemble),
+            "probability_scale_": self._scale(ensemble, held_out),
         }

@@ -128,16 +128,21 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
+        # The accuracy does not depend on the scale of the probabilities.
+        calibrated = self.scoring is not None
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_path)(template, Cs, rounds, scorer, rows, y, sample_weight, *fold)
+            delayed(_score_path)(
+                template, Cs, rounds, scorer, calibrated, rows, y, sample_weight, *fold
+            )
             for fold in folds
         )
         self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
         best = int(np.argmax(self.scores_.mean(axis=1)))
         self.C_ = float(Cs[best])
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
+        least = template.n_estimators
         *_, model = _models(
-            template, needed, rounds, rows, y, sample_weight, at_least=template.n_estimators
+            template, needed, rounds, rows, y, sample_weight, at_least=least, calibrated=True
         )
         self.best_estimator_ = model
         self.classes_ = model.classes_
@@ -184,16 +189,18 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.best_estimator_.save(path, staged=staged)
 
 
-def _models(template, Cs, rounds, X, y, sample_weight, at_least=0):
+def _models(template, Cs, rounds, X, y, sample_weight, at_least=0, calibrated=False):
     """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise."""
     if template.correction == "total":
-        yield from clone(template)._fit_path(X, y, sample_weight, Cs, rounds, at_least=at_least)
+        yield from clone(template)._fit_path(
+            X, y, sample_weight, Cs, rounds, at_least=at_least, calibrated=calibrated
+        )
     else:
         for C in Cs:
             yield clone(template).set_params(C=float(C)).fit(X, y, sample_weight)
 
 
-def _score_path(template, Cs, rounds, scorer, X, y, sample_weight, train, test):
+def _score_path(template, Cs, rounds, scorer, calibrated, X, y, sample_weight, train, test):
     """Return the score on the held-out rows after each C."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     weight, test_weight = None, {}
@@ -201,5 +208,5 @@ def _score_path(template, Cs, rounds, scorer, X, y, sample_weight, train, test):
         weight, test_weight = sample_weight[train], {"sample_weight": sample_weight[test]}
     return [
         scorer(model, X_test, y[test], **test_weight)
-        for model in _models(template, Cs, rounds, X_train, y[train], weight)
+        for model in _models(template, Cs, rounds, X_train, y[train], weight, calibrated=calibrated)
     ]

@@ -147,6 +147,17 @@ class RestrictedMaster:
         return self.pairs.n_errors
 
     @property
+    def scores(self) -> np.ndarray:
+        """Scores F(x, y) of the training examples, of shape (n_samples, n_classes); a copy."""
+        return self.pairs.scores_now()[:, : self.pairs.n_samples].T
+
+    @property
+    def mean_loss(self) -> float:
+        """Weighted mean of exp(-margin) over the pairs; one if all coefficients are zero."""
+        counts, example_weight, _ = self._problem
+        return self.pairs.loss / ((len(counts) - 1) * float(example_weight.sum()))
+
+    @property
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
         return float(self.coef_matrix.sum()) + self.pairs.loss / self.q

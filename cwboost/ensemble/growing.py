@@ -36,8 +36,8 @@ class GrowingEnsemble:
     ----------
     n_scores : int
         Number of scores per example: the classes, or the bits of a code.
-    held_out : HeldOutScores or None, default=None
-        Scores on held-out examples, which follow every round.
+    held_out : HeldOutScores, HeldOutSets or None, default=None
+        Scores on held-out examples, which follow every round; the history has their metrics.
     extra_names : sequence of str, default=()
         Names of history arrays besides `HISTORY_NAMES`.
     """
@@ -46,7 +46,9 @@ class GrowingEnsemble:
         self.n_scores = n_scores
         self.held_out = held_out
         self.n_learners = 0
-        self._history_names = (*HISTORY_NAMES, *extra_names)
+        measured = () if held_out is None else held_out.names
+        names = (*HISTORY_NAMES, *extra_names, *measured)
+        self._history_names = tuple(dict.fromkeys(names))
         self._batches: list[WeakLearners] = []
         self._edges: list[np.ndarray] = []
         self._path = PathBuilder()
@@ -112,8 +114,7 @@ class GrowingEnsemble:
         """
         if self.held_out is not None:
             moves = values - np.nan_to_num(before)
-            valid_error = self.held_out.move(ids, score_index, moves, offset)
-            entry = {**entry, "valid_error": valid_error}
+            entry = {**entry, **self.held_out.move(ids, score_index, moves, offset)}
         if offset is not None:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
             self._offsets[self.n_rounds :] = [before + offset]
@@ -141,5 +142,6 @@ class GrowingEnsemble:
         ]
         self.add_learners(ensemble.learners, ensemble.edges)
         if self.held_out is not None:
-            coef = ensemble.coef().tocoo()
-            self.held_out.move(coef.row, coef.col, coef.data)
+            # Round by round, as when it was trained, so that the scores have the same bits.
+            for columns, score_index, moves in ensemble.path.changes(self.n_scores):
+                self.held_out.follow(columns, score_index, moves)

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.nested import NestedWeakLearner
+from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import (
     Problem,
     find_missing,
@@ -107,13 +108,17 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             raise ValueError("X_val and y_val must be given together")
         if X_val is None:
             return None
-        X_val = self._check_X(X_val, reset=False, family=family)
-        y_val = self._encode(np.asarray(y_val))
-        if len(y_val) != X_val.shape[0]:
+        return self._check_held_out(X_val, y_val, None, family)[:2]
+
+    def _check_held_out(self, X, y, weight, family, names=("X_val", "y_val", "sample_weight_val")):
+        """Check examples that training only follows; return X, y encoded, and the weights."""
+        X = self._check_X(X, reset=False, family=family)
+        y = self._encode(column_or_1d(y), names[1])
+        if len(y) != X.shape[0]:
             raise ValueError(
-                f"X_val has {X_val.shape[0]} rows and y_val {len(y_val)}: they must be equal"
+                f"{names[0]} has {X.shape[0]} rows and {names[1]} {len(y)}: they must be equal"
             )
-        return X_val, y_val
+        return X, y, check_weight(weight, len(y), names[2])
 
     def _generator(self) -> np.random.Generator:
         """The one generator of a fit, from ``random_state``."""
@@ -262,10 +267,10 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
     def predict_proba(self, X, n_estimators=None):
         """Return the class probabilities, ``softmax(probability_scale_ * scores)``.
 
-        The scale is fitted on held-out examples if training had any. Otherwise it is 2, which
-        inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
-        proportional to sqrt(P(y | x)). A model that fits its training data closely is then
-        overconfident; see `calibrate`.
+        `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). Elsewhere it is
+        2, which inverts the loss: the minimiser of the expected pairwise exponential loss has
+        exp(F_y) proportional to sqrt(P(y | x)). A model that fits its training data closely is
+        then overconfident; see `calibrate`.
 
         Parameters
         ----------

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
-__all__ = ["check_callbacks", "check_choice", "check_class_weight", "check_number", "check_verbose"]
+__all__ = [
+    "check_callbacks",
+    "check_choice",
+    "check_class_weight",
+    "check_number",
+    "check_scale",
+    "check_verbose",
+    "check_weight",
+]
 
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
@@ -87,8 +95,35 @@ def check_class_weight(class_weight):
     )
 
 
+def check_scale(name, value):
+    """Check a parameter that is "auto" or a scale of probabilities > 0 and return it."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name} must be 'auto' or a number > 0, got {value!r}")
+        return value
+    return check_number(name, value, Real, 0.0, 1e6, low_open=True)
+
+
 def check_verbose(verbose):
     """Check the parameter `verbose` (a bool, or an integer >= 0) and return it."""
     if isinstance(verbose, bool | np.bool_):
         return verbose
     return check_number("verbose", verbose, Integral, 0)
+
+
+def check_weight(weight, n_samples: int, name: str):
+    """Check the weights of held-out examples; return them as float64, None if there are none.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, what was expected and what came.
+    """
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise ValueError(f"{name} must have shape ({n_samples},), got {weight.shape}")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.sum() > 0):
+        raise ValueError(f"{name} must be finite, not negative and not all zero")
+    return weight

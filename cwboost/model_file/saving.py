@@ -163,6 +163,9 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
                 f"{name} is a generator object and is not stored; it is None in the loaded model"
             )
             continue
+        if name == "early_stopping" and callable(value):
+            warn_caller(f"{name} is a function and is not stored; the loaded model has the default")
+            continue
         params[name] = encoder.encode(value, f"params.{name}")
     return params
 

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["LOSS_SCALE", "fit_scale", "predict_prior"]
+__all__ = [
+    "LOSS_PRIOR",
+    "LOSS_SCALE",
+    "ScalePrior",
+    "fit_scale",
+    "log_loss_of_best_scale",
+    "predict_prior",
+]
 
 LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
 proportional to the square root of P(y | x)."""
+
+LOWEST, HIGHEST = np.log(1e-6), np.log(1e3)
+"""Limits of the logarithm of a scale."""
+
+MOST_STEPS, SMALLEST_STEP = 60, 1e-9
+
+
+@dataclass(frozen=True)
+class ScalePrior:
+    """A normal distribution of the logarithm of the scale, worth less the more examples there are.
+
+    It keeps the scale finite if the examples are few or none is misclassified.
+
+    Parameters
+    ----------
+    scale : float, > 0
+        Median.
+    spread : float, > 0
+        Standard deviation of the logarithm.
+    """
+
+    scale: float
+    spread: float
+
+
+LOSS_PRIOR = ScalePrior(LOSS_SCALE, 1.0)
 
 
 def predict_prior(ensemble, class_weights, C):
@@ -43,29 +74,67 @@ def predict_prior(ensemble, class_weights, C):
     return replace(ensemble, offsets=scores[np.newaxis])
 
 
-def fit_scale(scores, y) -> float:
-    """Return the maximum-likelihood scale on examples that the scores were not trained on.
+def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
+    """Return the most likely scale on examples that the scores were not trained on.
 
     The scale s > 0 minimises the negative log-likelihood of the labels under softmax(s F) plus
-    log(s / 2)^2 / 2. The second term keeps the scale near that of the loss if the examples are few
-    or none is misclassified, when it would otherwise diverge.
+    log(s / prior.scale)^2 / (2 prior.spread^2).
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples, n_classes), float64
     y : ndarray of shape (n_samples,), int
         Class index of each example.
+    weight : ndarray of shape (n_samples,), float64, default=None
+        Numbers of examples that each one stands for; scaled to mean one. None is ones.
+    prior : ScalePrior, default=LOSS_PRIOR
 
     Returns
     -------
     float
     """
-    differences = scores - scores[np.arange(len(y)), y][:, None]
+    return _fit(scores, y, weight, prior)[0]
 
-    def loss(log_scale: float) -> float:
-        likelihood = logsumexp(np.exp(log_scale) * differences, axis=1).sum()
-        return likelihood + 0.5 * (log_scale - np.log(LOSS_SCALE)) ** 2
 
-    # The loss is convex in s, so it has one minimum in log s too.
-    found = minimize_scalar(loss, bounds=(np.log(1e-6), np.log(1e3)), method="bounded")
-    return float(np.exp(found.x))
+def log_loss_of_best_scale(scores, y, weight=None) -> float:
+    """Return the mean negative log-likelihood of the labels at the scale of `fit_scale`."""
+    return _fit(scores, y, weight, LOSS_PRIOR)[1]
+
+
+def _fit(scores, y, weight, prior: ScalePrior) -> tuple[float, float]:
+    """Return the most likely scale and the mean negative log-likelihood there.
+
+    Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
+    s, so the derivative changes its sign once.
+    """
+    n_samples = len(y)
+    differences = scores - scores[np.arange(n_samples), y][:, None]
+    weight = np.ones(n_samples) if weight is None else weight * (n_samples / weight.sum())
+    centre = np.log(prior.scale)
+    low, high, u = LOWEST, HIGHEST, centre
+    for _ in range(MOST_STEPS):
+        loss, first, second = _likelihood(np.exp(u), differences, weight)
+        slope = first + (u - centre) / prior.spread**2
+        low, high = (u, high) if slope < 0 else (low, u)
+        curvature = second + 1.0 / prior.spread**2
+        target = u - slope / curvature if curvature > 0 else np.nan
+        if not low < target < high:
+            target = 0.5 * (low + high)
+        step, u = target - u, target
+        if abs(step) < SMALLEST_STEP:
+            break
+    return float(np.exp(u)), float(loss / max(1, n_samples))
+
+
+def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
+    """Return the negative log-likelihood and its two derivatives in the logarithm of the scale."""
+    logits = scale * differences
+    largest = logits.max(axis=1, initial=0.0)
+    p = np.exp(logits - largest[:, None])
+    total = p.sum(axis=1)
+    p /= total[:, None]
+    mean = np.einsum("ij,ij->i", p, logits)
+    # At logits beyond the largest float, a probability of zero times their square is not a number.
+    square = np.einsum("ij,ij->i", p * np.maximum(logits, -1e150), np.maximum(logits, -1e150))
+    first = weight @ mean
+    return weight @ (largest + np.log(total)), first, first + weight @ (square - mean**2)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.estimator.held_out.calibration import fit_scale
+from cwboost.estimator.held_out.metrics import ERROR, Metric
 from cwboost.families.contract import WeakLearners, pack_outputs
 
-__all__ = ["HeldOutScores"]
+__all__ = ["HeldOutScores", "HeldOutSets"]
 
 
 class HeldOutScores:
@@ -24,47 +27,107 @@ class HeldOutScores:
         Number of scores of the ensemble: that of the classes, unless `decode` is given.
     decode : callable, default=None
         Maps scores of the ensemble to scores of the classes, both with one row per example.
+    weight : ndarray of shape (n_samples,), float64, default=None
+        Weights of the examples in every metric; None for equal ones.
+    classes : ndarray of shape (n_classes,), default=None
+        Labels of the classes, for metrics that are scorers.
+    name : str, default="valid"
+    metrics : sequence of Metric, default=(ERROR,)
 
     Attributes
     ----------
-    error : float
-        Fraction of examples whose largest score is not that of their class.
-    loss : float
-        Mean over the pairs of exp(-margin).
+    class_scores : ndarray of shape (n_samples, n_classes), float64
+        Current scores of the classes.
     """
 
-    def __init__(self, X, y, n_scores: int, decode=None):
-        self._X, self._y, self._decode = X, y, decode
+    def __init__(
+        self,
+        X,
+        y,
+        n_scores: int,
+        decode=None,
+        *,
+        weight=None,
+        classes=None,
+        name: str = "valid",
+        metrics: Sequence[Metric] = (ERROR,),
+    ):
+        self.X, self.y, self.weight, self.classes = X, y, weight, classes
+        self._decode = decode
+        self.name, self._metrics = name, tuple(metrics)
         self._moving = MovingScores(len(y), n_scores)
         self._n_learners = 0
-        self.error = self.loss = np.nan
+        self.class_scores = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the history's arrays that `move` gives."""
+        return tuple(f"{self.name}_{metric.name}" for metric in self._metrics)
 
     def add(self, learners: WeakLearners) -> None:
         """Compute the outputs of new learners and keep them as one bit per example."""
         ids = np.arange(self._n_learners, self._n_learners + len(learners))
-        self._moving.keep(ids, pack_outputs(learners.outputs(self._X)))
+        self._moving.keep(ids, pack_outputs(learners.outputs(self.X)))
         self._n_learners += len(learners)
 
-    def move(self, ids, score_index, differences, offset=None) -> float:
-        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``: the error.
+    def follow(self, ids, score_index, differences, offset=None) -> None:
+        """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``.
 
         `offset` is added to every example's scores.
         """
-        n_samples = len(self._y)
         self._moving.move(np.asarray(ids), score_index, differences)
         if offset is not None:
             self._moving.shift(offset)
-        scores = np.ascontiguousarray(self._moving.scores)
-        if self._decode is not None:
-            scores = self._decode(scores)
-        rows = np.arange(n_samples)
-        own = scores[rows, self._y]
-        self.error = float(np.mean(np.argmax(scores, axis=1) != self._y))
-        pairs = np.exp(np.minimum(scores - own[:, None], 700.0))
-        pairs[rows, self._y] = 0.0
-        self.loss = float(pairs.sum() / (n_samples * (pairs.shape[1] - 1)))
-        return self.error
 
-    def scale(self, ensemble: Ensemble) -> float:
-        """Scale of the probabilities of `ensemble`, fitted on these examples."""
-        return fit_scale(ensemble.scores(self._X), self._y)
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
+        """Follow changed coefficients as `follow` does; return the metrics by name."""
+        self.follow(ids, score_index, differences, offset)
+        scores = np.ascontiguousarray(self._moving.scores)
+        self.class_scores = scores if self._decode is None else self._decode(scores)
+        return {name: metric.of(self) for name, metric in zip(self.names, self._metrics)}
+
+
+class HeldOutSets:
+    """Several sets of held-out examples, followed together.
+
+    Parameters
+    ----------
+    sets : sequence of HeldOutScores
+    """
+
+    def __init__(self, sets: Sequence[HeldOutScores]):
+        self.sets = tuple(sets)
+
+    @property
+    def has_valid(self) -> bool:
+        """True if there are held-out examples besides the evaluation sets."""
+        return any(one.name == "valid" for one in self.sets)
+
+    def scale(self, ensemble: Ensemble) -> float | None:
+        """Return the scale of the probabilities, fitted on "valid"; None if there is no such."""
+        for one in self.sets:
+            if one.name == "valid":
+                return fit_scale(ensemble.scores(one.X), one.y, one.weight)
+        return None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the history's arrays that `move` gives."""
+        return tuple(name for one in self.sets for name in one.names)
+
+    def add(self, learners: WeakLearners) -> None:
+        """Take up new learners in every set."""
+        for one in self.sets:
+            one.add(learners)
+
+    def follow(self, ids, score_index, differences, offset=None) -> None:
+        """Follow changed coefficients in every set."""
+        for one in self.sets:
+            one.follow(ids, score_index, differences, offset)
+
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
+        """Follow changed coefficients in every set; return the metrics by name."""
+        found = {}
+        for one in self.sets:
+            found |= one.move(ids, score_index, differences, offset)
+        return found

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from math import ceil
+from numbers import Integral
+
 import numpy as np
 
-from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.held_out.metrics import NAMED, Metric, metric_for
+from cwboost.estimator.parameters import check_number
 
-__all__ = ["EarlyStopping"]
+__all__ = ["EarlyStopping", "patience_for", "watched_metric"]
+
+LEAST_PATIENCE, PATIENCE_AT_FULL_STEP = 20, 15.0
+"""With "auto", patience is the larger of the first and the second divided by the learning rate."""
 
 
 class EarlyStopping:
@@ -14,34 +21,77 @@ class EarlyStopping:
 
     Parameters
     ----------
-    scores : HeldOutScores
-    measure : {"error", "loss"}
+    metric : Metric
+    name : str
+        The history's name of the metric on the examples that are watched.
     patience : int
-        Rounds without a new minimum after which to stop.
+        Rounds without an improvement after which to stop.
 
     Attributes
     ----------
     best_round : int
-        The first round (from 1) at which the measure was smallest.
+        The first round (from 1) at which the measure was best.
+    kept_round : int
+        The last round at which it was within the metric's tolerance of the best so far: the model
+        keeps the rounds up to this one.
     """
 
     stop_reason = "early stopping"
 
-    def __init__(self, scores: HeldOutScores, measure: str, patience: int):
-        self._scores, self._measure, self._patience = scores, measure, patience
+    def __init__(self, metric: Metric, name: str, patience: int):
+        self._sign = -1.0 if metric.greater_is_better else 1.0
+        self._factor = 1.0 + metric.tolerance
+        self._name, self._patience = name, patience
         self._best = np.inf
-        self.best_round = 0
+        self.best_round = self.kept_round = 0
 
     def on_round_end(self, state) -> bool:
-        value = getattr(self._scores, self._measure)
-        if value < self._best:
-            self._best, self.best_round = value, state.round
+        value = self._sign * state.latest[self._name]
+        if value < self._best or self.best_round == 0:
+            self._best, self.best_round, self.kept_round = value, state.round, state.round
+        elif self._factor > 1.0 and value <= self._best * self._factor:
+            self.kept_round = state.round
         return state.round - self.best_round >= self._patience
 
     def state(self) -> dict:
         """Return what `restore` needs to continue from here."""
-        return {"best": self._best, "best_round": self.best_round}
+        return {
+            "best": self._best,
+            "best_round": self.best_round,
+            "kept_round": self.kept_round,
+        }
 
     def restore(self, state: dict) -> None:
         """Continue from the result of `state`."""
-        self._best, self.best_round = float(state["best"]), int(state["best_round"])
+        self._best = float(state["best"])
+        self.best_round, self.kept_round = int(state["best_round"]), int(state["kept_round"])
+
+
+def watched_metric(early_stopping) -> Metric | None:
+    """Return the metric of the parameter `early_stopping`, None for False.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, what was expected and what came.
+    """
+    if isinstance(early_stopping, bool | np.bool_):
+        return NAMED["logloss"] if early_stopping else None
+    return metric_for(early_stopping, "early_stopping")
+
+
+def patience_for(n_iter_no_change, learning_rate: float) -> int:
+    """Return the rounds of patience for the parameter `n_iter_no_change`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, what was expected and what came.
+    """
+    if isinstance(n_iter_no_change, str) and n_iter_no_change == "auto":
+        return max(LEAST_PATIENCE, ceil(PATIENCE_AT_FULL_STEP / learning_rate))
+    if isinstance(n_iter_no_change, str):
+        raise ValueError(
+            f"n_iter_no_change must be 'auto' or an integer >= 1, got {n_iter_no_change!r}"
+        )
+    return int(check_number("n_iter_no_change", n_iter_no_change, Integral, 1))

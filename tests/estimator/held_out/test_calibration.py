@@ -56,7 +56,7 @@ def test_held_out_examples_set_the_scale(vowel, tmp_path):
         "C": 1e5,
         "random_state": 0,
     }
-    plain = CWBoostClassifier(**params).fit(X, y)
+    plain = CWBoostClassifier(**params, probability_scale=2.0).fit(X, y)
     assert plain.probability_scale_ == 2.0
     held = CWBoostClassifier(**params).fit(X, y, X_val=X_val, y_val=y_val)
     assert held.probability_scale_ != 2.0

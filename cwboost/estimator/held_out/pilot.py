@@ -1,0 +1,154 @@
+"""A pilot: a short training that leaves examples out, to learn the scale of the probabilities.
+
+A model that has seen all examples says little of how sure it may be. The pilot repeats the first
+rounds on the same bound matrix without a fifth of the examples, and fits the scale on those. Along
+a training, the best scale falls as the scores grow: times the negative logarithm of the mean pair
+loss on the training examples, it changes little. So the pilot's scale tells that of the whole
+model, for the cost of the pilot's rounds.
+
+A pilot of few rounds on few examples is unsure, and mostly too careful. A second estimate needs no
+pilot: on data sets with little noise, the logits of fitted models have about the same spread on the
+training examples. The two are combined so that the second one counts if they are near each other,
+and the pilot if they are far apart, as with noisy labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cwboost.column_generation import ColumnGeneration
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_scale
+from cwboost.estimator.problem import Problem
+from cwboost.master import RestrictedMaster
+
+__all__ = ["FEWEST_ROUNDS", "pilot_scale"]
+
+FEWEST_ROUNDS = 20
+"""A model of fewer rounds has no pilot: the scale of the loss suits the first rounds."""
+
+LEAST_SHARE, MOST_SHARE, LEAST_ROUNDS = 0.1, 0.3, 10
+"""Limits of the pilot's rounds, as shares of those of the model, and the least number."""
+
+ENOUGH_EXAMPLES = 5_000
+"""With fewer, the pilot has more rounds: the share grows as the root of the number falls."""
+
+SHARE_LEFT_OUT = 0.2
+"""Share of the examples of each class that the pilot leaves out."""
+
+NEGLIGIBLE = 2.0**-100
+"""Factor of the weights of those: they count nothing, but their scores are followed."""
+
+PRIOR = ScalePrior(LOSS_SCALE, 0.5)
+
+USUAL_SPREAD = 5.3
+"""Root mean square of the logits of the training examples about their mean over the classes: the
+median over held-out parts of six data sets, at a third to all of 200 to 300 rounds of trees."""
+
+NEAR = 0.8
+"""Difference of the logarithms of the two estimates at which both count the same."""
+
+
+class PilotMaster(RestrictedMaster):
+    """The restricted master of a pilot: the examples left out have next to no weight.
+
+    Parameters
+    ----------
+    problem : Problem
+    C : float
+    n_threads : int
+    kept : ndarray of shape (n_kept,), int
+        Ascending indices of the examples that the pilot is trained on.
+    """
+
+    def __init__(self, problem: Problem, C: float, n_threads: int, kept):
+        weight = problem.weight * NEGLIGIBLE
+        weight[kept] = problem.weight[kept]
+        super().__init__(problem.counts, C, weight, n_threads)
+        self._kept = kept
+
+    def sample_weights(self, share: float, rng) -> tuple[np.ndarray, np.ndarray]:
+        """Return R, zero but for a random sample of the examples kept, and its rows."""
+        n_kept = len(self._kept)
+        rows = self._kept
+        if share < 1.0:
+            rows = np.sort(rng.permutation(rows)[: max(1, round(share * n_kept))])
+        sampled = np.zeros_like(self.weights)
+        sampled[:, rows] = self.weights[:, rows] * (1.0 / share)
+        return sampled, rows
+
+
+def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_threads: int) -> float:
+    """Return the scale of the probabilities of a trained model, from a pilot.
+
+    Parameters
+    ----------
+    training : ColumnGeneration
+        Finished; it is left as it was, its generator included.
+    problem : Problem
+        What it was trained on.
+    C : float
+    n_threads : int
+
+    Returns
+    -------
+    float
+    """
+    state = training.rng.bit_generator.state
+    try:
+        kept, left_out = _split(problem.counts, training.rng)
+        if len(left_out) == 0:
+            return LOSS_SCALE
+        master = PilotMaster(problem, C, n_threads, kept)
+        settings = replace(training.settings, tol=0.0)
+        pilot = ColumnGeneration(training.pricer, master, settings, training.rng)
+        # It has no part in any certificate.
+        pilot.covers_family = False
+        n_rounds = _n_rounds(training.n_rounds, len(problem.y))
+        while pilot.n_rounds < n_rounds and pilot.round():
+            pass
+    finally:
+        training.rng.bit_generator.state = state
+    scores = master.scores[left_out]
+    weight = problem.weight[left_out]
+    scale = fit_scale(scores, problem.y[left_out], weight, PRIOR)
+    scale *= min(1.0, _progress(master) / _progress(training.master))
+    return _combined(scale, USUAL_SPREAD / _spread(training.master, problem.weight))
+
+
+def _n_rounds(n_rounds: int, n_samples: int) -> int:
+    """Return the number of rounds of the pilot of a model of `n_rounds` rounds."""
+    share = min(LEAST_SHARE * np.sqrt(ENOUGH_EXAMPLES / n_samples), MOST_SHARE)
+    return max(LEAST_ROUNDS, round(max(share, LEAST_SHARE) * n_rounds))
+
+
+def _combined(pilot: float, usual: float) -> float:
+    """Return a scale between two estimates, the nearer to `pilot` the further they are apart."""
+    difference = np.log(pilot / usual)
+    weight = difference**2 / (difference**2 + NEAR**2)
+    return float(usual * np.exp(weight * difference))
+
+
+def _spread(master: RestrictedMaster, weight) -> float:
+    """Return the root mean square of the scores of the training examples, centred by example."""
+    scores = master.scores
+    variance = np.average(np.var(scores, axis=1), weights=weight)
+    return float(np.sqrt(max(variance, 1e-300)))
+
+
+def _split(counts, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Return ascending indices of the examples kept and of those left out, drawn by class."""
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    drawn = [
+        start + rng.permutation(count)[: round(SHARE_LEFT_OUT * count)]
+        for start, count in zip(starts.tolist(), counts.tolist())
+    ]
+    is_left_out = np.zeros(int(counts.sum()), dtype=bool)
+    is_left_out[np.concatenate(drawn)] = True
+    return np.flatnonzero(~is_left_out), np.flatnonzero(is_left_out)
+
+
+def _progress(master: RestrictedMaster) -> float:
+    """Return the negative logarithm of the mean pair loss; 0 before the first round."""
+    return float(-np.log(np.clip(master.mean_loss, 1e-300, 1.0 - 1e-9)))

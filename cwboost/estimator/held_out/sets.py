@@ -1,0 +1,102 @@
+"""Which examples are held out: those given to `fit`, those split off, and evaluation sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from cwboost.ensemble.growing import HISTORY_NAMES
+from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
+from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
+from cwboost.estimator.problem import Problem
+
+__all__ = ["check_eval_sets", "followed_sets", "split_off"]
+
+
+def check_eval_sets(eval_sets) -> dict[str, tuple]:
+    """Check the argument `eval_sets` of `fit`; return name, (X, y, weight or None) of each set.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, what was expected and what came.
+    """
+    if eval_sets is None:
+        return {}
+    wanted = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
+    if not isinstance(eval_sets, Mapping):
+        raise TypeError(f"{wanted}, got {eval_sets!r}")
+    found = {}
+    for name, given in eval_sets.items():
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{wanted}, got the name {name!r}")
+        if f"{name}_error" in HISTORY_NAMES:
+            raise ValueError(
+                f"eval_sets may not have the name {name!r}: history_ has a {name}_error already"
+            )
+        if not isinstance(given, Sequence) or len(given) not in (2, 3):
+            raise TypeError(f"{wanted}, got {type(given).__name__} for {name!r}")
+        found[name] = (*given, None)[:3]
+    return found
+
+
+def split_off(problem: Problem, classes, fraction: float, random_state):
+    """Hold out a part of the training examples, stratified.
+
+    Returns
+    -------
+    problem : Problem
+        Of the examples that stay.
+    held_out : (X, y, weight)
+        The weights are None if all are equal.
+
+    Raises
+    ------
+    ValueError
+        If a class has one example only.
+    """
+    if (alone := classes[problem.counts == 1]).size:
+        raise ValueError(
+            "early_stopping holds out examples of every class, but of class "
+            f"{alone[0]!s} there is only one; pass X_val and y_val"
+        )
+    kept, held = train_test_split(
+        np.arange(len(problem.y)),
+        test_size=fraction,
+        stratify=problem.y,
+        random_state=random_state,
+    )
+    kept.sort()
+    weight = problem.weight[held]
+    weight = None if (problem.weight == problem.weight[0]).all() else weight
+    return problem.take(kept), (problem.X[held], problem.y[held], weight)
+
+
+def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None):
+    """Return the scores that training follows, None if there are no examples to follow.
+
+    Parameters
+    ----------
+    held_out : (X, y, weight) or None
+        The history has their error, and the watched metric.
+    eval_sets : dict of (X, y, weight) by name
+        The history has their error, their log loss, and the watched metric.
+    classes : ndarray of shape (n_classes,)
+    watched : Metric or None
+    """
+    also = [] if watched is None else [watched]
+    sets = []
+    for name, given, metrics in [
+        ("valid", held_out, [ERROR]),
+        *((name, given, [ERROR, LOGLOSS]) for name, given in eval_sets.items()),
+    ]:
+        if given is None:
+            continue
+        X, y, weight = given
+        options = {"weight": weight, "classes": classes, "name": name}
+        # Each once, in this order.
+        metrics = {metric.name: metric for metric in (*metrics, *also)}.values()
+        sets.append(HeldOutScores(X, y, len(classes), metrics=tuple(metrics), **options))
+    return HeldOutSets(sets) if sets else None

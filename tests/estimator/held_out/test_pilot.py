@@ -1,0 +1,103 @@
+"""The scale of the probabilities from a pilot training."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily
+from cwboost.datasets import load_vowel
+from cwboost.estimator.held_out import fitting, pilot
+
+PARAMS = {
+    "weak_learner": TreeFamily(max_depth=5),
+    "correction": "stagewise",
+    "C": 1e12,
+    "learning_rate": 0.3,
+    "n_estimators": 40,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    return train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+
+
+def loss(clf, X, y):
+    return log_loss(y, clf.predict_proba(X), labels=clf.classes_)
+
+
+@pytest.mark.parametrize("n_classes", [11, 2])
+def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classes):
+    X, X_test, y, y_test = vowel
+    y, y_test = (y, y_test) if n_classes == 11 else (y % 2, y_test % 2)
+    params = {**PARAMS, "n_estimators": 200}
+    clf = CWBoostClassifier(**params).fit(X, y)
+    given = loss(clf, X_test, y_test)
+    unscaled = CWBoostClassifier(**params, probability_scale=2.0).fit(X, y)
+    np.testing.assert_array_equal(clf.decision_function(X_test), unscaled.decision_function(X_test))
+    assert given < 0.97 * loss(unscaled, X_test, y_test)
+    assert given < 1.1 * loss(clf.calibrate(X_test, y_test), X_test, y_test)
+
+
+def test_one_scale_at_any_number_of_threads_and_after_a_continued_fit(vowel):
+    X, _, y, _ = vowel
+    params = {**PARAMS, "n_estimators": 30, "subsample": 0.5, "warm_start": True}
+    whole = CWBoostClassifier(**params).fit(X, y)
+    parts = CWBoostClassifier(**params, n_jobs=2).set_params(n_estimators=22).fit(X, y)
+    assert parts.probability_scale_ != whole.probability_scale_
+    parts.set_params(n_estimators=30).fit(X, y)
+    assert parts.probability_scale_ == whole.probability_scale_
+    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+
+
+def test_weights_count_in_the_pilot(vowel):
+    X, _, y, _ = vowel
+    params = {**PARAMS, "n_estimators": 20}
+    plain = CWBoostClassifier(**params).fit(X, y)
+    tripled = CWBoostClassifier(**params).fit(X, y, sample_weight=np.full(len(y), 4.0))
+    assert tripled.probability_scale_ == plain.probability_scale_
+    weight = np.where(y < 3, 10.0, 1.0)
+    other = CWBoostClassifier(**params).fit(X, y, sample_weight=weight)
+    assert other.probability_scale_ != plain.probability_scale_
+
+
+def test_short_and_fixed_models_have_no_pilot(vowel, monkeypatch):
+    X, X_test, y, y_test = vowel
+    monkeypatch.setattr(fitting, "pilot_scale", lambda *_: pytest.fail("a pilot"))
+    short = CWBoostClassifier(**PARAMS).set_params(n_estimators=pilot.FEWEST_ROUNDS - 1)
+    assert short.fit(X, y).probability_scale_ == 2.0
+    fixed = CWBoostClassifier(**PARAMS, probability_scale=0.5).fit(X, y)
+    assert fixed.probability_scale_ == 0.5
+    held = CWBoostClassifier(**PARAMS).fit(X, y, X_val=X_test, y_val=y_test)
+    assert held.probability_scale_ != 2.0
+    for value in (0.0, "loss", True):
+        with pytest.raises((TypeError, ValueError), match="probability_scale must be"):
+            CWBoostClassifier(probability_scale=value).fit(X, y)
+
+
+def test_an_interrupt_in_the_pilot_keeps_the_model(vowel, monkeypatch):
+    X, _, y, _ = vowel
+    params = {**PARAMS, "n_estimators": 20}
+    whole = CWBoostClassifier(**params).fit(X, y)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pilot, "fit_scale", interrupted)
+    clf = CWBoostClassifier(**params)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
+    assert clf.probability_scale_ == 2.0
+
+
+def test_a_path_over_C_ends_with_a_pilot(vowel):
+    X, _, y, _ = vowel
+    stumps = CWBoostClassifier(
+        "stump", correction="total", learning_rate=1.0, n_estimators=20, random_state=0
+    )
+    path = CWBoostClassifierCV(stumps, Cs=[1e2, 1e3], rounds_per_C=2, cv=2).fit(X, y)
+    assert path.best_estimator_.probability_scale_ != 2.0

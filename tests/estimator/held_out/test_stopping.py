@@ -1,0 +1,165 @@
+"""Early stopping: what it watches, how long it waits, what the history records."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.datasets import load_vowel
+from cwboost.estimator.held_out.stopping import patience_for
+
+PARAMS = {
+    "weak_learner": "stump",
+    "correction": "stagewise",
+    "C": 1e8,
+    "learning_rate": 1.0,
+    "n_estimators": 12,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    y = np.array([f"class {label:02}" for label in y])
+    rows = np.random.default_rng(0).permutation(len(y))
+    return X[rows[:300]], y[rows[:300]], X[rows[300:400]], y[rows[300:400]]
+
+
+def fitted(vowel, **params):
+    X, y, X_val, y_val = vowel
+    arguments = {k: params.pop(k) for k in ("sample_weight_val", "eval_sets") if k in params}
+    clf = CWBoostClassifier(**{**PARAMS, **params})
+    return clf.fit(X, y, X_val=X_val, y_val=y_val, **arguments)
+
+
+def test_the_default_watches_the_log_loss_of_the_probabilities_it_will_give(vowel):
+    clf = fitted(vowel, early_stopping=True)
+    _, _, X_val, y_val = vowel
+    watched = clf.history_["valid_logloss"]
+    kept = clf.best_iteration_
+    assert kept == 1 + np.flatnonzero(watched <= 1.02 * watched.min())[-1] > np.argmin(watched)
+    given = log_loss(y_val, clf.predict_proba(X_val), labels=clf.classes_)
+    assert given == pytest.approx(watched[kept - 1], rel=1e-9)
+
+
+def negative_error(estimator, X, y, sample_weight=None):
+    return -float(np.average(estimator.predict(X) != y, weights=sample_weight))
+
+
+@pytest.mark.parametrize(
+    "measure, name",
+    [
+        ("balanced_accuracy", "balanced_accuracy"),
+        (make_scorer(balanced_accuracy_score), "balanced_accuracy_score"),
+        ("neg_log_loss", "neg_log_loss"),
+        (negative_error, "negative_error"),
+    ],
+)
+def test_scorers_watch_as_they_would_score_the_fitted_model(vowel, measure, name):
+    clf = fitted(vowel, early_stopping=measure)
+    _, _, X_val, y_val = vowel
+    watched = clf.history_[f"valid_{name}"]
+    assert clf.best_iteration_ == 1 + np.argmax(watched)
+    if name == "neg_log_loss":
+        expected = -log_loss(y_val, clf.predict_proba(X_val), labels=clf.classes_)
+    elif name == "negative_error":
+        expected = -np.mean(clf.predict(X_val) != y_val)
+    else:
+        expected = balanced_accuracy_score(y_val, clf.predict(X_val))
+    assert watched.max() == pytest.approx(expected, rel=1e-9)
+
+
+def test_weights_of_held_out_examples_count_as_copies(vowel):
+    X, y, X_val, y_val = vowel
+    weight = np.arange(len(y_val)) % 3
+    copies = np.repeat(np.arange(len(y_val)), weight)
+    one = fitted(vowel, early_stopping="loss", sample_weight_val=weight)
+    other = fitted((X, y, X_val[copies], y_val[copies]), early_stopping="loss")
+    for name in ("valid_error", "valid_loss"):
+        np.testing.assert_allclose(one.history_[name], other.history_[name], rtol=1e-12)
+    # The prior of the scale counts examples, of which the copies have more or fewer.
+    assert one.probability_scale_ == pytest.approx(other.probability_scale_, rel=0.02)
+
+
+def test_split_off_examples_bring_their_weights(vowel):
+    X, y, *_ = vowel
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 1e-9)
+    clf = CWBoostClassifier(**PARAMS, early_stopping=True).fit(X, y, sample_weight=weight)
+    plain = CWBoostClassifier(**PARAMS, early_stopping=True).fit(X, y)
+    assert not np.allclose(clf.history_["valid_error"], plain.history_["valid_error"])
+
+
+def test_evaluation_sets_are_recorded_and_change_nothing(vowel, tmp_path):
+    X, y, X_val, y_val = vowel
+    sets = {"seen": (X, y), "same": (X_val, y_val, np.ones(len(y_val)))}
+    clf = fitted(vowel, early_stopping=True, eval_sets=sets)
+    plain = fitted(vowel, early_stopping=True)
+    for measure in ("error", "logloss"):
+        ours = clf.history_[f"same_{measure}"]
+        np.testing.assert_array_equal(ours, plain.history_[f"valid_{measure}"])
+    np.testing.assert_array_equal(clf.history_["seen_error"], clf.history_["train_error"])
+    np.testing.assert_array_equal(clf.decision_function(X), plain.decision_function(X))
+    assert clf.probability_scale_ == plain.probability_scale_
+    clf.save(tmp_path / "m")
+    assert set(load_model(tmp_path / "m").history_) == set(clf.history_)
+
+
+@pytest.mark.parametrize(
+    "eval_sets, error, match",
+    [
+        ([1], TypeError, "eval_sets must be a dict"),
+        ({"train": ([], [])}, ValueError, "may not have the name 'train'"),
+        ({"a": 3}, TypeError, "got int for 'a'"),
+        ({"a": ([[0.0]], [1])}, ValueError, "10 features"),
+    ],
+)
+def test_bad_evaluation_sets(vowel, eval_sets, error, match):
+    with pytest.raises(error, match=match):
+        fitted(vowel, eval_sets=eval_sets)
+
+
+def test_bad_held_out_arguments(vowel):
+    X, y, X_val, y_val = vowel
+    with pytest.raises(ValueError, match=r"sample_weight_val must have shape \(100,\)"):
+        fitted(vowel, sample_weight_val=[1.0])
+    with pytest.raises(ValueError, match="sample_weight_val must be finite, not negative"):
+        fitted(vowel, sample_weight_val=-np.ones(100))
+    with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
+        CWBoostClassifier(**PARAMS).fit(X, y, sample_weight_val=np.ones(100))
+    with pytest.raises(ValueError, match=r"labels.*'another'"):
+        fitted(vowel, eval_sets={"a": (X_val, np.where(y_val == y_val[0], "another", y_val))})
+    with pytest.raises(ValueError, match="scorer of early_stopping must return a number, got None"):
+        fitted(vowel, early_stopping=lambda *_: None)
+    with pytest.raises(ValueError, match="n_iter_no_change must be 'auto' or an integer"):
+        fitted(vowel, n_iter_no_change="long")
+
+
+def test_patience_grows_as_steps_shrink(vowel):
+    assert [patience_for("auto", rate) for rate in (1.0, 0.3, 0.1, 0.01)] == [20, 50, 150, 1500]
+    assert patience_for(7, 0.1) == 7
+    clf = fitted(vowel, early_stopping="error", n_iter_no_change=3, n_estimators=200)
+    assert clf.stop_reason_ == "early stopping"
+    assert clf.n_iter_ == clf.best_iteration_ + 3
+
+
+def test_a_continued_fit_records_the_same_bits(vowel):
+    """With total correction every round moves old coefficients too."""
+    X, y, X_val, y_val = vowel
+    params = {**PARAMS, "correction": "total", "C": 1e4, "warm_start": True}
+    params |= {"early_stopping": True, "n_iter_no_change": 50}
+    held_out = {"X_val": X_val, "y_val": y_val, "eval_sets": {"other": (X_val[:50], y_val[:50])}}
+    whole = CWBoostClassifier(**params).fit(X, y, **held_out)
+    parts = CWBoostClassifier(**params).set_params(n_estimators=5).fit(X, y, **held_out)
+    assert parts.best_iteration_ == 5
+    parts.set_params(n_estimators=12).fit(X, y, **held_out)
+    for name in ("valid_logloss", "valid_error", "other_logloss"):
+        np.testing.assert_array_equal(parts.history_[name], whole.history_[name])
+    assert parts.probability_scale_ == whole.probability_scale_
+
+
+def test_a_scorer_of_ones_own_is_not_stored(vowel, tmp_path):
+    clf = fitted(vowel, early_stopping=negative_error)
+    with pytest.warns(UserWarning, match="early_stopping is a function and is not stored"):
+        clf.save(tmp_path / "m")
+    assert load_model(tmp_path / "m").early_stopping is False
