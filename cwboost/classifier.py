@@ -8,15 +8,13 @@ from numbers import Integral, Real
 from time import perf_counter
 from typing import ClassVar
 
-import numpy as np
-
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.fitting import FitsWithHeldOut
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
 from cwboost.estimator.problem import fingerprint
-from cwboost.estimator.resumption import change_C, resume, training_state
+from cwboost.estimator.resumption import change_C, check_continues, resume, training_state
 from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
 from cwboost.master import LARGEST_C, RestrictedMaster
@@ -71,9 +69,12 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     n_iter_no_change : int or "auto", default="auto"
         Rounds without improvement after which early stopping stops. "auto" is
         ``15 / learning_rate``, and at least 20.
+    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
+        or polars frame that have a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     class_weight : dict, "balanced" or None, default=None
-        Factor for the weights of the examples of a class, by label; "balanced" gives every class
-        the same total weight.
+        Factor for the weights of the examples of a class; "balanced" gives all the same total.
     warm_start : bool, default=False
         Continue from the fitted model, with more rounds or other parameters. With the same data
         and parameters, the result equals that of one uninterrupted fit, bit for bit.
@@ -97,6 +98,8 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+    categories_ : dict of int to ndarray
+        Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
@@ -152,6 +155,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change="auto",
+        categorical_features="from_dtype",
         class_weight=None,
         warm_start=False,
         callbacks=None,
@@ -173,6 +177,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.callbacks = callbacks
@@ -195,8 +200,9 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            uint8, float32 and float64 are read as they are; other dtypes become float64.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            uint8, float32 and float64 are read as they are; other numbers and bools become
+            float64. Columns of categories are encoded, see `categorical_features`.
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
@@ -219,8 +225,8 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
             settings = self._settings()
             previous = self._previous()
             problem, family = self._prepare(X, y, sample_weight)
-            if previous is not None and not np.array_equal(previous["classes"], self.classes_):
-                raise ValueError("y must have the classes of the fitted model if warm_start=True")
+            if previous is not None:
+                check_continues(self, previous)
             given = X_val, y_val, sample_weight_val
             problem, followed = self._held_out(problem, family, given, eval_sets)
             training, resumed = self._training(problem, family, settings, followed, previous)
@@ -301,6 +307,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
             warn_caller("warm_start without more n_estimators adds no rounds")
         return {
             "classes": self.classes_,
+            "categories": self._categories(),
             "ensemble": self.ensemble_,
             "history": self.history_,
             "state": getattr(self, "_state", None),

@@ -8,6 +8,9 @@ float32.
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,7 +44,9 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
     onnx.ModelProto
         Input ``X``, of type `input_dtype` and shape (n_samples, n_features). Outputs ``label``, of
         the labels' type; ``scores``, float64 of shape (n_samples, n_classes), two columns for two
-        classes; and ``probabilities``, of the same shape.
+        classes; and ``probabilities``, of the same shape. A categorical column of ``X`` holds
+        codes: the place of the category in ``categories_``, which the model's metadata repeat as
+        JSON under "categories", and NaN for a missing or unknown one.
 
     Raises
     ------
@@ -78,7 +83,7 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
             f"{type(ensemble.learners).__name__} has no flat form (WeakLearners.flat_form), which "
             "export to ONNX needs"
         )
-    outputs = _outputs(graph, trees) if len(used) else None
+    outputs = _outputs(graph, trees, classifier.n_features_in_) if len(used) else None
     offsets = ensemble.offsets
     offset = None if offsets is None else offsets[n_rounds]
     _sums(graph, outputs, coef[used].toarray(), offset, "scores" if decode is None else "bits")
@@ -140,14 +145,60 @@ class _Graph:
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="cwboost")
+        if classifier._categories():
+            helper.set_model_props(model, {"categories": _categories_json(classifier)})
         model.ir_version = 8  # the version of the first runtimes with these operator sets
         self.onnx.checker.check_model(model)
         return model
 
 
-def _outputs(graph: _Graph, trees: ThresholdTrees) -> str:
+def _categories_json(classifier) -> str:
+    """Return the sorted categories of each categorical column, by its name or place, as JSON."""
+    names = getattr(classifier, "feature_names_in_", None)
+    return json.dumps(
+        {
+            str(place if names is None else names[place]): known.tolist()
+            for place, known in classifier._categories().items()
+        }
+    )
+
+
+def _memberships(graph: _Graph, trees: ThresholdTrees, n_features: int):
+    """Turn tests of category sets into tests of new features, 1 for a code of the set, 0 or NaN.
+
+    Returns the name of all features and the trees on them.
+    """
+    sets = trees.category_sets
+    parts, place = [graph.features], n_features
+    feature, threshold = trees.feature.copy(), trees.threshold.copy()
+    nodes = np.flatnonzero(sets.is_set)
+    for f in np.unique(trees.feature[nodes]).tolist():
+        own = nodes[trees.feature[nodes] == f]
+        n_codes = 8 * int(np.diff(sets.start)[own].max())
+        # Rows of the table: the codes, other values, NaN.
+        table = sets.contains(own, np.arange(n_codes + 2.0)[:, None]).astype(np.float64)
+        table[-1] = np.nan
+        column = graph.add("Gather", [graph.features, graph.constant(f"f{f}", f)], f"x{f}", axis=1)
+        most, least = graph.constant(f"n{f}", float(n_codes)), graph.constant(f"z{f}", 0.0)
+        negative = graph.add("Less", [column, least], f"negative{f}")
+        within = graph.add("Min", [column, most], f"within{f}")
+        valid = graph.add("Where", [negative, most, within], f"valid{f}")
+        lost = graph.add("IsNaN", [column], f"lost{f}")
+        row = graph.add("Where", [lost, graph.constant(f"l{f}", n_codes + 1.0), valid], f"row{f}")
+        code = graph.add("Cast", [row], f"code{f}", to=graph.onnx.TensorProto.INT64)
+        parts.append(graph.add("Gather", [graph.constant(f"t{f}", table), code], f"in{f}", axis=0))
+        feature[own] = place + np.arange(len(own))
+        threshold[own] = 0.5
+        place += len(own)
+    features = graph.add("Concat", parts, "with memberships", axis=1)
+    return features, replace(trees, feature=feature, threshold=threshold, category_sets=None)
+
+
+def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     """Add nodes for the outputs of the weak learners, one column per learner, as float64."""
     features = graph.features
+    if trees.category_sets is not None:
+        features, trees = _memberships(graph, trees, n_features)
     if trees.directions is not None:
         if trees.mean is not None:
             features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")

@@ -1,5 +1,6 @@
 """Exported models agree with the originals: labels on all rows, scores to the last bits."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -181,6 +182,26 @@ def test_probabilities_of_scores_far_from_zero():
     clf.ensemble_ = replace(clf.ensemble_, path=replace(path, value=1e4 * path.value))
     assert np.abs(clf._scores(X)).max() > 1e3
     assert_same_answers(clf, X)
+
+
+def test_categories_are_codes_of_the_input():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(200), rng.integers(0, 40, 200), rng.integers(0, 5, 200)])
+    y = (7 * X[:, 1] + X[:, 2]).astype(int) % 3
+    X[::9, 1] = np.nan
+    clf = CWBoostClassifier(
+        weak_learner="stump", n_estimators=9, categorical_features=[1, 2], random_state=0
+    ).fit(X, y)
+    model = to_onnx(clf)
+    rows = np.vstack([X, [0.5, 39, np.nan], [0.5, np.nan, 4]])
+    given = answers(model, rows)
+    np.testing.assert_array_equal(given["label"], clf.predict(rows))
+    np.testing.assert_allclose(given["scores"], clf._scores(rows), rtol=1e-12, atol=1e-12)
+    strange = np.array([[0.5, -1, 5], [0.5, 1e6, 8], [np.nan, 40, -3]])  # no codes: in no set
+    trained = clf.ensemble_.scores(strange)
+    np.testing.assert_allclose(answers(model, strange)["scores"], trained, rtol=1e-12, atol=1e-12)
+    (kept,) = model.metadata_props
+    assert kept.key == "categories" and json.loads(kept.value)["2"] == [0, 1, 2, 3, 4]
 
 
 def test_refusals(monkeypatch):

@@ -171,6 +171,10 @@ class AdaBoostECCClassifier(BaselineClassifier):
         log((1 - pseudo-loss) / pseudo-loss) / 2.
     smoothing : float, > 0, default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
+    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
+        or polars frame that have a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
@@ -190,6 +194,8 @@ class AdaBoostECCClassifier(BaselineClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+    categories_ : dict of int to ndarray
+        Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
         Coefficients and offsets, as g = (alpha - beta) / 2 + (alpha + beta) / 2 h.
@@ -224,6 +230,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         code="random",
         coefficients="both",
         smoothing=1e-3,
+        categorical_features="from_dtype",
         max_seconds=None,
         callbacks=None,
         random_state=None,
@@ -231,7 +238,14 @@ class AdaBoostECCClassifier(BaselineClassifier):
         verbose=0,
     ):
         super().__init__(
-            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+            weak_learner,
+            n_estimators,
+            categorical_features,
+            max_seconds,
+            callbacks,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.code = code
         self.coefficients = coefficients

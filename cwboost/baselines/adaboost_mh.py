@@ -42,6 +42,10 @@ class AdaBoostMHClassifier(BaselineClassifier):
     learners : {"shared", "per_class"}, default="shared"
         "shared": one weak learner per round with one vote per class. "per_class": one weak
         learner per class and round. Both have one coefficient per round.
+    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
+        or polars frame that have a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
@@ -59,6 +63,8 @@ class AdaBoostMHClassifier(BaselineClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+    categories_ : dict of int to ndarray
+        Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
@@ -83,6 +89,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
         weak_learner="stump",
         n_estimators=200,
         learners="shared",
+        categorical_features="from_dtype",
         max_seconds=None,
         callbacks=None,
         random_state=None,
@@ -90,7 +97,14 @@ class AdaBoostMHClassifier(BaselineClassifier):
         verbose=0,
     ):
         super().__init__(
-            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+            weak_learner,
+            n_estimators,
+            categorical_features,
+            max_seconds,
+            callbacks,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.learners = learners
 

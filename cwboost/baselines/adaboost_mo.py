@@ -57,6 +57,10 @@ class AdaBoostMOClassifier(BaselineClassifier):
     learners : {"per_bit", "shared"}, default="per_bit"
         "per_bit": one weak learner per bit and round. "shared": one per round with one vote per
         bit.
+    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
+        or polars frame that have a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None
@@ -75,6 +79,8 @@ class AdaBoostMOClassifier(BaselineClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+    categories_ : dict of int to ndarray
+        Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
         Its scores are the scores of the bits.
@@ -104,6 +110,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         code_size=None,
         decoding="loss",
         learners="per_bit",
+        categorical_features="from_dtype",
         max_seconds=None,
         callbacks=None,
         random_state=None,
@@ -111,7 +118,14 @@ class AdaBoostMOClassifier(BaselineClassifier):
         verbose=0,
     ):
         super().__init__(
-            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+            weak_learner,
+            n_estimators,
+            categorical_features,
+            max_seconds,
+            callbacks,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.code = code
         self.code_size = code_size

@@ -20,9 +20,18 @@ class BaselineClassifier(BoostingClassifier):
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
     def __init__(
-        self, weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+        self,
+        weak_learner,
+        n_estimators,
+        categorical_features,
+        max_seconds,
+        callbacks,
+        random_state,
+        n_jobs,
+        verbose,
     ):
         self.weak_learner = weak_learner
+        self.categorical_features = categorical_features
         self.n_estimators = n_estimators
         self.max_seconds = max_seconds
         self.callbacks = callbacks

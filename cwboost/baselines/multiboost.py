@@ -123,6 +123,10 @@ class MultiBoostClassifier(BaselineClassifier):
         solved in every round, by either solver.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
+    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
+        or polars frame that have a categorical dtype, None takes none. Categories may be text,
+        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.
@@ -143,6 +147,8 @@ class MultiBoostClassifier(BaselineClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+    categories_ : dict of int to ndarray
+        Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
@@ -175,6 +181,7 @@ class MultiBoostClassifier(BaselineClassifier):
         solver="lbfgsb",
         gap_tol=1e-2,
         tol=1e-7,
+        categorical_features="from_dtype",
         class_weight=None,
         max_seconds=None,
         callbacks=None,
@@ -183,7 +190,14 @@ class MultiBoostClassifier(BaselineClassifier):
         verbose=0,
     ):
         super().__init__(
-            weak_learner, n_estimators, max_seconds, callbacks, random_state, n_jobs, verbose
+            weak_learner,
+            n_estimators,
+            categorical_features,
+            max_seconds,
+            callbacks,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.C = C
         self.solver = solver

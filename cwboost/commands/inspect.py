@@ -106,7 +106,8 @@ def _strongest(classifier, top: int) -> list[dict]:
     coef = ensemble.coef().tocoo()
     order = np.argsort(-np.abs(coef.data), kind="stable")[:top]
     ids = coef.row[order]
-    words = describe(ensemble.learners.take(ids), feature_names(classifier))
+    categories = getattr(classifier, "categories_", None)
+    words = describe(ensemble.learners.take(ids), feature_names(classifier), categories)
     rounds = np.searchsorted(ensemble.path.learners_offsets, ids, side="right")
     of_classes = ensemble.n_scores == len(classifier.classes_)
     return [

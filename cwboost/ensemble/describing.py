@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from cwboost.families.contract import WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.kernels.category_sets import CategorySets
 
 __all__ = ["describe"]
 
 LISTED = 4
 
 
-def describe(learners: WeakLearners, names: Sequence[str]) -> list[str]:
+def describe(
+    learners: WeakLearners, names: Sequence[str], categories: Mapping[int, np.ndarray] | None = None
+) -> list[str]:
     """Return, for each learner, when it answers +1, or what it compares if that is long.
 
     Parameters
@@ -22,13 +25,22 @@ def describe(learners: WeakLearners, names: Sequence[str]) -> list[str]:
     learners : WeakLearners
     names : sequence of str
         Names of the features.
+    categories : mapping of int to ndarray, default=None
+        Categories of the features that have some, in the order of their codes.
     """
     flat = learners.flat_form()
     if flat is None:
         return [type(learners).__name__] * len(learners)
     stumps = flat.stumps()
     if stumps is not None:
-        return [_stump(*stump, names) for stump in zip(*(array.tolist() for array in stumps))]
+        sets = flat.root_sets() or CategorySets.none(len(flat))
+        rows = zip(*(array.tolist() for array in stumps))
+        return [
+            _category_stump(feature, sets.members(j), polarity, missing, names, categories or {})
+            if sets.is_set[j] and feature >= 0
+            else _stump(feature, threshold, polarity, missing, names)
+            for j, (feature, threshold, polarity, missing) in enumerate(rows)
+        ]
     return [_tree(flat, tree, names) for tree in range(len(flat))]
 
 
@@ -43,6 +55,20 @@ def _stump(feature: int, threshold: float, polarity: int, missing: int, names) -
             return "always" if above else "never"
         return f"{name} is not missing" if above else f"{name} is missing"
     text = f"{name} {'>' if polarity > 0 else '<='} {threshold:.6g}"
+    return f"{text} or missing" if missing > 0 else text
+
+
+def _category_stump(feature: int, members, polarity: int, missing: int, names, categories) -> str:
+    known = categories.get(feature)
+    if known is not None:
+        # The shorter of the two lists; codes that no category has are in neither.
+        outside = np.setdiff1d(np.arange(len(known)), members)
+        members = members[members < len(known)]
+        if len(outside) < len(members):
+            members, polarity = outside, -polarity
+    words = [str(code if known is None else known[code]) for code in members[:LISTED].tolist()]
+    more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+    text = f"{names[feature]} {'in' if polarity > 0 else 'not in'} {{{', '.join(words)}{more}}}"
     return f"{text} or missing" if missing > 0 else text
 
 

@@ -103,7 +103,7 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
             "only models of stumps are sums of functions of one feature each, got learners of "
             f"type {type(ensemble.learners).__name__}"
         )
-    return AdditiveScores(*stumps, coef[used])
+    return AdditiveScores(*stumps, coef[used], category_sets=flat.root_sets())
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:

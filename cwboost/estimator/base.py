@@ -25,13 +25,14 @@ from sklearn.utils.validation import (
 
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
+from cwboost.estimator.input.categories import as_columns, encode, learn_categories
+from cwboost.estimator.input.columns import call
 from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import (
     Problem,
     find_missing,
     read_only,
-    refuse_categorical,
     sort_by_class,
 )
 from cwboost.estimator.rounds import Fit, Outcome
@@ -65,22 +66,52 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _check_X(self, X, *, reset, family):
         """Check a feature matrix for this estimator and what its family can take."""
-        refuse_categorical(X)
         if sparse.issparse(X) and X.ndim == 2:
             # First of all: conversions write where the indices point.
             X = canonical(X)
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=["csr", "csc"],
-            dtype=FEATURE_DTYPES,
-            ensure_all_finite=False,
-        )
+        columns = as_columns(X)
+        if reset:
+            self._set_categories(learn_categories(columns, self.categorical_features))
+        categories = self._categories()
+        if categories:
+            validate_data(self, X, reset=reset, skip_check_array=True)  # names and their number
+            X = encode(columns, categories, FEATURE_DTYPES)
+        else:
+            encode(columns, {}, FEATURE_DTYPES)  # refuses what is not a number
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"],
+                dtype=FEATURE_DTYPES,
+                ensure_all_finite=False,
+            )
         X = X if sparse.issparse(X) else readable(X)
+        check_capabilities(family, n_categories=self._n_categories_by_name())
         has_missing = find_missing(X, family)
         check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X
+
+    def _set_categories(self, categories: dict) -> None:
+        """Set or remove ``categories_``, which only models with categorical columns have."""
+        self.__dict__.pop("categories_", None)
+        if categories:
+            self.categories_ = categories
+
+    def _n_categories_by_name(self) -> dict[str, int]:
+        """Return the number of categories of each categorical column, by its name or place."""
+        names = getattr(self, "feature_names_in_", None)
+        return {call(place, names): len(known) for place, known in self._categories().items()}
+
+    def _categorical_facts(self) -> dict:
+        """Return what `BindContext` says of the categorical columns."""
+        categories = self._categories()
+        if not categories:
+            return {}
+        n_categories = np.zeros(self.n_features_in_, dtype=np.int64)
+        n_categories[list(categories)] = [len(known) for known in categories.values()]
+        categorical = np.isin(np.arange(self.n_features_in_), list(categories))
+        return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
 
     def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, object]:
         """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
@@ -135,6 +166,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
             feature_names=None if names is None else tuple(names),
+            **self._categorical_facts(),
         )
         return bind_family(family, problem.X, context)
 

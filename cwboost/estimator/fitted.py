@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from cwboost.ensemble import inspection
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.input.categories import check_categories
 from cwboost.model_file.saving import save
 
 __all__ = ["FittedModel"]
@@ -54,6 +55,11 @@ class FittedModel:
             raise ValueError(
                 f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
             )
+        check_categories(self._categories(), self.n_features_in_)
+
+    def _categories(self) -> dict:
+        """Return the sorted categories of each categorical column, by its place."""
+        return getattr(self, "categories_", {})
 
     def calibrate(self, X, y):
         """Fit the scale of `predict_proba` on examples that the model was not trained on.

@@ -17,7 +17,6 @@ __all__ = [
     "find_missing",
     "fingerprint",
     "read_only",
-    "refuse_categorical",
     "sort_by_class",
 ]
 
@@ -121,23 +120,6 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def _scaled(weight) -> np.ndarray:
     """Return the weights scaled to a mean near one by a power of two, which rounds none."""
     return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
-
-
-def refuse_categorical(X) -> None:
-    """Name the categorical columns of a pandas or polars frame, and what to do with them."""
-    if not (hasattr(X, "dtypes") and hasattr(X, "columns")):
-        return
-    kinds = ("category", "categorical", "enum")
-    names = [
-        str(name)
-        for name, dtype in zip(X.columns, X.dtypes)
-        if str(dtype).lower().startswith(kinds)
-    ]
-    if names:
-        raise ValueError(
-            f"X has categorical columns: {', '.join(names)}. Weak learners compare numbers; encode "
-            "the columns first, for example with sklearn.preprocessing.OneHotEncoder"
-        )
 
 
 def find_missing(X, family) -> bool:

@@ -8,9 +8,10 @@ import numpy as np
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
+from cwboost.estimator.input.columns import call
 from cwboost.families.contract import pack_outputs
 
-__all__ = ["add_columns", "change_C", "resume", "training_state"]
+__all__ = ["add_columns", "change_C", "check_continues", "resume", "training_state"]
 
 LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
@@ -30,6 +31,28 @@ def training_state(training: ColumnGeneration) -> dict | None:
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
     }
+
+
+def check_continues(classifier, previous: Mapping) -> None:
+    """Check that classes and categories are those of the model that training goes on from.
+
+    Parameters
+    ----------
+    classifier : CWBoostClassifier
+        With the attributes of the new training data.
+    previous : mapping
+        ``classes`` and ``categories`` of the fitted model.
+    """
+    if not np.array_equal(previous["classes"], classifier.classes_):
+        raise ValueError("y must have the classes of the fitted model if warm_start=True")
+    before, now = previous["categories"], classifier._categories()
+    names = getattr(classifier, "feature_names_in_", None)
+    for place in sorted(before.keys() | now.keys()):
+        if not np.array_equal(before.get(place, ()), now.get(place, ())):
+            raise ValueError(
+                f"X: {call(place, names)} must have the categories of the fitted model if "
+                "warm_start=True"
+            )
 
 
 def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:

@@ -82,7 +82,7 @@ class ArrayLearners(WeakLearners):
 
     def take(self, indices) -> ArrayLearners:
         indices = np.asarray(indices, dtype=np.intp)
-        parts = {name: array[indices] for name, array in self.arrays().items()}
+        parts = {name: getattr(self, name)[indices] for name in self.layout}
         return type(self)(n_features=self.n_features, **parts)
 
     @classmethod

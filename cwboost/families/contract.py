@@ -50,19 +50,21 @@ class Capabilities:
     missing_values : bool, default=False
         NaN in the training matrix and at prediction is handled.
     sparse_input : bool, default=False
-        ``bind``, ``outputs`` and ``scores`` take SciPy CSR and CSC matrices without making them
-        dense.
+        ``bind``, ``outputs`` and ``scores`` take CSR and CSC and never make them dense.
     deterministic : bool, default=True
         The same data, parameters and generator state give the same learners, bit for bit, at any
         number of threads.
+    max_categories : int, default=0
+        Largest number of categories of a column (`BindContext.categorical`); 0 refuses them.
     """
 
     missing_values: bool = False
     sparse_input: bool = False
     deterministic: bool = True
+    max_categories: int = 0
 
     def names(self) -> list[str]:
-        """Return the names of the capabilities that are declared true."""
+        """Return the names of the capabilities that are declared."""
         return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
@@ -88,7 +90,9 @@ class BindContext:
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
     categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
-        True for a column of category codes; None if there are none.
+        True for a column of category codes, missing and unknown ones NaN; None if there are none.
+    n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
+        Number of categories of each column, 0 of others; some may not occur in X.
     """
 
     n_targets: int
@@ -98,13 +102,12 @@ class BindContext:
     class_counts: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     categorical: np.ndarray | None = None
+    n_categories: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PricingRequest:
-    """What a pricer may use besides the weights. Later versions add fields.
-
-    A family that ignores all fields is correct, but may be slower.
+    """What a pricer may use besides the weights, to save time. Later versions add fields.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import Capabilities, WeakLearnerFamily
 from cwboost.families.examination import PluginRecord, describe_age, examine_family, kind_of
@@ -160,6 +160,7 @@ def check_capabilities(
     *,
     has_missing: bool = False,
     is_sparse: bool = False,
+    n_categories: Mapping[str, int] | None = None,
     requires: Iterable[str] = (),
 ) -> None:
     """Refuse, before training starts, a family that lacks a capability that training needs.
@@ -171,6 +172,8 @@ def check_capabilities(
         The training matrix holds NaN.
     is_sparse : bool, default=False
         The training matrix is sparse.
+    n_categories : mapping of str to int, default=None
+        Number of categories of each categorical column, by what messages call the column.
     requires : iterable of str, default=()
         Further capabilities (names of `Capabilities`) that the caller relies on.
 
@@ -189,8 +192,15 @@ def check_capabilities(
     if is_sparse:
         needed["sparse_input"] = "is needed because X is sparse"
     declared = family.capabilities
+    if n_categories and not declared.max_categories:
+        columns = ", ".join(n_categories)
+        needed["max_categories"] = (
+            f"is needed because X has categories ({columns}); encode these columns, for example "
+            "with sklearn.preprocessing.OneHotEncoder, or use another weak learner"
+        )
     lacking = [capability for capability in needed if not getattr(declared, capability)]
     if not lacking:
+        _check_number_of_categories(family, n_categories or {})
         return
     reasons = "; ".join(f"{capability} {needed[capability]}" for capability in lacking)
     able = [
@@ -202,6 +212,17 @@ def check_capabilities(
         f"weak learner {family.name!r} ({family!r}) lacks a capability: {reasons}. "
         f"Registered families with {' and '.join(lacking)}: {', '.join(able) or 'none'}."
     )
+
+
+def _check_number_of_categories(family, n_categories: Mapping[str, int]) -> None:
+    most = family.capabilities.max_categories
+    for column, n in n_categories.items():
+        if n > most:
+            raise ValueError(
+                f"X: {column} has {n} categories, the weak learner {family.name!r} takes at most "
+                f"{most} per column: merge rare categories, or use a weak learner that takes more, "
+                "such as 'stump'"
+            )
 
 
 def _warn_of_age(family_class: type[WeakLearnerFamily]) -> None:

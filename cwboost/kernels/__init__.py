@@ -4,6 +4,7 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
+from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import THRESHOLDS_SEARCHED, chance_deviations, gained_fractions
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
@@ -17,7 +18,9 @@ __all__ = [
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
+    "CategoryFeatures",
     "CategorySets",
+    "FoundCategories",
     "FoundStumps",
     "Projector",
     "SortedFeatures",

@@ -48,10 +48,11 @@ class StepFunction:
 class AdditiveScores:
     """Scores of a weighted sum of stumps, evaluated feature by feature.
 
-    The output of stump ``j`` is ``polarity[j]`` if ``x[feature[j]] > threshold[j]``,
-    ``missing[j]`` if the feature is NaN, and ``-polarity[j]`` otherwise; for feature -1 it is
-    always ``polarity[j]``. Scores are summed in a fixed order: they have the same bits for any
-    number of threads and any chunks of rows, and equal ``outputs @ coef`` up to rounding.
+    The output of stump ``j`` is ``polarity[j]`` if ``x[feature[j]] > threshold[j]``, or is a code
+    of its category set; ``missing[j]`` if the feature is NaN, and ``-polarity[j]`` otherwise; for
+    feature -1 it is always ``polarity[j]``. Scores are summed in a fixed order: they have the same
+    bits for any number of threads and any chunks of rows, and equal ``outputs @ coef`` up to
+    rounding.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ class AdditiveScores:
     coef : sparse array or ndarray of shape (n_stumps, n_scores), dtype float64
     n_features : int, optional
         Number of features of X; by default, X must have at least those in use.
+    category_sets : CategorySets of length n_stumps, optional
+        Sets of the stumps that test categories.
 
     Notes
     -----
@@ -69,12 +72,16 @@ class AdditiveScores:
     call with a kind of X (bytes, floats, CSR) compiles the tables for it.
     """
 
-    def __init__(self, feature, threshold, polarity, missing, coef, n_features=None):
+    def __init__(
+        self, feature, threshold, polarity, missing, coef, n_features=None, category_sets=None
+    ):
         self.coef = sparse.csr_array(coef)
         self.feature = np.asarray(feature, dtype=np.int32)
         self.threshold = np.asarray(threshold, dtype=np.float64)
         self.polarity = np.asarray(polarity, dtype=np.float64)
         self.missing = np.asarray(missing, dtype=np.float64)
+        has_sets = category_sets is not None and category_sets.is_set.any()
+        self.category_sets = category_sets if has_sets else None
         if self.coef.shape[0] != len(self.feature):
             raise ValueError(
                 f"coef must have one row for each of the {len(self.feature)} stumps, "
@@ -129,8 +136,9 @@ class AdditiveScores:
         feature, threshold, flipped = self.feature, self.threshold, self.polarity
         if kind == "bytes":
             feature, threshold, flipped = _for_bytes(feature, threshold, flipped)
+        stumps = (feature, threshold, flipped, self.missing)
         slabs = [
-            _Slab(feature, threshold, flipped, self.missing, self.coef[:, k : k + LANES])
+            _Slab(*stumps, self.coef[:, k : k + LANES], self.category_sets, kind == "bytes")
             for k in range(0, max(1, self.n_scores), LANES)
         ]
         if kind == "sparse":
@@ -145,7 +153,8 @@ class AdditiveScores:
         ``f``.
         """
         if self._functions is None:
-            slab = _Slab(self.feature, self.threshold, self.polarity, self.missing, self.coef)
+            stumps = (self.feature, self.threshold, self.polarity, self.missing)
+            slab = _Slab(*stumps, self.coef, self.category_sets)
             k = self.n_scores
             functions = {
                 int(f): StepFunction(t, table[:-1, :k], table[-1, :k])
@@ -175,7 +184,9 @@ class _Slab:
     vectors.
     """
 
-    def __init__(self, feature, threshold, polarity, missing, coef: sparse.csr_array):
+    def __init__(
+        self, feature, threshold, polarity, missing, coef: sparse.csr_array, sets=None, bytes_=False
+    ):
         used = np.flatnonzero(np.diff(coef.indptr))
         feature, threshold = feature[used], threshold[used]
         width = -(-max(1, coef.shape[1]) // 4) * 4
@@ -184,10 +195,26 @@ class _Slab:
         votes = weights * polarity[used, None]
         split = feature >= 0
         self.base = votes[~split].sum(axis=0)
-        order = np.flatnonzero(split)
+        with_sets = np.zeros(0, dtype=np.int32)
+        if sets is not None:
+            sets = sets.take(used)
+            with_sets = np.unique(feature[sets.is_set])
+        order = np.flatnonzero(split & ~np.isin(feature, with_sets))
         order = order[np.lexsort((threshold[order], feature[order]))]
         self._merge(feature[order], threshold[order], votes[order])
         self._add_missing(feature[order], weights[order] * missing[used[order], None])
+        for f in with_sets.tolist():
+            own = np.flatnonzero(feature == f)
+            part = _category_table(threshold[own], votes[own], sets.take(own), bytes_)
+            lost = (weights[own] * missing[used[own], None]).sum(axis=0)
+            self._insert(f, part[0], np.vstack([part[1], lost]))
+
+    def _insert(self, feature: int, thresholds, table) -> None:
+        """Add the step function of one more feature, in the order of the features."""
+        place = int(np.searchsorted(self.features, feature))
+        self.features = np.insert(self.features, place, feature)
+        self.thresholds.insert(place, thresholds)
+        self.tables.insert(place, table)
 
     def _merge(self, feature, threshold, votes) -> None:
         self.features, starts = np.unique(feature, return_index=True)
@@ -212,6 +239,38 @@ class _Slab:
             at_zero = table[np.searchsorted(thresholds, 0.0, side="left")].copy()
             self.base = self.base + at_zero
             table -= at_zero
+
+
+def _category_table(threshold, votes, sets, whole: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the step function of a feature of category codes: a step before every code.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (n_stumps,), dtype float64
+        Of the stumps without a set.
+    votes : ndarray of shape (n_stumps, n_scores), dtype float64
+        Coefficients times polarity.
+    sets : CategorySets of length n_stumps
+    whole : bool
+        The feature's values are integers 0..255.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n_steps,), dtype float64
+    values : ndarray of shape (n_steps + 1, n_scores), dtype float64
+    """
+    codes = np.arange(8 * int(np.diff(sets.start).max()) + 1, dtype=np.float64)
+    steps = codes - 1 if whole else np.nextafter(codes, -np.inf)
+    steps = np.unique(np.concatenate([steps, threshold[~sets.is_set]]))
+    if whole:
+        steps = steps[(steps >= 0) & (steps <= 254)]
+    values = np.append(steps, 255.0 if whole else np.inf)  # one of each slot
+    table = np.zeros((len(values), votes.shape[1]))
+    for j, is_set in enumerate(sets.is_set):
+        right = sets.contains(j, values) if is_set else values > threshold[j]
+        scores = np.flatnonzero(votes[j])
+        table[:, scores] += np.where(right[:, None], votes[j, scores], -votes[j, scores])
+    return steps, table
 
 
 def _assemble(slabs: list[_Slab], n_scores: int, kind: str) -> AdditiveModel:

@@ -35,7 +35,11 @@ MAX_SCALE = 1e6
 ENSEMBLE_PREFIX = "ensemble."
 NOT_STORED = ("callbacks",)
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
-OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "probability_scale_": float}
+OPTIONAL_ATTRIBUTES = {
+    "feature_names_in_": np.ndarray,
+    "probability_scale_": float,
+    "categories_": dict,
+}
 STATE_ATTRIBUTE = "_state"
 
 

@@ -12,6 +12,7 @@ from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.testing import (
     checks_capabilities,
+    checks_categories,
     checks_contract,
     checks_exactness,
     checks_input,
@@ -41,10 +42,12 @@ MODULES = (
     checks_input,
     checks_life,
     checks_capabilities,
+    checks_categories,
 )
 
 # A check of a claim applies only to a family that makes the claim.
 CLAIM_OF_CHECK = {
+    "check_categories": "max_categories",
     "check_determinism": "deterministic",
     "check_exact_at_scale": "exact",
     "check_exact_pricing": "exact",

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
-from cwboost.kernels import THRESHOLDS_SEARCHED, SortedFeatures, gained_fractions
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    CategoryFeatures,
+    SortedFeatures,
+    gained_fractions,
+)
 
-__all__ = ["StumpFamily", "StumpPricer"]
+__all__ = ["CategoryStumpPricer", "StumpFamily", "StumpPricer"]
 
 
 class StumpFamily(cwboost.WeakLearnerFamily):
@@ -25,6 +31,11 @@ class StumpFamily(cwboost.WeakLearnerFamily):
     A search covers every threshold between distinct values of every drawn feature, both signs, and
     both outputs for missing values (NaN), chosen for each stump. If the feature has no NaN in
     training, NaN gets the output of the better constant. Sparse matrices stay sparse.
+
+    For a column of categories the search covers every subset of them, with missing values as one
+    more category. Categories without weight, and those that `fit` did not see, go where missing
+    values go. `price_shared`, which AdaBoost.MH and MO call, finds a good subset there, not always
+    the best.
     """
 
     name = "stump"
@@ -39,13 +50,16 @@ class StumpFamily(cwboost.WeakLearnerFamily):
         return cwboost.Capabilities(
             missing_values=True,
             sparse_input=True,
+            max_categories=2**16,
         )
 
     def bind(self, X, context):
         n_drawn = None
         if self.max_features is not None:
             n_drawn = cwboost.count_max_features(self.max_features, X.shape[1])
-        return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
+        if context.categorical is None:
+            return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
+        return CategoryStumpPricer(X, context, n_drawn)
 
 
 class StumpPricer(cwboost.Pricer):
@@ -83,3 +97,65 @@ class StumpPricer(cwboost.Pricer):
             n_features=self._features.n_features,
         )
         return cwboost.Priced(learners, found.outputs, found.edges)
+
+
+class CategoryStumpPricer(cwboost.Pricer):
+    """Stumps on a training matrix with columns of categories."""
+
+    releases_gil = True
+
+    def __init__(self, X, context, n_drawn):
+        self.n_samples, self._n_features = X.shape
+        self.exact = n_drawn is None
+        self._numbers = np.flatnonzero(~context.categorical)
+        categorical = np.flatnonzero(context.categorical)
+        self._sorted = SortedFeatures(X[:, self._numbers], context.n_threads)
+        n_categories = context.n_categories[categorical]
+        self._categories = CategoryFeatures(X, categorical, n_categories, context.n_threads)
+        self._random_state = context.random_state
+        self._n_drawn = n_drawn
+
+    def price(self, weights, request=cwboost.PricingRequest()):
+        def search(weights, features):
+            return self._sorted.search(weights, features, request.rows)
+
+        return self._best(weights, search, self._categories.search)
+
+    def price_shared(self, weights, request=cwboost.PricingRequest()):
+        return self._best(weights, self._sorted.search_shared, self._categories.search_shared)
+
+    def _best(self, weights, search_numbers, search_categories):
+        drawn = np.arange(self._n_features)
+        if self._n_drawn is not None:
+            drawn = self._random_state.choice(self._n_features, self._n_drawn, replace=False)
+        found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
+        feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
+        stumps = StumpLearners(
+            feature=feature,
+            threshold=found.threshold,
+            polarity=found.polarity,
+            missing=found.missing,
+            gain=gained_fractions(weights, found.edges, THRESHOLDS_SEARCHED * len(drawn)),
+            n_features=self._n_features,
+        )
+        if not np.isin(self._categories.features, drawn).any():
+            return cwboost.Priced(stumps, found.outputs, found.edges)
+        others = search_categories(weights, drawn)
+        both = StumpLearners.concatenate([stumps, self._learners(others)])
+        # In a tie, the threshold or constant wins.
+        best = np.arange(len(stumps)) + len(stumps) * (others.edges > found.edges)
+        outputs = np.concatenate([found.outputs, others.outputs])[best]
+        edges = np.maximum(found.edges, others.edges)
+        return cwboost.Priced(both.take(best), outputs, edges)
+
+    def _learners(self, found):
+        ones = np.ones(len(found.feature))
+        return StumpLearners(
+            feature=found.feature,
+            threshold=0 * ones,
+            polarity=ones,
+            missing=found.missing,
+            gain=found.gain,
+            n_features=self._n_features,
+            category_sets=found.sets,
+        )

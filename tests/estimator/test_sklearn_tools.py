@@ -79,26 +79,6 @@ def test_names_are_checked_at_prediction(frame, vowel):
         clf.predict(X)
 
 
-def test_pandas_columns_of_categories_are_refused(vowel):
-    pd = pytest.importorskip("pandas")
-    X, y = vowel
-    frame = pandas_frame(X)
-    frame["feature 4"] = pd.Categorical(np.where(X[:, 4] > 0, "high", "low"))
-    with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
-        small().fit(frame, y)
-
-
-def test_polars_columns_of_categories_are_refused(vowel):
-    pl = pytest.importorskip("polars")
-    X, y = vowel
-    words = ["high" if value > 0 else "low" for value in X[:, 4]]
-    frame = polars_frame(X)
-    for dtype in (pl.Categorical, pl.Enum(["high", "low"])):
-        mixed = frame.with_columns(pl.Series("feature 4", words, dtype=dtype))
-        with pytest.raises(ValueError, match=r"categorical columns: feature 4\. .*OneHotEncoder"):
-            small().fit(mixed, y)
-
-
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_transformers_may_hand_on_frames(output, vowel):
     pytest.importorskip(output)

@@ -11,6 +11,8 @@ import numpy as np
 from broken import breaks, changed_outputs, make_family
 from reference_family import ReferenceLearners, ReferencePricer
 
+from cwboost.families.contract import Capabilities
+
 
 @breaks(check_declarations="written for version 2 of the contract")
 def written_for_another_version():
@@ -32,6 +34,11 @@ def constructor_forgets_its_argument():
     family = make_family(__init__=__init__)
     family.size = 5
     return family
+
+
+@breaks(check_categories="edges depend on the numbering of the categories")
+def codes_are_taken_for_numbers():
+    return make_family(capabilities=Capabilities(max_categories=10))
 
 
 class Centring(ReferencePricer):

@@ -91,6 +91,7 @@ class MixedFamily(WeakLearnerFamily):
             missing_values=all(member.missing_values for member in members),
             sparse_input=all(member.sparse_input for member in members),
             deterministic=all(member.deterministic for member in members),
+            max_categories=min(member.max_categories for member in members),
         )
 
     def bind(self, X, context: BindContext) -> MixedPricer:

@@ -1,0 +1,51 @@
+/* Sums of weights per category, for eight targets at a time.
+ *
+ * A category stump of target t is -1 or +1 on every category c of a feature, so its edge is
+ *
+ *     sum over c of sign_c S(c, t),   S(c, t) = sum over the examples i of category c of r_t(i),
+ *
+ * and the best one has the sign of S(c, t) on every category: its edge is the sum of |S(c, t)|.
+ * Missing values are a category of their own.
+ *
+ * Cost: one addition of eight numbers per example. The sums are added in the order of the
+ * examples, so their bits depend neither on the vector width nor on the number of threads.
+ */
+#ifndef CWBOOST_STUMP_CATEGORIES_H
+#define CWBOOST_STUMP_CATEGORIES_H
+
+#include <stdint.h>
+
+#define CWB_CATEGORY_LANES 8
+
+typedef struct {
+    /* sums[8 codes[i] + t] += rows[8 i + t] for all examples i and lanes t */
+    void (*add)(const double *rows, const int32_t *codes, int64_t n, double *sums);
+} cwb_category_kernels;
+
+#define CWB_BODY "stumps/categories_body.h"
+#include "common/for_each_target.h"
+static const cwb_category_kernels *const cwb_category_tables[] = CWB_TABLES(cwb_category_kernels);
+
+/* Up to eight rows of weights, `stride` numbers apart, side by side: rows[8 i + t]; lanes without
+ * a target are 0. */
+static inline void cwb_rows_side_by_side(const double *weights, int64_t stride, int64_t n_targets,
+                                         int64_t from, int64_t to, double *rows) {
+    for (int64_t i = from; i < to; i++)
+        for (int64_t t = 0; t < CWB_CATEGORY_LANES; t++)
+            rows[CWB_CATEGORY_LANES * i + t] = t < n_targets ? weights[t * stride + i] : 0.0;
+}
+
+/* Packed outputs, one bit per example, of a stump that is +1 on the categories where is_plus. */
+static inline void cwb_category_outputs(const int32_t *codes, const uint8_t *is_plus, int64_t n,
+                                        uint8_t *bits) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        unsigned byte = 0;
+        for (int k = 0; k < 8; k++) byte |= (unsigned)is_plus[codes[i + k]] << k;
+        bits[i >> 3] = (uint8_t)byte;
+    }
+    if (i < n) bits[i >> 3] = 0;
+    for (; i < n; i++) bits[i >> 3] |= (uint8_t)(is_plus[codes[i]] << (i & 7));
+}
+
+#endif

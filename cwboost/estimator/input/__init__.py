@@ -1,0 +1,1 @@
+"""Training matrices as users have them: frames with numbers, categories, text and gaps."""

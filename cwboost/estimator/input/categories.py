@@ -1,0 +1,189 @@
+"""Encoding of columns of categories as codes, which are learned in fit and kept with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.utils import check_array
+
+from cwboost.estimator.input.columns import (
+    call,
+    column_of,
+    holds_text,
+    holds_words,
+    is_frame,
+    kind_of_values,
+    names_of,
+    refuse_times,
+    values_of,
+)
+from cwboost.estimator.input.selection import select_categorical
+
+__all__ = ["as_columns", "check_categories", "encode", "learn_categories"]
+
+LARGEST_INTEGER = 2.0**53
+KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
+
+
+def as_columns(X):
+    """Return X as a frame, a sparse matrix or an array whose columns can be looked at."""
+    if is_frame(X) or sparse.issparse(X) or isinstance(X, np.ndarray):
+        return X
+    found = np.asarray(X)
+    return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+
+
+def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
+    """Return the categories of the columns that hold some, sorted, by the columns' places.
+
+    Parameters
+    ----------
+    X : frame, sparse matrix or ndarray of shape (n_samples, n_features)
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+
+    Returns
+    -------
+    dict of int to ndarray of dtype object (text), float64 (numbers) or bool
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a bad `categorical_features`, or a column that cannot hold categories.
+    """
+    if getattr(X, "ndim", 2) != 2:
+        return {}  # an error of the checks to come
+    places = select_categorical(X, categorical_features)
+    if len(places) and sparse.issparse(X):
+        raise ValueError(
+            "categorical_features needs a dense X, got a sparse matrix: pass a frame or an array, "
+            "or categorical_features=None"
+        )
+    names = names_of(X)
+    learned = {}
+    for place in places.tolist():
+        _, values, _ = _present(X, place, names)
+        learned[place] = np.unique(values)
+    return learned
+
+
+def encode(X, categories: Mapping[int, np.ndarray], dtypes):
+    """Return X with codes for categories: an array of numbers.
+
+    A category gets its place among the sorted categories of its column; a missing one, or one that
+    was not seen in fit, becomes NaN.
+
+    Parameters
+    ----------
+    X : frame, sparse matrix or ndarray of shape (n_samples, n_features)
+    categories : mapping of int to ndarray
+        As `learn_categories` returns them; if there are none, X is returned as it is.
+    dtypes : sequence of dtypes
+        That numbers may have; others become the first of these.
+
+    Raises
+    ------
+    ValueError
+        For columns of text or times that are not categorical, or categories of another kind than
+        those of fit; the message names the column.
+    """
+    _refuse_text(X, categories)
+    if not categories:
+        return X
+    names = names_of(X)
+    if sparse.issparse(X):
+        raise ValueError(
+            f"X: {call(min(categories), names)} held categories in fit, so X must be dense, got a "
+            "sparse matrix"
+        )
+    n_samples, n_features = X.shape
+    numeric = [place for place in range(n_features) if place not in categories]
+    codes = {place: _codes(X, place, names, known) for place, known in categories.items()}
+    if not numeric:
+        out = np.empty((n_samples, n_features), dtype=np.float32)
+    else:
+        numbers = check_array(
+            X.iloc[:, numeric] if hasattr(X, "iloc") else X[:, numeric],
+            dtype=dtypes,
+            ensure_all_finite=False,
+            input_name="X",
+        )
+        dtype = np.float32 if numbers.dtype == np.float32 else np.float64
+        out = np.empty((n_samples, n_features), dtype=dtype)
+        out[:, numeric] = numbers
+    for place, column in codes.items():
+        out[:, place] = column
+    return out
+
+
+def check_categories(categories, n_features: int) -> None:
+    """Check categories that come from a model file; raise a ValueError that says what is wrong."""
+    for place, values in categories.items():
+        if type(place) is not int or not 0 <= place < n_features:
+            raise ValueError(f"categories_: expected places from 0 to {n_features - 1}")
+        if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in KINDS:
+            raise ValueError(f"categories_: column {place} must have an array of text or numbers")
+        if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
+            raise ValueError(f"categories_: column {place} must have str only")
+        if len(np.unique(values)) != len(values) or np.any(values[1:] <= values[:-1]):
+            raise ValueError(f"categories_: those of column {place} must be sorted and distinct")
+
+
+def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
+    """Return kind and values of the present categories of a column, and which rows have one."""
+    values, missing = values_of(column_of(X, place))
+    kind, present = kind_of_values(values[~missing])
+    if kind not in KINDS.values():
+        raise ValueError(
+            f"X: {call(place, names)} must hold categories of one kind, text or numbers or bools, "
+            f"got {kind}"
+        )
+    if kind == "numbers" and (np.abs(present) > LARGEST_INTEGER).any():
+        raise ValueError(
+            f"X: {call(place, names)} must hold categories up to 2**53 in size, so that float64 "
+            "tells them apart; make them text"
+        )
+    return kind, present, ~missing
+
+
+def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
+    """Return the codes of a column's categories as float64, NaN if missing or unknown."""
+    kind, values, is_present = _present(X, place, names)
+    codes = np.full(len(is_present), np.nan)
+    if len(known) == 0 or len(values) == 0:
+        return codes
+    wanted = KINDS[known.dtype.kind]
+    if kind != wanted:
+        raise ValueError(
+            f"X: {call(place, names)} held categories of the kind {wanted} in fit, got {kind}"
+        )
+    encoder = OrdinalEncoder(
+        categories=[known],
+        dtype=np.float64,
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+    )
+    encoder.fit(known[:1, None])
+    codes[is_present] = encoder.transform(values[:, None])[:, 0]
+    return codes
+
+
+def _refuse_text(X, categories) -> None:
+    """Name the columns of text, or of times, that are not categorical, and what to do with them."""
+    refuse_times(X)
+    names = names_of(X)
+    if names is not None:
+        found = (place for place, dtype in enumerate(X.dtypes) if holds_text(X, place, dtype))
+    elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OU":
+        found = (place for place in range(X.shape[1]) if holds_words(X, place))
+    else:
+        return
+    text = [call(place, names) for place in found if place not in categories]
+    if text:
+        raise ValueError(
+            f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
+            "numbers nor declared as categories. Name such columns in categorical_features, give "
+            "them a categorical dtype, or encode them"
+        )

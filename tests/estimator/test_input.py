@@ -1,0 +1,149 @@
+"""Frames as users have them: numbers, bools, categories, text, gaps; and what is refused."""
+
+import numpy as np
+import pytest
+
+import cwboost
+from cwboost import CWBoostClassifier, load_model
+
+pd = pytest.importorskip("pandas")
+BASELINES = [
+    cwboost.MultiBoostClassifier,
+    cwboost.AdaBoostECCClassifier,
+    cwboost.AdaBoostMHClassifier,
+    cwboost.AdaBoostMOClassifier,
+]
+N = 300
+RNG = np.random.default_rng(0)
+CITY = RNG.integers(0, 9, N)
+Y = np.where(RNG.random(N) < 0.9, CITY % 3, 0)
+
+
+def frame(n=N):
+    table = pd.DataFrame(
+        {
+            "size": np.linspace(-1, 1, N),
+            "city": pd.Categorical([f"city {c}" for c in CITY]),
+            "owner": CITY % 2 == 0,
+            "rooms": pd.array(CITY % 4, dtype="Int64"),
+        }
+    )
+    table.loc[::7, "city"] = np.nan
+    table.loc[::5, "rooms"] = pd.NA
+    return table[:n]
+
+
+def small(**parameters):
+    settings = {"weak_learner": "stump", "n_estimators": 12, "random_state": 0}
+    return CWBoostClassifier(**settings | parameters)
+
+
+def test_pandas_polars_names_masks_and_arrays_give_one_model(tmp_path):
+    X = frame()
+    clf = small().fit(X, Y)
+    assert list(clf.categories_) == [1] and len(clf.categories_[1]) == 9
+    scores = clf.decision_function(X)
+    assert clf.score(X, Y) > 0.8
+    text = X.assign(city=X["city"].astype(object))
+    for given in (["city"], [1], [False, True, False, False]):
+        again = small(categorical_features=given).fit(text, Y)
+        np.testing.assert_array_equal(again.decision_function(X), scores)
+    array = text.assign(rooms=X["rooms"].astype(float)).to_numpy(dtype=object)
+    again = small(categorical_features=[1]).fit(array, Y)
+    np.testing.assert_array_equal(again.decision_function(array), scores)
+    clf.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(loaded.decision_function(X), scores)
+    np.testing.assert_array_equal(loaded.categories_[1], clf.categories_[1])
+    constant, parts = clf.explain(X)
+    np.testing.assert_allclose(constant + parts.sum(axis=1), scores, atol=1e-12)
+
+
+def test_polars():
+    pl = pytest.importorskip("polars")
+    X = frame()
+    columns = {name: X[name].astype(object).where(X[name].notna(), None).tolist() for name in X}
+    for dtype in (pl.Categorical, pl.Enum([f"city {c}" for c in range(9)])):
+        table = pl.DataFrame(columns).with_columns(pl.col("city").cast(dtype))
+        clf = small().fit(table, Y)
+        np.testing.assert_array_equal(
+            clf.decision_function(table), small().fit(X, Y).decision_function(X)
+        )
+    with pytest.raises(ValueError, match="column 'city' holds text"):
+        small().fit(pl.DataFrame(columns), Y)
+    times = table.with_columns(pl.datetime(2020, 1, 1).alias("city"))
+    with pytest.raises(ValueError, match="column 'city' holds dates"):
+        small().fit(times, Y)
+
+
+def test_unseen_categories_count_as_missing():
+    X = frame()
+    clf = small().fit(X, Y)
+    new = X.assign(city=pd.Categorical(["elsewhere"] * N))
+    lost = X.assign(city=pd.Categorical([None] * N, categories=["city 1"]))
+    np.testing.assert_array_equal(clf.decision_function(new), clf.decision_function(lost))
+
+
+@pytest.mark.parametrize("classifier", BASELINES)
+def test_the_other_classifiers(classifier):
+    X = frame()
+    clf = classifier(weak_learner="stump", n_estimators=12, random_state=0).fit(X, Y)
+    assert clf.score(X, Y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([True, False], "mask of 4 bools, one per column, got 2; it ends before column 'owner'"),
+        (["town"], "no column 'town'; its columns are size, city, owner, rooms"),
+        ([7], "places from 0 to 3, got 7"),
+        ("all", "must be 'from_dtype', None, or a list"),
+        ([1.5], "only bools, only ints or only names"),
+        (["size", "size"], "column 'city' holds text"),
+        (None, "column 'city' holds text"),
+    ],
+)
+def test_a_wrong_parameter_is_named(given, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        small(categorical_features=given).fit(frame(), Y)
+
+
+def test_columns_that_are_no_features_are_named():
+    X = frame()
+    for column, message in (
+        (pd.date_range("2020-01-01", periods=N), "column 'new' holds dates or times"),
+        (np.array(["a", "b", "c"] * (N // 3), dtype=object), "column 'new' holds text"),
+        (pd.Categorical([1, "a", "b"] * (N // 3)), "column 'new' must hold .*got int and str"),
+        (pd.Categorical([2.0**60, 1.0] * (N // 2)), r"column 'new' .*2\*\*53"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            small().fit(X.assign(new=column), Y)
+    with pytest.raises(ValueError, match="column 1 holds text"):
+        small().fit(np.array([["1", "a"], ["2", "b"]], dtype=object), [0, 1])
+
+
+def test_a_column_that_changed_after_fit_is_named():
+    X = frame()
+    clf = small().fit(X, Y)
+    with pytest.raises(ValueError, match="column 'city' held categories of the kind text in fit"):
+        clf.predict(X.assign(city=1.5))
+    with pytest.raises(ValueError, match="column 'size' holds text"):
+        clf.predict(X.assign(size="large"))
+    warm = small(warm_start=True).fit(X, Y).set_params(n_estimators=14)
+    with pytest.raises(ValueError, match="column 'city' must have the categories of the fitted"):
+        warm.fit(X.assign(city=X["city"].cat.remove_categories("city 3")), Y)
+    np.testing.assert_array_equal(
+        warm.fit(X, Y).decision_function(X), small(n_estimators=14).fit(X, Y).decision_function(X)
+    )
+
+
+def test_families_that_know_no_categories_refuse_them_by_name():
+    for weak_learner in ("projection", ["stump", "projection"]):
+        with pytest.raises(ValueError, match=r"lacks a capability: .*'city'.*OneHotEncoder"):
+            small(weak_learner=weak_learner).fit(frame(), Y)
+    many = pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))})
+    with pytest.raises(ValueError, match=r"column 'id' has 65537 categories, .*at most 65536"):
+        small().fit(many, np.arange(2**16 + 1) % 2)
+    sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(4))
+    with pytest.raises(ValueError, match="categorical_features needs a dense X"):
+        small(categorical_features=[0]).fit(sparse, [0, 1, 0, 1])

@@ -1,0 +1,119 @@
+"""Stumps on categories: exact over all subsets, and one K-vector per category in prediction."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import cwboost
+from cwboost.families.contract import unpack_outputs
+from cwboost.kernels import CategoryFeatures
+
+
+def bound(X, categorical, n_categories, n_targets=3, n_threads=1, **parameters):
+    context = cwboost.BindContext(
+        n_targets=n_targets,
+        random_state=np.random.default_rng(0),
+        n_threads=n_threads,
+        categorical=np.asarray(categorical),
+        n_categories=np.asarray(n_categories),
+    )
+    return cwboost.StumpFamily(**parameters).bind(np.asarray(X, dtype=np.float64), context)
+
+
+@pytest.mark.parametrize("n_categories", [1, 2, 5, 12])
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_best_of_all_subsets(n_categories, missing):
+    rng = np.random.default_rng(n_categories)
+    codes = rng.integers(0, n_categories, size=40).astype(np.float64)
+    if missing:
+        codes[rng.random(40) < 0.2] = np.nan
+    weights = rng.integers(-3, 4, size=(3, 40)).astype(np.float64)  # ties, and sums of zero
+    weights[2, codes == 0] = 0.0
+    groups = [codes == c for c in range(n_categories)] + [np.isnan(codes)] * missing
+    sums = np.array([weights[:, group].sum(axis=1) for group in groups])
+    signs = np.array(list(product([-1, 1], repeat=len(groups))))
+    best = np.abs(signs @ sums).max(axis=0)
+    priced = bound(codes[:, None], [True], [n_categories]).price(weights)
+    np.testing.assert_array_equal(priced.edges, best)
+    outputs = priced.learners.outputs(codes[:, None])
+    np.testing.assert_array_equal(unpack_outputs(priced.outputs, 40), outputs)
+    np.testing.assert_array_equal(np.einsum("ti,it->t", weights, outputs), best)
+
+
+def test_a_number_and_a_category_compete_and_threads_change_no_bit():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(3000), rng.integers(0, 300, 3000), rng.random(3000)])
+    weights = rng.standard_normal((11, 3000))
+    weights[::2] += 5 * np.sign(X[:, 0] - 0.5)
+    priced = [
+        bound(X, [False, True, False], [0, 300, 0], 11, n_threads=n).price(weights) for n in (1, 2)
+    ]
+    assert {0, 1} <= set(priced[0].learners.feature.tolist())
+    for name, array in priced[0].learners.arrays().items():
+        np.testing.assert_array_equal(priced[1].learners.arrays()[name], array)
+    np.testing.assert_array_equal(priced[0].outputs, priced[1].outputs)
+    np.testing.assert_array_equal(priced[0].edges, priced[1].edges)
+    alone = cwboost.StumpFamily().bind(
+        X[:, [0, 2]], cwboost.BindContext(n_targets=11, random_state=rng)
+    )
+    assert (priced[0].edges >= alone.price(weights).edges).all()
+
+
+def test_unseen_and_weightless_categories_go_with_the_missing():
+    codes = np.array([0, 0, 1, 1, np.nan, 3.0])[:, None]
+    weights = np.array([[1, 1, -1, -1, -5, 0.0], [1, 1, -1, -1, 5, 0.0]])
+    learners = bound(codes, [True], [5], 2).price(weights).learners
+    X = np.array([0, 1, 2, 3, 4, np.nan])[:, None]  # 2 and 4 do not occur, 3 has no weight
+    np.testing.assert_array_equal(learners.outputs(X)[:, 0], [1, -1, -1, -1, -1, -1])
+    np.testing.assert_array_equal(learners.outputs(X)[:, 1], [1, -1, 1, 1, 1, 1])
+    full = bound(codes[:4], [True], [2], 1).price(np.array([[1.0, 1, -1, -2]])).learners
+    assert full.outputs(np.array([[np.nan]])) == -1  # the better constant
+
+
+def test_the_shared_stump_is_near_the_best_subset():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 7, size=60).astype(np.float64)
+    for seed in range(5):
+        weights = np.random.default_rng(seed).standard_normal((4, 60))
+        priced = bound(codes[:, None], [True], [7], 4).price_shared(weights)
+        sums = np.array([weights[:, codes == c].sum(axis=1) for c in range(7)])
+        every = np.abs(np.array(list(product([-1, 1], repeat=7))) @ sums).sum(axis=1)
+        assert 0.95 * every.max() <= priced.edges[0] <= every.max() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
+def test_scores_are_a_table_per_category(dtype):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.integers(0, 256, 500), rng.integers(0, 200, 500)])
+    weights = rng.standard_normal((12, 500)) + np.sin(X[:, 1])
+    weights[:4] += np.sign(X[:, 0] - 99.5)
+    learners = bound(X, [False, True], [0, 200], 12).price(weights).learners
+    coef = sparse.random_array((12, 20), density=0.2, rng=rng, format="csr")
+    rows = X.astype(dtype)
+    scores = learners.scorer(coef)(rows)
+    np.testing.assert_allclose(scores, learners.outputs(rows) @ coef, atol=1e-14)
+    rebuilt = type(learners).from_arrays(learners.arrays(), 2)
+    np.testing.assert_array_equal(rebuilt.scorer(coef)(rows), scores)
+    if dtype != np.uint8:
+        strange = np.array([[0, -1], [255, 1e9], [300, np.nan], [0.5, 3]], dtype=dtype)
+        expected = learners.outputs(strange) @ coef
+        np.testing.assert_allclose(learners.scorer(coef)(strange), expected, atol=1e-14)
+
+
+def test_hostile_sets_and_columns_that_hold_no_codes_are_refused():
+    X = np.array([[0.0], [1], [1], [2]])
+    arrays = bound(X, [True], [3], 1).price(np.array([[1.0, -1, -2, 3]])).learners.arrays()
+    learners = cwboost.StumpFamily.learners_type
+    for name, wrong in (
+        ("set_start", arrays["set_start"] + 1),
+        ("set_bits", arrays["set_bits"][:0]),
+        ("threshold", arrays["threshold"] + 1),
+        ("feature", arrays["feature"] - 1),
+    ):
+        with pytest.raises(ValueError, match="set_"):
+            learners.from_arrays(arrays | {name: wrong}, 1)
+    for wrong in (0.5, -1, 3, np.inf):
+        with pytest.raises(ValueError, match=r"column 0 of X must hold codes from 0 to 2"):
+            CategoryFeatures(np.array([[0.0], [wrong]]), [0], [3])
