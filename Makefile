@@ -115,5 +115,5 @@ dashboard: $(STAMPS)/bench
 	$(BIN)/python asv_bench/run.py dashboard --commits $(COMMITS) $(ARGS)
 
 clean:
-	rm -rf build dist .asv docs/_build cwboost.egg-info .pytest_cache .ruff_cache .hypothesis '$(VENV)'
+	rm -rf build dist .asv docs/_build docs/gallery docs/generated cwboost.egg-info .pytest_cache .ruff_cache .hypothesis '$(VENV)'
 	find cwboost plugins tests asv_bench -name __pycache__ -prune -exec rm -rf {} +

@@ -21,8 +21,9 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]  # a class page without what scikit-learn documents itself
 
 html_theme = "furo"
@@ -34,6 +35,21 @@ html_math_renderer = "mathml"  # formulas need neither a script nor a network
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "capture_repr": (),  # what a program prints, and its pictures
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 60,
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": None,
+    "image_scrapers": ("matplotlib",),
+}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more: shapes, units, defaults
