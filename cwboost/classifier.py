@@ -18,6 +18,7 @@ from cwboost.estimator.resumption import change_C, check_continues, resume, trai
 from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
 from cwboost.master import LARGEST_C, RestrictedMaster
+from cwboost.solvers.row_sampling import SAMPLING
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
 
@@ -54,6 +55,9 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     subsample : float, default=1.0
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
         every round.
+    sampling : {"uniform", "mvs"}, default="uniform"
+        How these are drawn: each with the same probability, or with one proportional to the sum of
+        its pair weights (minimal variance sampling), which needs fewer examples for the same error.
     solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
         Solver of the restricted master; the others are for comparison. "fcd_printed" is Algorithm
         2 exactly as printed: later passes draw with replacement and take no subspace steps.
@@ -150,6 +154,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         epsilon=0.1,
         learning_rate=1.0,
         subsample=1.0,
+        sampling="uniform",
         solver="fcd",
         tol=1e-7,
         early_stopping=False,
@@ -172,6 +177,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         self.epsilon = epsilon
         self.learning_rate = learning_rate
         self.subsample = subsample
+        self.sampling = sampling
         self.solver = solver
         self.tol = tol
         self.early_stopping = early_stopping
@@ -277,6 +283,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
         check_choice("correction", self.correction, ("total", "stagewise"))
+        check_choice("sampling", self.sampling, SAMPLING)
         check_choice("solver", self.solver, ("fcd", "fcd_printed", "lbfgsb"))
         if self.correction == "total" and self.learning_rate != 1.0:
             raise ValueError(
@@ -291,6 +298,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
             solver=self.solver,
             tol=float(self.tol),
             subsample=float(self.subsample),
+            sampling=self.sampling,
         )
 
     def _previous(self) -> dict | None:

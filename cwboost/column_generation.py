@@ -13,6 +13,7 @@ from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import SolverReport, as_layers, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
+from cwboost.solvers.row_sampling import RowSampler
 from cwboost.solvers.schedule import Schedule, Settings
 
 __all__ = ["ColumnGeneration"]
@@ -59,6 +60,7 @@ class ColumnGeneration:
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
         self.covers_family = pricer.exact and settings.subsample == 1.0
+        self.sampler = RowSampler(settings.subsample, settings.sampling)
         self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)
@@ -98,7 +100,7 @@ class ColumnGeneration:
         """Return the best weak learners per class and their edges in units of 1 (eq. colgen)."""
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
-            weights, rows = self.master.sample_weights(self.settings.subsample, self.rng)
+            weights, rows = self.sampler.draw(self.master, self.rng)
             request = PricingRequest(rows, min_edge=PAYS * self.master.q)
             priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q

@@ -109,23 +109,14 @@ class RestrictedMaster:
         """R, the signed weights for pricing: a view of shape (n_classes, n_samples)."""
         return self.pairs.weights
 
-    def sample_weights(self, share: float, rng) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return R, zero but for a random sample of the examples, and the rows of the sample.
-
-        Parameters
-        ----------
-        share : float
-            In (0, 1]. Fraction of the examples in the sample, whose weights are divided by it;
-            with 1 the weights are R itself, and the rows are None.
-        rng : numpy.random.Generator
-        """
-        if share == 1.0:
-            return self.weights, None
-        n_samples = self.pairs.n_samples
-        rows = np.sort(rng.permutation(n_samples)[: max(1, round(share * n_samples))])
-        sampled = np.zeros_like(self.weights)
-        sampled[:, rows] = self.weights[:, rows] * (1.0 / share)
-        return sampled, rows
+    @property
+    def own_sums(self) -> np.ndarray:
+        """The sum of the pair weights of each example: the entries of R in its own class."""
+        ends = np.cumsum(self._problem[0])
+        own = [
+            self.weights[c, end - n : end] for c, (end, n) in enumerate(zip(ends, self._problem[0]))
+        ]
+        return np.concatenate(own)
 
     @property
     def bits(self) -> list[np.ndarray]:

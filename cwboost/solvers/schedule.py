@@ -31,6 +31,8 @@ class Settings:
         Training ends when a round lowers the objective by less than this fraction of it.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
+    sampling : {"uniform", "mvs"}
+        How they are drawn; see `RowSampler`.
     """
 
     max_working_sets: int = 2
@@ -39,6 +41,7 @@ class Settings:
     solver: str = "fcd"
     tol: float = 1e-7
     subsample: float = 1.0
+    sampling: str = "uniform"
 
     @property
     def stagewise(self) -> bool:

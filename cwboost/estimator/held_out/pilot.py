@@ -22,6 +22,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_scale
 from cwboost.estimator.problem import Problem
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.row_sampling import RowSampler
 
 __all__ = ["FEWEST_ROUNDS", "pilot_scale"]
 
@@ -66,17 +67,6 @@ class PilotMaster(RestrictedMaster):
         weight = problem.weight * NEGLIGIBLE
         weight[kept] = problem.weight[kept]
         super().__init__(problem.counts, C, weight, n_threads)
-        self._kept = kept
-
-    def sample_weights(self, share: float, rng) -> tuple[np.ndarray, np.ndarray]:
-        """Return R, zero but for a random sample of the examples kept, and its rows."""
-        n_kept = len(self._kept)
-        rows = self._kept
-        if share < 1.0:
-            rows = np.sort(rng.permutation(rows)[: max(1, round(share * n_kept))])
-        sampled = np.zeros_like(self.weights)
-        sampled[:, rows] = self.weights[:, rows] * (1.0 / share)
-        return sampled, rows
 
 
 def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_threads: int) -> float:
@@ -103,6 +93,7 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
         master = PilotMaster(problem, C, n_threads, kept)
         settings = replace(training.settings, tol=0.0)
         pilot = ColumnGeneration(training.pricer, master, settings, training.rng)
+        pilot.sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
         # It has no part in any certificate.
         pilot.covers_family = False
         n_rounds = _n_rounds(training.n_rounds, len(problem.y))

@@ -1,0 +1,69 @@
+"""The examples on which a round prices weak learners: all of them or a random sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost._kernels.fcd.row_sampling import draw_rows, take_rows
+
+__all__ = ["SAMPLING", "RowSampler"]
+
+SAMPLING = ("uniform", "mvs")
+
+
+class RowSampler:
+    """Weights for pricing that are zero but for a random sample of the examples.
+
+    The expectation of each of them is the weight itself, so that an edge on the sample is an
+    unbiased estimate of the edge.
+
+    Parameters
+    ----------
+    share : float
+        In (0, 1]. Fraction of the examples in the sample.
+    sampling : {"uniform", "mvs"}
+        "uniform" draws that number of examples, each with the same probability. "mvs" (minimal
+        variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
+        proportional to the sum of its pair weights, at most 1, and that number on average.
+    among : ndarray of shape (n_kept,), int, or None, default=None
+        Ascending indices of the only examples that are drawn; None means all.
+    """
+
+    def __init__(self, share: float, sampling: str, among: np.ndarray | None = None):
+        self._share = share
+        self._among = among
+        self._sampling = sampling
+        self._sampled: np.ndarray | None = None
+        self._rows = np.empty(0, dtype=np.int64)
+
+    def draw(self, master, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """Draw a sample for the present weights of a restricted master.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_classes, n_samples), dtype float64
+            Valid until the next draw. All weights, if all examples are in the sample.
+        rows : ndarray of shape (n_rows,), dtype int64, or None
+            Indices of the sample, ascending; None if all examples are in it.
+        """
+        weights, among = master.weights, self._among
+        if self._share == 1.0 and among is None:
+            return weights, None
+        if self._sampled is None:
+            self._sampled = np.zeros(weights.shape)
+        rows, factors = self._drawn(
+            master, np.arange(weights.shape[1]) if among is None else among, rng
+        )
+        take_rows(weights, rows, factors, self._rows, self._sampled)
+        self._rows = rows
+        return self._sampled, rows
+
+    def _drawn(self, master, among, rng) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows drawn, ascending, and by what their weights are multiplied."""
+        n_rows = self._share * len(among)
+        if self._sampling == "mvs":
+            drawn, factors = draw_rows(master.own_sums[among], n_rows, rng.random(len(among)))
+            return among[drawn], factors
+        if self._share < 1.0:
+            among = np.sort(rng.permutation(among)[: max(1, round(n_rows))])
+        return among, np.full(len(among), 1.0 / self._share)
