@@ -7,8 +7,10 @@ learners.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import metadata
 
 import numpy as np
@@ -258,9 +260,19 @@ def family_source(family: WeakLearnerFamily) -> str:
     """Return the family's name with the distribution and version that its class comes from."""
     module = type(family).__module__
     top = module.partition(".")[0]
-    owners = metadata.packages_distributions().get(top, [])
+    changed = [os.stat(entry).st_mtime_ns for entry in sys.path if os.path.exists(entry)]
+    owners = _distributions(*sys.path, *changed).get(top, [])
     source = " or ".join(f"{owner} {metadata.version(owner)}" for owner in sorted(set(owners)))
     return f"weak learner {type(family).name!r} ({source or f'module {module}, not installed'})"
+
+
+@lru_cache(maxsize=1)
+def _distributions(*_path) -> dict[str, list[str]]:
+    """Return the distributions of each top-level module, for one state of ``sys.path``.
+
+    Python reads the metadata of every distribution for this, which takes most of a second.
+    """
+    return dict(metadata.packages_distributions())
 
 
 def _add_note(error: BaseException, note: str) -> None:

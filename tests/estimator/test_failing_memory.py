@@ -1,0 +1,22 @@
+"""One allocation after the other fails, in a process of its own."""
+
+import shutil
+import subprocess
+import sys
+
+import failing_memory
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"), reason="needs glibc and a C compiler"
+)
+def test_allocations_that_fail():
+    """Some 180 of 27,000; `make faults` lets each of them fail."""
+    command = [sys.executable, failing_memory.__file__, "151"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    lines = done.stdout.splitlines()
+    assert len(lines) == 15
+    assert all("the former model" in line and "some rounds" in line for line in lines)
