@@ -20,6 +20,7 @@ class Fit(Settings):
             n_estimators=30,
             random_state=0,
             n_jobs=1,
+            probability_scale=2.0,
         ).fit(self.X, self.y)
 
 

@@ -36,7 +36,7 @@ class _Solver:
 
     def make(self, **parameters):
         """Return a classifier that trains with this solver."""
-        options = {**SOLVERS[self.name], **parameters}
+        options = {"probability_scale": 2.0, **SOLVERS[self.name], **parameters}
         return CWBoostClassifier(correction="total", C=C, epsilon=EPSILON, tol=0.0, **options)
 
 
