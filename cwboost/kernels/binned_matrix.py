@@ -30,10 +30,13 @@ class BinnedMatrix:
     max_bins : int, default=256
         Maximum number of bins of a feature, including that of missing values; 2 to 256.
     n_threads : int, default=1
+    n_categories : ndarray of shape (n_features,), int, default=None
+        Number of categories of features that hold codes, less than `max_bins`; 0 for numbers.
 
     Attributes
     ----------
     n_rows, n_features : int
+    n_categories : ndarray of shape (n_features,), dtype int64
     codes : ndarray of uint8
         Dense: the code of (row, feature) at ``feature * n_rows + row``, then 64 bytes of padding.
         Sparse: empty.
@@ -58,18 +61,38 @@ class BinnedMatrix:
         For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
-    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1):
+    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
         if self.n_rows >= 2**31:
             raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
         self._max_bins = max_bins
+        self.n_categories = np.zeros(self.n_features, dtype=np.int64)
+        if n_categories is not None:
+            self.n_categories[:] = n_categories
+            self._check_categories(X)
         n_threads = usable_threads(n_threads)
         if sp.issparse(X):
             self._bin_sparse(X, n_threads)
         else:
             self._bin_dense(readable(X), n_threads)
+
+    def _check_categories(self, X):
+        places = np.flatnonzero(self.n_categories)
+        if len(places) and sp.issparse(X):
+            raise ValueError("n_categories needs a dense X")
+        for place in places.tolist():
+            n = int(self.n_categories[place])
+            if n >= self._max_bins:
+                raise ValueError(
+                    f"column {place} of X has {n} categories, max_bins={self._max_bins} allows "
+                    f"{self._max_bins - 1}"
+                )
+            column = X[:, place]
+            valid = np.isnan(column) | ((column >= 0) & (column < n) & (column == np.floor(column)))
+            if not valid.all():
+                raise ValueError(f"column {place} of X must hold codes from 0 to {n - 1} or NaN")
 
     def _bin_dense(self, X, n_threads):
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))

@@ -64,6 +64,10 @@ class TreeFamily(cwboost.WeakLearnerFamily):
     NaN goes to the side of greater gain, learned at each node, or to the heavier side if the node
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
     ones take one byte per entry, and two if the best split among all features is searched.
+
+    A column of categories is split into two subsets of the categories that the node has, the best
+    by the criterion, whatever `splitter` says; it has at most ``max_bins - 1`` categories.
+    Categories that the node does not have go where missing values go.
     """
 
     name = "tree"
@@ -92,12 +96,16 @@ class TreeFamily(cwboost.WeakLearnerFamily):
 
     @property
     def capabilities(self):
-        return cwboost.Capabilities(missing_values=True, sparse_input=True)
+        is_int = isinstance(self.max_bins, Integral)  # else `bind` says what is wrong
+        most = min(self.max_bins, 256) - 1 if is_int else 255
+        return cwboost.Capabilities(missing_values=True, sparse_input=True, max_categories=most)
 
     def bind(self, X, context):
         settings = self._settings(X.shape[1])
         n_threads = usable_threads(context.n_threads)
-        binned = BinnedMatrix(X, max_bins=self.max_bins, n_threads=n_threads)
+        binned = BinnedMatrix(
+            X, max_bins=self.max_bins, n_threads=n_threads, n_categories=context.n_categories
+        )
         grower = TreeGrower(binned, n_threads=n_threads, **settings)
         return TreePricer(grower, binned, context.random_state)
 
@@ -155,7 +163,7 @@ class TreePricer(cwboost.Pricer):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
         nodes, packed, edges = self._grower.grow(weights, seeds)
-        return cwboost.Priced(TreeLearners(**nodes, n_features=self._n_features), packed, edges)
+        return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 
 def _check_int(name, value, low, high=None):

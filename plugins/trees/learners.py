@@ -6,11 +6,12 @@ import numpy as np
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import TreeEvaluator, rows_for_trees
+from cwboost.kernels import CategorySets, TreeEvaluator, rows_for_trees
 
 __all__ = ["TreeLearners"]
 
 NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign", "gain")
+SETS = {"set_start", "set_bits"}
 
 
 class TreeLearners(cwboost.WeakLearners):
@@ -37,9 +38,22 @@ class TreeLearners(cwboost.WeakLearners):
         What a comparison gained in edge, less what chance gives, as a fraction of the edge; 0 in a
         leaf.
     n_features : int
+    category_sets : CategorySets of length n_nodes, default=None
+        Sets of the nodes that test categories: their codes go right, and the threshold is 0.
     """
 
-    def __init__(self, offsets, feature, threshold, left, missing, sign, gain, n_features: int):
+    def __init__(
+        self,
+        offsets,
+        feature,
+        threshold,
+        left,
+        missing,
+        sign,
+        gain,
+        n_features: int,
+        category_sets: CategorySets | None = None,
+    ):
         self.offsets = offsets
         self.feature = feature
         self.threshold = threshold
@@ -48,6 +62,8 @@ class TreeLearners(cwboost.WeakLearners):
         self.sign = sign
         self.gain = gain
         self.n_features = n_features
+        has_sets = category_sets is not None and len(category_sets.bits) > 0
+        self.category_sets = category_sets if has_sets else None
         self._evaluator = None
 
     def __getstate__(self):
@@ -72,18 +88,32 @@ class TreeLearners(cwboost.WeakLearners):
         return scorer
 
     def flat_form(self):
-        return cwboost.ThresholdTrees(**self.arrays())
+        return cwboost.ThresholdTrees.from_nodes(self.arrays())
 
     def arrays(self):
-        return {name: getattr(self, name) for name in NAMES}
+        arrays = {name: getattr(self, name) for name in NAMES}
+        if self.category_sets is not None:
+            sets = self.category_sets
+            arrays |= {"set_start": sets.start, "set_bits": sets.bits}
+        return arrays
+
+    @classmethod
+    def of_nodes(cls, nodes, n_features: int):
+        """Return learners from arrays by name, those of the category sets among them if any."""
+        own = dict(nodes)
+        sets = CategorySets(own.pop("set_start"), own.pop("set_bits")) if set(own) >= SETS else None
+        return cls(**own, n_features=n_features, category_sets=sets)
 
     @classmethod
     def from_arrays(cls, arrays, n_features):
-        if set(arrays) != set(NAMES):
-            raise ValueError(f"trees have the arrays {sorted(NAMES)}, got {sorted(arrays)}")
-        cwboost.ThresholdTrees(**arrays).check(n_features)
-        own = {name: np.ascontiguousarray(arrays[name]) for name in NAMES}
-        return cls(**own, n_features=n_features)
+        if set(arrays) not in (set(NAMES), set(NAMES) | SETS):
+            raise ValueError(
+                f"trees have the arrays {sorted(NAMES)}, and may have {sorted(SETS)}, got "
+                f"{sorted(arrays)}"
+            )
+        cwboost.ThresholdTrees.from_nodes(arrays).check(n_features)
+        own = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        return cls.of_nodes(own, n_features)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.int64)
@@ -91,7 +121,8 @@ class TreeLearners(cwboost.WeakLearners):
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], sizes)
         parts = {name: getattr(self, name)[nodes] for name in NAMES if name != "offsets"}
-        return TreeLearners(offsets, **parts, n_features=self.n_features)
+        sets = None if self.category_sets is None else self.category_sets.take(nodes)
+        return TreeLearners(offsets, **parts, n_features=self.n_features, category_sets=sets)
 
     @classmethod
     def concatenate(cls, batches):
@@ -104,7 +135,12 @@ class TreeLearners(cwboost.WeakLearners):
             for name in NAMES
             if name != "offsets"
         }
-        return cls(offsets, **parts, n_features=batches[0].n_features)
+        sets = None
+        if any(batch.category_sets is not None for batch in batches):
+            sets = CategorySets.concatenate(
+                [batch.category_sets or CategorySets.none(len(batch.feature)) for batch in batches]
+            )
+        return cls(offsets, **parts, n_features=batches[0].n_features, category_sets=sets)
 
     def _evaluate(self):
         if self._evaluator is None:

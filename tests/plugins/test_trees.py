@@ -246,7 +246,8 @@ def test_family_is_a_scikit_learn_object():
     family = TreeFamily(max_depth=3, criterion="edge")
     copy = clone(family).set_params(max_depth=2)
     assert copy.get_params()["max_depth"] == 2 and copy.criterion == "edge"
-    assert family.capabilities.names() == ["missing_values", "sparse_input", "deterministic"]
+    names = ["missing_values", "sparse_input", "deterministic", "max_categories"]
+    assert family.capabilities.names() == names
 
 
 def test_binned_memory_of_sparse_data_is_proportional_to_its_entries():

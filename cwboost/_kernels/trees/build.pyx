@@ -20,6 +20,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
+from cwboost._kernels.trees.categories cimport category_sides
 from cwboost._kernels.trees.histogram cimport ROUNDING
 from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
 from cwboost._kernels.trees.search cimport column_codes, find_splits, split_point
@@ -100,7 +101,7 @@ cdef bint add_leaf(Tree *tree, double sum, double mass) noexcept nogil:
     tree.nodes[tree.n].threshold = tree.nodes[tree.n].gain = 0
     tree.nodes[tree.n].feature = -1
     tree.nodes[tree.n].left = -1
-    tree.nodes[tree.n].missing = 0
+    tree.nodes[tree.n].missing = tree.nodes[tree.n].categorical = 0
     tree.nodes[tree.n].sign = -1 if sum < -ROUNDING * mass else 1
     tree.n += 1
     return True
@@ -179,6 +180,8 @@ cdef bint split_node(
     cdef const uint8_t *codes = column_codes(X, work, node.split.feature)
     cdef int64_t k
     cdef TreeNode *parent
+    if node.split.categorical:
+        codes = category_sides(X, work, node, &node.split)
     for k in range(2):
         children[k].depth = node.depth + 1
         children[k].index = tree.n + k
@@ -201,6 +204,8 @@ cdef bint split_node(
     parent.sign = 0
     parent.first = first
     parent.width = <uint8_t> width
+    parent.categorical = node.split.categorical
+    memcpy(parent.right, node.split.right, sizeof(parent.right))
     return True
 
 
@@ -253,7 +258,7 @@ cdef void merge_equal_leaves(Tree *tree, int32_t *place) noexcept nogil:
                 node.sign = left.sign
                 node.feature = node.left = -1
                 node.threshold = node.gain = 0
-                node.missing = 0
+                node.missing = node.categorical = 0
     memset(place, 0xFF, tree.n * sizeof(int32_t))
     place[0] = 0
     for i in range(tree.n):
@@ -303,7 +308,7 @@ cdef bint may_use_codes(const Matrix *X, const Settings *settings) noexcept nogi
     cdef int64_t most = (<int64_t> 1 << min(settings.max_depth, 60)) - 1
     if settings.max_leaves > 0:
         most = min(most, settings.max_leaves - 1)
-    return X.codes != NULL and most <= MAX_INNER_BY_CODES
+    return X.codes != NULL and X.categorical == NULL and most <= MAX_INNER_BY_CODES
 
 
 cdef bint grow_tree(

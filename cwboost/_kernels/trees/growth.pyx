@@ -65,7 +65,7 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned, by_row
+    cdef object binned, by_row, categorical
     cdef list blocks
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
@@ -76,6 +76,7 @@ cdef class TreeGrower:
         self.blocks = []
         self.n_threads = n_threads
         self.binned = binned
+        self.categorical = np.append(binned.n_categories > 0, False).astype(np.uint8)
         self.settings.criterion = criterion
         self.settings.random_splits = random_splits
         self.settings.trim = trim
@@ -98,6 +99,7 @@ cdef class TreeGrower:
         cdef const double[::1] lowest = binned.lowest
         cdef const double[::1] highest = binned.highest
         cdef const uint8_t[::1] listed = binned.listed
+        cdef const uint8_t[::1] categorical = self.categorical
         cdef const int64_t[::1] indptr
         cdef const int32_t[::1] entry_rows
         cdef const uint8_t[::1] entry_codes
@@ -112,6 +114,7 @@ cdef class TreeGrower:
         self.X.lowest = &lowest[0]
         self.X.highest = &highest[0]
         self.X.listed = &listed[0]
+        self.X.categorical = &categorical[0] if binned.n_categories.any() else NULL
         self.X.indptr = NULL
         self.X.fewest_entries = self.X.n_rows
         self.X.n_listed = self.X.n_entries = 0
@@ -180,6 +183,7 @@ cdef class TreeGrower:
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
             work.gathered = <uint8_t *> self._scratch(n)
+            work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
             work.frontier_capacity = 64
             work.frontier = <Node *> malloc(work.frontier_capacity * sizeof(Node))
@@ -221,7 +225,8 @@ cdef class TreeGrower:
             The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
             `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `sign`
             (int8), `gain` (float32; what a comparison gained in edge, less what chance gives,
-            as a fraction of the edge; 0 in leaves).
+            as a fraction of the edge; 0 in leaves). If there are features of categories, also
+            `set_start` and `set_bits`, see `cwboost.kernels.CategorySets`.
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
         """
@@ -251,7 +256,11 @@ cdef class TreeGrower:
                     r.strides[0], &seed[0], trees, n_trees, &bits[0, 0])
             if failed:
                 raise MemoryError("nodes of the grown trees")
-            return as_arrays(trees, n_trees, packed)
+            nodes, packed, edges = as_arrays(trees, n_trees, packed)
+            if self.X.categorical != NULL:
+                nodes |= as_sets(&self.X, trees, n_trees, nodes["offsets"],
+                                 self.binned.n_categories)
+            return nodes, packed, edges
         finally:
             for t in range(n_trees):
                 free(trees[t].nodes)
@@ -287,3 +296,39 @@ cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
              "threshold": np.asarray(threshold), "left": np.asarray(left),
              "missing": np.asarray(missing), "sign": np.asarray(sign), "gain": np.asarray(gain)}
     return nodes, packed, np.asarray(edges)
+
+
+cdef as_sets(const Matrix *X, const Tree *trees, Py_ssize_t n_trees, const int64_t[::1] offsets,
+             const int64_t[::1] n_categories):
+    """Return the category sets of all nodes as flat arrays.
+
+    Categories without an example in training go where missing values go.
+    """
+    cdef int64_t[::1] start = np.zeros(offsets[n_trees] + 1, dtype=np.int64)
+    cdef Py_ssize_t t
+    cdef int64_t i, k, b, code
+    cdef const TreeNode *node
+    for t in range(n_trees):
+        for i in range(trees[t].n):
+            k = offsets[t] + i
+            node = trees[t].nodes + i
+            start[k + 1] = start[k]
+            if node.categorical:
+                start[k + 1] += (n_categories[node.feature] + 7) // 8
+    # With one more byte, so that it has an address.
+    cdef uint8_t[::1] bits = np.zeros(start[offsets[n_trees]] + 1, dtype=np.uint8)
+    for t in range(n_trees):
+        for i in range(trees[t].n):
+            node = trees[t].nodes + i
+            if not node.categorical:
+                continue
+            k = start[offsets[t] + i]
+            for code in range(n_categories[node.feature] if node.missing > 0 else 0):
+                bits[k + (code >> 3)] |= 1 << (code & 7)
+            for b in range(X.n_bins[node.feature]):
+                code = <int64_t> X.lowest[X.bin_start[node.feature] + b]
+                if node.right[b >> 6] >> (b & 63) & 1:
+                    bits[k + (code >> 3)] |= 1 << (code & 7)
+                else:
+                    bits[k + (code >> 3)] &= ~(<uint8_t> (1 << (code & 7)))
+    return {"set_start": np.asarray(start), "set_bits": np.asarray(bits)[:start[offsets[n_trees]]]}

@@ -2,7 +2,9 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from cwboost._kernels.trees.histogram cimport ROUNDING, list_histograms, mark, scan_histogram
+from cwboost._kernels.trees.categories cimport best_of_categories, is_categorical
+from cwboost._kernels.trees.histogram cimport (
+    ROUNDING, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.trees.kernels cimport cwb_part, kernels
 from cwboost._kernels.trees.types cimport (
     Matrix, Node, Settings, Work, cwb_feature, cwb_node_rows, cwb_rules, cwb_scan, cwb_split,
@@ -39,12 +41,19 @@ cdef bint random_split(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
     bint scanned, double u, cwb_split *split
 ) noexcept nogil:
-    """Draw a random split of a feature, from work.scan or its codes; False if it is constant."""
+    """Draw a random split of a feature, from work.scan or its codes; False if it is constant.
+
+    Of categories, which have no order to draw a threshold from, it is the best split.
+    """
     cdef cwb_rules rules = rules_of(settings, ROUNDING * node.mass)
     cdef cwb_feature bins
     cdef cwb_part part
     cdef cwb_node_rows rows
     split.feature = feature
+    split.categorical = 0
+    if is_categorical(X, feature):
+        scan_codes(X, settings, work, node, feature)
+        return best_of_categories(X, settings, work, ROUNDING * node.mass, feature, split)
     bins.lowest = X.lowest + X.bin_start[feature]
     bins.highest = X.highest + X.bin_start[feature]
     bins.n_bins = X.n_bins[feature]

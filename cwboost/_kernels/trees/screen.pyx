@@ -43,8 +43,9 @@ cdef double SMALLEST_MASS = 1e-200
 
 cdef bint may_screen(const Matrix *X, const Settings *settings) noexcept nogil:
     """Return True if some nodes would be screened if the matrix had its codes by row."""
-    return (X.codes != NULL and not settings.random_splits and settings.criterion != CWB_ENTROPY
-            and settings.max_features >= X.n_usable and X.n_usable >= FEWEST_FEATURES
+    return (X.codes != NULL and X.categorical == NULL and not settings.random_splits
+            and settings.criterion != CWB_ENTROPY and settings.max_features >= X.n_usable
+            and X.n_usable >= FEWEST_FEATURES
             and X.n_rows >= FEWEST_ROWS)
 
 

@@ -10,6 +10,8 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
+from cwboost._kernels.trees.categories cimport (
+    best_of_categories, category_sides, is_categorical)
 from cwboost._kernels.trees.histogram cimport (
     ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
@@ -47,7 +49,10 @@ cdef bint best_of_scan(
 ) noexcept nogil:
     """Find the best split from work.scan; False if the feature is constant in the node."""
     cdef cwb_rules rules = rules_of(settings, tolerance)
+    if is_categorical(X, feature):
+        return best_of_categories(X, settings, work, tolerance, feature, split)
     split.feature = feature
+    split.categorical = 0
     kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1
 
@@ -158,6 +163,9 @@ cdef double split_point(
     cdef const double *highest = X.highest + X.bin_start[split.feature]
     cdef int32_t n_bins = X.n_bins[split.feature], last_left = split.lower
     cdef double threshold = INFINITY
+    if split.categorical:  # of the sides that `category_sides` gives
+        first[0] = width[0] = 1
+        return 0.0
     if split.upper < n_bins:
         threshold = cwb_threshold_between(highest[split.lower], lowest[split.upper])
         while last_left + 1 < split.upper and highest[last_left + 1] <= threshold:
@@ -197,7 +205,16 @@ cdef void settle_ties(
         if not splits[d].gain >= best - tolerance:
             continue
         feature = work.features[d]
+        if splits[d].categorical:
+            codes = category_sides(X, work, node, &splits[d])
+            edge = cwb_split_edge(codes, 1, 1, work.rows + node.start, work.weights + node.start,
+                                  node.end - node.start, splits[d].left_sum > 0)
+            if edge > largest:
+                largest = edge
+                split[0] = splits[d]
+            continue
         candidate.feature = feature
+        candidate.categorical = 0
         if X.codes == NULL:
             mark(work, node, 0)
             list_histograms(X, settings, work, node, 1, feature)

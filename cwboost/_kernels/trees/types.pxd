@@ -26,7 +26,8 @@ cdef extern from "trees/types.h" nogil:
         uint8_t *gathered
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
-        int32_t feature, lower, upper, missing_right, n_tied
+        int32_t feature, lower, upper, missing_right, n_tied, categorical
+        uint64_t right[4]
     ctypedef struct cwb_scan:
         double gain[2][264]
         double missing_mass
@@ -45,6 +46,7 @@ cdef struct Matrix:
     const int32_t *by_row_places
     int64_t n_together
     const uint8_t *listed
+    const uint8_t *categorical  # 1 for features of categories; NULL if there are none
     const int64_t *indptr
     const int32_t *entry_rows
     const uint8_t *entry_codes
@@ -89,6 +91,7 @@ cdef struct Work:
     uint8_t *column      # sparse: one feature's codes
     uint8_t *gathered    # random splits: one feature's codes in a node
     uint8_t *positive    # output of each row is +1
+    uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses
     int64_t *counts      # the same
     int32_t *features    # permutation of the usable features; the drawn ones come first
@@ -109,6 +112,8 @@ cdef struct TreeNode:
     int32_t feature, left
     int8_t missing, sign
     uint8_t first, width  # codes [first, first + width) go right
+    uint8_t categorical   # 1: the bins of `right` go right
+    uint64_t[4] right
 
 cdef struct Tree:
     TreeNode *nodes

@@ -1,0 +1,78 @@
+"""Trees on categories: at one comparison as good as exact search, in depth the better subsets."""
+
+import numpy as np
+import pytest
+
+import cwboost
+from cwboost import CWBoostClassifier, TreeFamily
+from cwboost.kernels import BinnedMatrix
+
+
+def context(n_targets=6):
+    return cwboost.BindContext(
+        n_targets=n_targets,
+        random_state=np.random.default_rng(0),
+        categorical=np.array([False, True, True]),
+        n_categories=np.array([0, 12, 100]),
+    )
+
+
+def material(n=400):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 50, n), rng.integers(0, 12, n), rng.integers(0, 99, n)])
+    X = X.astype(np.float64)
+    X[rng.random(n) < 0.1, 1] = np.nan
+    weights = rng.integers(-20, 21, size=(6, n)).astype(np.float64)
+    weights[:2] += np.array([-9, 30, -30, 9])[np.nan_to_num(X[:, 1]).astype(int) % 4]
+    weights[2] += 50 * np.sign(X[:, 0] - 20.5)
+    return X, weights
+
+
+def test_one_comparison_by_edge_equals_the_exact_search_of_stumps():
+    X, weights = material()
+    exact = cwboost.StumpFamily().bind(X, context()).price(weights)
+    family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
+    found = family.bind(X, context()).price(weights)
+    np.testing.assert_array_equal(found.edges, exact.edges)
+    assert set(exact.learners.feature.tolist()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"max_leaf_nodes": 9, "min_samples_leaf": 4}])
+def test_splits_see_subsets_wherever_they_are(parameters):
+    X, weights = material()
+    named = np.random.default_rng(1).permutation(12)
+    renamed = X.copy()
+    present = ~np.isnan(X[:, 1])
+    renamed[present, 1] = named[X[present, 1].astype(int)]
+    family = TreeFamily(max_features=None, **{"splitter": "best"} | parameters)
+    learners = [family.bind(Z, context()).price(weights).learners for Z in (X, renamed)]
+    np.testing.assert_array_equal(learners[0].outputs(X), learners[1].outputs(renamed))
+    smallest = np.inf
+    for tree in learners[0].outputs(X).T:
+        smallest = min(smallest, (tree > 0).sum(), (tree < 0).sum())
+    assert smallest >= parameters.get("min_samples_leaf", 1)
+
+
+def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path):
+    X, _ = material()
+    y = (np.nan_to_num(X[:, 1], nan=5) * 3 + (X[:, 0] > 25)).astype(int) % 3
+    clf = CWBoostClassifier(
+        weak_learner="tree", n_estimators=15, categorical_features=[1, 2], random_state=0
+    ).fit(X, y)
+    assert clf.score(X, y) > 0.97
+    clf.save(tmp_path / "model.cwb")
+    again = cwboost.load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+    learners = TreeFamily().bind(X, context()).price(material()[1]).learners
+    absent, lost = np.array([[3.0, 4, 99]]), np.array([[3.0, 4, np.nan]])  # 99 does not occur
+    np.testing.assert_array_equal(learners.outputs(absent), learners.outputs(lost))
+
+
+def test_too_many_categories_are_refused_by_name():
+    X = np.arange(300.0)[:, None]
+    with pytest.raises(ValueError, match=r"column 0 has 300 categories, .* at most 255"):
+        CWBoostClassifier(weak_learner="tree", categorical_features=[0]).fit(X, X[:, 0] % 2)
+    with pytest.raises(ValueError, match="column 0 of X has 9 categories, max_bins=9 allows 8"):
+        BinnedMatrix(X[:9], max_bins=9, n_categories=[9])
+    with pytest.raises(ValueError, match="column 0 of X must hold codes from 0 to 4 or NaN"):
+        BinnedMatrix(X[:9], n_categories=[5])
