@@ -22,7 +22,7 @@ SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-aarch64 fuzz faults bench dashboard compare docs lint format clean FORCE
+.PHONY: help demo test test-fast test-aarch64 fuzz faults bench dashboard compare docs linkcheck lint format clean FORCE
 
 help:
 	@echo 'make demo          train on the bundled data, print a table, write a figure'
@@ -32,7 +32,7 @@ help:
 	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   load mutated model files of every family'
 	@echo 'make faults [STEP=N]   let every Nth allocation fail, interrupt at every Nth line of a fit'
 	@echo 'make lint          ruff, cython-lint and clang-format; make format rewrites what they can'
-	@echo 'make docs          the HTML pages, in docs/_build/html'
+	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
 	@echo 'make compare BASE=REV    benchmarks of REV against those of HEAD'
 	@echo 'make dashboard [COMMITS=N]   benchmarks of the last N commits as HTML'
@@ -108,6 +108,11 @@ format: $(STAMPS)/lint
 
 docs: $(STAMPS)/docs $(STAMPS)/package
 	$(BIN)/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
+
+# Links to other sites as well; needs a network.
+linkcheck: $(STAMPS)/docs $(STAMPS)/package
+	$(BIN)/sphinx-build -W --keep-going -b linkcheck -d docs/_build/doctrees docs docs/_build/links
 
 bench: $(STAMPS)/bench $(STAMPS)/package
 	$(BIN)/python asv_bench/run.py quick $(ARGS)

@@ -110,7 +110,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         objective, dual_bound (best so far, NaN if pricing is not exact), gap, max_violation (at
         the solver's last violation scan, before its last pass; NaN if stage-wise), n_nonzero,
         pricing_seconds, solver_seconds, train_error, valid_error; with early
-        stopping also valid_ and the name of the measure; NAME_error and NAME_logloss of each
+        stopping also ``valid_`` and the name of the measure; NAME_error and NAME_logloss of each
         set in `eval_sets`.
     n_iter_ : int
         Number of rounds trained.

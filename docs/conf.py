@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = f"cwboost {release}"
 html_static_path = ["_static"]
 html_css_files = ["cwboost.css"]
+pygments_dark_style = "github-dark"
 html_math_renderer = "mathml"  # formulas need neither a script nor a network
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -58,6 +59,14 @@ numpydoc_show_class_members = False  # autosummary lists them
 numpydoc_class_members_toctree = False
 
 
+def drop_modules_without_source(app):
+    """Leave compiled modules out of the list of sources: they have no page to link to."""
+    found = getattr(app.env, "_viewcode_modules", {})
+    for name in [name for name, entry in found.items() if not entry]:
+        del found[name]
+    return []
+
+
 def skip_member(app, what, name, obj, skip, options):
     """Leave out the methods that scikit-learn generates for metadata routing."""
     return True if name == "get_metadata_routing" or name.endswith("_request") else None
@@ -65,3 +74,4 @@ def skip_member(app, what, name, obj, skip, options):
 
 def setup(app):
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("html-collect-pages", drop_modules_without_source, priority=400)

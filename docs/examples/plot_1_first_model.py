@@ -22,7 +22,9 @@ X_train, X_test, y_train, y_test = train_test_split(
 # %%
 # The classifier has the interface of scikit-learn. Examples passed as ``X_val`` and ``y_val``
 # are watched during training and not trained on.
-clf = CWBoostClassifier("tree", correction="stagewise", n_estimators=60, random_state=0)
+clf = CWBoostClassifier(
+    "tree", correction="stagewise", learning_rate=0.1, n_estimators=80, random_state=0
+)
 clf.fit(X_train, y_train, X_val=X_test, y_val=y_test)
 print(f"test accuracy {clf.score(X_test, y_test):.1%}")
 

@@ -16,17 +16,22 @@ from cwboost.datasets import load_vowel
 X, y = load_vowel(return_X_y=True)
 X_train, X_rest, y_train, y_rest = train_test_split(X, y, stratify=y, random_state=0)
 clf = CWBoostClassifier(
-    "tree", correction="stagewise", learning_rate=0.2, n_estimators=100, random_state=0
+    "tree",
+    correction="stagewise",
+    learning_rate=0.1,
+    subsample=0.5,
+    n_estimators=150,
+    random_state=0,
 ).fit(X_train, y_train)
 
 # %%
 # One thin model per C, measured on examples that training did not see.
 sizes, errors = [], []
-for C in (10, 30, 100, 300, 1000):
+for C in (10, 30, 100, 300, 1000, 10000):
     thin = clf.thin(X_train, y_train, C=C)
     sizes.append(len(thin.ensemble_.learners))
     errors.append(1 - thin.score(X_rest, y_rest))
-    print(f"C = {C:4}: {sizes[-1]:4} weak learners, error {errors[-1]:.1%}")
+    print(f"C = {C:5}: {sizes[-1]:4} weak learners, error {errors[-1]:.1%}")
 
 # %%
 # For comparison, the first rounds of the full model: as large, with the coefficients that they
