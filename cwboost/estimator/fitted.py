@@ -90,7 +90,10 @@ class FittedModel:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Fraction of each feature in the sum of coefficient times edge, of shape (n_features,).
+        """Fraction of each feature in what the comparisons of the learners gained in edge.
+
+        An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
+        chance gives, times coefficients, on the training examples.
 
         Raises NotImplementedError if the family does not report the features of its learners.
         """

@@ -52,6 +52,10 @@ class TreeScores:
         """Outputs of the trees, int8 of shape (n_samples, n_trees)."""
         return self._bound(X.shape[1]).outputs(rows_for_trees(X))
 
+    def sets(self, X) -> np.ndarray:
+        """Rows of +1 of each tree, uint64 of shape (ceil(n_samples / 64), n_trees)."""
+        return self._bound(X.shape[1]).sets(rows_for_trees(X))
+
     def _bound(self, n_features: int) -> TreeEvaluator:
         if n_features < self.n_needed:
             raise ValueError(f"X must have at least {self.n_needed} features, got {n_features}")

@@ -9,7 +9,7 @@ so memory does not grow with the number of features.
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -138,6 +138,21 @@ cdef class TreeEvaluator:
                   np.empty((n_rows, 0)), out, n_threads)
         return out
 
+    def sets(self, X, int n_threads=1):
+        """Return the rows on which each tree is +1, in blocks of 64; X as for `outputs`.
+
+        Returns
+        -------
+        ndarray of shape (ceil(n_rows / 64), n_trees), dtype uint64
+            Row ``64 * b + k`` is bit k of block b; bits beyond the rows are anything.
+        """
+        cdef Py_ssize_t n_rows = len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
+        out = np.empty(((n_rows + CWB_BLOCK - 1) // CWB_BLOCK, self.n_trees), dtype=np.uint64)
+        no_coef = np.zeros(self.n_trees + 1, dtype=np.int64)
+        self._run(X, n_rows, no_coef, np.zeros(0, np.int32), np.zeros(0),
+                  np.empty((n_rows, 0)), np.empty((n_rows, 0), np.int8), n_threads, out)
+        return out
+
     def scores(self, X, coef, int n_threads=1):
         """Return scores on dense X, or on the CSR triple (data, indices, indptr).
 
@@ -157,18 +172,22 @@ cdef class TreeEvaluator:
                   coef.data, out, np.empty((n_rows, 0), np.int8), n_threads)
         return out
 
-    cdef _run(self, X, Py_ssize_t n_rows, indptr, indices, data, scores, outputs, int n_threads):
+    cdef _run(self, X, Py_ssize_t n_rows, indptr, indices, data, scores, outputs, int n_threads,
+              sets=None):
         cdef Py_ssize_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
         n_threads = max(1, min(n_threads, n_blocks))
+        if sets is None:
+            sets = np.empty((n_blocks, 0), np.uint64)
         works = _Scratch(n_threads, len(self.used), scores.shape[1], self.most_inner)
         if isinstance(X, tuple):
-            run_sparse(self, X[0], X[1], X[2], works, indptr, indices, data, scores, outputs)
+            run_sparse(self, X[0], X[1], X[2], works, indptr, indices, data, scores, outputs,
+                       sets)
         elif X.dtype == np.uint8:
-            run_dense[uint8_t](self, X, works, indptr, indices, data, scores, outputs)
+            run_dense[uint8_t](self, X, works, indptr, indices, data, scores, outputs, sets)
         elif X.dtype == np.float32:
-            run_dense[float](self, X, works, indptr, indices, data, scores, outputs)
+            run_dense[float](self, X, works, indptr, indices, data, scores, outputs, sets)
         else:
-            run_dense[double](self, X, works, indptr, indices, data, scores, outputs)
+            run_dense[double](self, X, works, indptr, indices, data, scores, outputs, sets)
 
 
 cdef class _Scratch:
@@ -213,6 +232,7 @@ cdef struct Votes:
     int64_t n_scores
     double *scores
     int8_t *outputs
+    uint64_t *sets
 
 
 cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
@@ -228,7 +248,7 @@ cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
 
 cdef Votes votes_of(
     const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
-    double[:, ::1] scores, int8_t[:, ::1] outputs
+    double[:, ::1] scores, int8_t[:, ::1] outputs, uint64_t[:, ::1] sets
 ):
     cdef Votes votes
     votes.indptr = &indptr[0]
@@ -237,6 +257,7 @@ cdef Votes votes_of(
     votes.n_scores = scores.shape[1]
     votes.scores = &scores[0, 0] if scores.shape[0] and scores.shape[1] else NULL
     votes.outputs = &outputs[0, 0] if outputs.shape[0] and outputs.shape[1] else NULL
+    votes.sets = &sets[0, 0] if sets.shape[0] and sets.shape[1] else NULL
     return votes
 
 
@@ -256,6 +277,9 @@ cdef void evaluate_block(
         if votes.outputs != NULL:
             cwb_write_outputs(work.sets, last - first, n_rows,
                               votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
+        if votes.sets != NULL:
+            memcpy(votes.sets + first_row // CWB_BLOCK * trees.n_trees + first, work.sets,
+                   (last - first) * sizeof(uint64_t))
         first = last
     for row in range(n_rows):
         for s in range(votes.n_scores):
@@ -308,10 +332,10 @@ cdef void sparse_block(
 
 cdef run_dense(
     TreeEvaluator self, const feature_t[:, :] X, _Scratch scratch, indptr, indices, data, scores,
-    outputs
+    outputs, sets
 ):
     cdef cwb_trees trees = trees_of(self, self.nodes)
-    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
+    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
     cdef int64_t n_blocks = (X.shape[0] + CWB_BLOCK - 1) // CWB_BLOCK, b
     cdef const int32_t[::1] used = self.used
     cdef Work *works = scratch.works
@@ -322,10 +346,10 @@ cdef run_dense(
 
 cdef run_sparse(
     TreeEvaluator self, const double[::1] values, const int32_t[::1] columns,
-    const int64_t[::1] starts, _Scratch scratch, indptr, indices, data, scores, outputs
+    const int64_t[::1] starts, _Scratch scratch, indptr, indices, data, scores, outputs, sets
 ):
     cdef cwb_trees trees = trees_of(self, self.nodes)
-    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs)
+    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
     cdef int64_t n_blocks = (starts.shape[0] - 1 + CWB_BLOCK - 1) // CWB_BLOCK, b
     cdef const int32_t[::1] column_of = self.column_of
     cdef Work *works = scratch.works

@@ -1,0 +1,163 @@
+"""Shapley values of scores: how much each feature moves a score from the mean of a background."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+from cwboost._kernels.prediction.shapley import ShapleySum, TreePlan, count_cover
+from cwboost.ensemble.model import Ensemble
+from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.kernels import usable_threads
+
+__all__ = ["TreeShapley", "shapley_values"]
+
+NODES_AT_ONCE = 2**14
+ROWS_AT_ONCE = 2**11
+
+
+def shapley_values(
+    ensemble: Ensemble, X, background, n_rounds=None, n_threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the path-dependent Shapley values of the scores.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Of learners with a flat form on the features themselves.
+    X, background : ndarrays or sparse matrices of shape (n_samples, n_features)
+    n_rounds : int, default=None
+        Use the first rounds only.
+    n_threads : int, default=1
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples, n_features, n_scores), dtype float64
+    base : ndarray of shape (n_scores,), dtype float64
+        The mean scores of the background.
+
+    Raises
+    ------
+    TypeError
+        If the learners have no such form.
+    """
+    coef = ensemble.coef(n_rounds)
+    used = np.flatnonzero(np.diff(coef.indptr))
+    learners = ensemble.learners.take(used)
+    trees = learners.flat_form()
+    if trees is None or trees.directions is not None:
+        why = "have no flat form" if trees is None else "compare sums of several features"
+        raise TypeError(
+            "SHAP values need learners that compare features with thresholds or category sets, "
+            f"those of type {type(learners).__name__} {why}"
+        )
+    shapley = TreeShapley(trees, coef[used], background)
+    base = shapley.base
+    if ensemble.offsets is not None:
+        base = base + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
+    return shapley(X, n_threads), base
+
+
+class TreeShapley:
+    """Path-dependent Shapley values of a weighted sum of trees; see `_kernels/prediction/shapley.h`.
+
+    Parameters
+    ----------
+    trees : ThresholdTrees
+        Well-formed, on the features themselves.
+    coef : csr_array of shape (n_trees, n_scores), dtype float64
+    background : ndarray or sparse matrix of shape (n_background, n_features)
+        At a comparison of an unknown feature both sides count by the numbers of these examples.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_scores,), dtype float64
+        The mean score of the background.
+    """
+
+    def __init__(self, trees: ThresholdTrees, coef: sparse.csr_array, background):
+        self.n_features = background.shape[1]
+        self.n_scores = coef.shape[1]
+        self.base = np.zeros(self.n_scores)
+        self._parts = []
+        step = trees.offsets[1:] // NODES_AT_ONCE
+        cuts = np.concatenate([[0], np.flatnonzero(np.diff(step)) + 1, [len(trees)]])
+        for first, last in zip(cuts[:-1], cuts[1:]):
+            if last > first:
+                self._add_part(trees, coef[first:last], background, first, last)
+
+    def _add_part(self, trees, coef, background, first: int, last: int) -> None:
+        nodes = slice(trees.offsets[first], trees.offsets[last])
+        offsets = trees.offsets[first : last + 1] - trees.offsets[first]
+        feature, left, sign = trees.feature[nodes], trees.left[nodes], trees.sign[nodes]
+        comparisons = _Comparisons(trees, nodes)
+        n = background.shape[0]
+        cover = np.zeros(len(feature), dtype=np.int64)
+        for rows in _chunks(n):
+            sides = comparisons.sides(background[rows])
+            cover += count_cover(sides, rows.stop - rows.start, feature, left, offsets)
+        ends = list(zip(offsets[:-1], offsets[1:]))
+        plans = [
+            TreePlan(feature[a:b], left[a:b], sign[a:b], cover[a:b], _quadrature) for a, b in ends
+        ]
+        means = np.array([sign[a:b] @ cover[a:b] for a, b in ends]) / n
+        self.base += coef.T @ means
+        self._parts.append((comparisons, ShapleySum(plans, coef, self.n_features)))
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Return the values of the rows of X.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features, n_scores), dtype float64
+            The values of a row and `base` add up to its scores, up to rounding. The same bits for
+            any number of threads.
+        """
+        values = np.empty((X.shape[0], self.n_features, self.n_scores))
+        for rows in _chunks(X.shape[0]):
+            n_rows = rows.stop - rows.start
+            blocks = np.zeros((-(-n_rows // 8), self.n_scores, self.n_features, 8))
+            for comparisons, shapley in self._parts:
+                shapley.add(comparisons.sides(X[rows]), blocks, usable_threads(n_threads))
+            by_row = blocks.transpose(0, 3, 2, 1).reshape(-1, self.n_features, self.n_scores)
+            values[rows] = by_row[:n_rows]
+        return values
+
+
+class _Comparisons:
+    """The comparisons of some nodes, evaluated for all rows."""
+
+    def __init__(self, trees: ThresholdTrees, nodes: slice):
+        inner = np.arange(nodes.start, nodes.stop)[trees.feature[nodes] >= 0]
+        self.n = len(inner)
+        sets = None if trees.category_sets is None else trees.category_sets.take(inner)
+        above = np.ones(self.n, dtype=np.int8)
+        parts = trees.feature[inner], trees.threshold[inner], above, trees.missing[inner]
+        self._scorer = stump_trees(*parts, sets).scorer(sparse.csr_array((self.n, 1)))
+
+    def sides(self, X) -> np.ndarray:
+        """Return (n_blocks, n_comparisons) bytes: bit k for row k of the block that goes right."""
+        if self.n == 0:
+            return np.zeros((-(-X.shape[0] // 8), 0), dtype=np.uint8)
+        sets = self._scorer.sets(X).astype("<u8", copy=False)
+        by_block = sets.view(np.uint8).reshape(len(sets), self.n, 8).transpose(0, 2, 1)
+        return np.ascontiguousarray(by_block.reshape(-1, self.n)[: -(-X.shape[0] // 8)])
+
+
+@lru_cache(maxsize=64)
+def _quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points in (0, 1), and weights, that integrate degree 2 n - 1 exactly."""
+    points, weights = np.polynomial.legendre.leggauss(n)
+    return 0.5 + 0.5 * points, 0.5 * weights
+
+
+def _chunks(n_rows: int) -> list[slice]:
+    starts = range(0, n_rows, ROWS_AT_ONCE)
+    return [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in starts]
