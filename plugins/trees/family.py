@@ -162,7 +162,7 @@ class TreePricer(cwboost.Pricer):
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        nodes, packed, edges = self._grower.grow(weights, seeds)
+        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows)
         return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 

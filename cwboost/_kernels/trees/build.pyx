@@ -36,12 +36,17 @@ cdef extern from "trees/outputs.h" nogil:
                           double *scratch_weights)
     int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
                                int32_t *rows, int64_t n, int32_t *scratch_rows)
-    double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
-                              uint8_t *packed)
+    int64_t cwb_take_kept(const double *weights, const int64_t *kept, int64_t n, double least,
+                          double scale, int32_t *rows, double *taken)
+    double cwb_edge_of(const uint8_t *positive, const double *weights, const int64_t *kept,
+                       int64_t n)
+    void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
 cdef extern from "trees/trim.h" nogil:
     double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
                           double fraction)
+    double cwb_trim_bound_of_rows(const double *weights, const int64_t *kept, int64_t n,
+                                  double largest, double fraction)
 
 cdef double SMALLEST = 5e-324  # of all weights that are not zero
 
@@ -218,15 +223,21 @@ cdef double load_weights(
     Weights are scaled by a power of two so that the largest lies in [1/2, 1): no rounding, and
     neither overflow nor underflow of their squares. Returns the sum of all weights, to rounding.
     """
-    cdef double largest, total, least = SMALLEST
+    cdef double largest, total, scale, least = SMALLEST
     cdef int exponent = 0
     cdef int64_t i, n
     kernels.largest_and_sum(weights, X.n_rows, &largest, &total)
-    if settings.trim > 0 and largest > 0:
-        least = max(least, cwb_trim_bound(weights, X.n_rows, 1, largest, settings.trim))
     frexp(largest, &exponent)
-    n = cwb_take_rows(weights, X.n_rows, least, ldexp(1.0, -max(exponent, -1020)), work.rows,
-                      work.weights)
+    scale = ldexp(1.0, -max(exponent, -1020))
+    if work.kept == NULL:
+        if settings.trim > 0 and largest > 0:
+            least = max(least, cwb_trim_bound(weights, X.n_rows, 1, largest, settings.trim))
+        n = cwb_take_rows(weights, X.n_rows, least, scale, work.rows, work.weights)
+    else:
+        if settings.trim > 0 and largest > 0:
+            least = max(least, cwb_trim_bound_of_rows(weights, work.kept, work.n_kept, largest,
+                                                      settings.trim))
+        n = cwb_take_kept(weights, work.kept, work.n_kept, least, scale, work.rows, work.weights)
     if X.indptr != NULL:
         for i in range(X.n_rows):
             work.slot_of[i] = 2
@@ -346,12 +357,13 @@ cdef bint grow_tree(
     merge_equal_leaves(tree, work.scratch_rows)
     if by_codes:
         outputs_by_codes(X, work, tree)
-    tree.edge = cwb_finish_outputs(work.positive, weights, X.n_rows, packed)
+    tree.edge = cwb_edge_of(work.positive, weights, work.kept, work.n_kept)
     if tree.edge < fabs(total):
         # With the trimmed weights, which the search left out, a constant may be better.
         tree.n = 0
         add_leaf(tree, total, fabs(total))
         tree.nodes[0].sign = 1 if total > 0 else -1  # -1 also for a total of zero
         memset(work.positive, total > 0, X.n_rows)
-        tree.edge = cwb_finish_outputs(work.positive, weights, X.n_rows, packed)
+        tree.edge = cwb_edge_of(work.positive, weights, work.kept, work.n_kept)
+    cwb_pack_outputs(work.positive, X.n_rows, packed)
     return True

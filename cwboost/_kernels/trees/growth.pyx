@@ -65,7 +65,7 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned, by_row, categorical
+    cdef object binned, by_row, categorical, kept
     cdef list blocks
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
@@ -210,7 +210,7 @@ cdef class TreeGrower:
         for block in self.blocks or ():
             free(<void *> block)
 
-    def grow(self, weights, seeds):
+    def grow(self, weights, seeds, rows=None):
         """Grow one tree per row of weights.
 
         Parameters
@@ -218,6 +218,9 @@ cdef class TreeGrower:
         weights : ndarray of shape (n_trees, n_rows), dtype float64, last axis contiguous
         seeds : ndarray of shape (n_trees,), dtype uint64
             Seed of the feature draws of each tree.
+        rows : ndarray of shape (n_kept,), dtype int64, default=None
+            Ascending indices of the only rows whose weights are not zero; None if all may count.
+            The result is the same.
 
         Returns
         -------
@@ -239,6 +242,7 @@ cdef class TreeGrower:
                 f"{weights.shape} and strides {weights.strides}")
         if seed.shape[0] != n_trees:
             raise ValueError(f"seeds: expected {n_trees} seeds, got {seed.shape[0]}")
+        self._keep(rows)
         packed = np.empty((n_trees, (self.X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
         cdef bint failed = False
@@ -265,6 +269,19 @@ cdef class TreeGrower:
             for t in range(n_trees):
                 free(trees[t].nodes)
             free(trees)
+
+    cdef _keep(self, rows):
+        """Tell every thread which rows have a weight; self.kept keeps the array alive."""
+        cdef const int64_t[::1] kept
+        cdef int t
+        self.kept = rows if rows is not None and len(rows) else None
+        if self.kept is not None:
+            kept = self.kept
+            if kept[0] < 0 or kept[kept.shape[0] - 1] >= self.X.n_rows:
+                raise ValueError(f"rows: expected indices below {self.X.n_rows}")
+        for t in range(self.n_threads):
+            self.work[t].kept = NULL if self.kept is None else &kept[0]
+            self.work[t].n_kept = self.X.n_rows if self.kept is None else kept.shape[0]
 
 
 cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):

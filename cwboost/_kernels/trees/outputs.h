@@ -20,6 +20,19 @@ static inline int64_t cwb_take_rows(const double *weights, int64_t n, double lea
     return n_taken;
 }
 
+/* The same, if only the rows `kept` have a weight. */
+static inline int64_t cwb_take_kept(const double *weights, const int64_t *kept, int64_t n,
+                                    double least, double scale, int32_t *rows, double *taken) {
+    int64_t n_taken = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const double weight = weights[kept[k]];
+        rows[n_taken] = (int32_t)kept[k];
+        taken[n_taken] = scale * weight;
+        n_taken += fabs(weight) >= least;
+    }
+    return n_taken;
+}
+
 /* The other rows. */
 static inline int64_t cwb_leave_rows(const double *weights, int64_t n, double least,
                                      int32_t *rows) {
@@ -69,12 +82,22 @@ static inline int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, ui
     return left;
 }
 
-/* Edge of outputs given as bytes 0 or 1, in example order, and their bits. */
-static inline double cwb_finish_outputs(const uint8_t *positive, const double *weights, int64_t n,
-                                        uint8_t *packed) {
+/* Edge of outputs given as bytes 0 or 1, in example order, if only the rows `kept` have a weight,
+ * or all with NULL: the same bits, since a weight of zero changes no sum. */
+static inline double cwb_edge_of(const uint8_t *positive, const double *weights,
+                                 const int64_t *kept, int64_t n) {
     const double sign[2] = {-1.0, 1.0};
     double edge = 0.0;
-    for (int64_t i = 0; i < n; i++) edge += sign[positive[i]] * weights[i];
+    if (kept) {
+        for (int64_t k = 0; k < n; k++) edge += sign[positive[kept[k]]] * weights[kept[k]];
+    } else {
+        for (int64_t i = 0; i < n; i++) edge += sign[positive[i]] * weights[i];
+    }
+    return edge;
+}
+
+/* Outputs given as bytes 0 or 1, as bits. */
+static inline void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed) {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
         uint8_t bits = 0;
@@ -83,7 +106,6 @@ static inline double cwb_finish_outputs(const uint8_t *positive, const double *w
     }
     if (i < n) packed[i >> 3] = 0;
     for (; i < n; i++) packed[i >> 3] |= (uint8_t)(positive[i] << (i & 7));
-    return edge;
 }
 
 #endif

@@ -81,6 +81,8 @@ cdef struct Node:
 
 cdef struct Work:
     # Scratch of one thread.
+    const int64_t *kept  # the only rows that have a weight, ascending; NULL: all may
+    int64_t n_kept
     int32_t *rows
     int32_t *idle_rows
     int32_t *scratch_rows
