@@ -10,7 +10,14 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.contract import WeakLearners
 from cwboost.kernels.additive import AdditiveScores
 
-__all__ = ["ClassColumns", "additive", "class_columns", "contributions", "feature_importances"]
+__all__ = [
+    "ClassColumns",
+    "additive",
+    "class_columns",
+    "contributions",
+    "feature_importances",
+    "is_additive",
+]
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,12 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
             f"type {type(ensemble.learners).__name__}"
         )
     return AdditiveScores(*stumps, coef[used], category_sets=flat.root_sets())
+
+
+def is_additive(ensemble: Ensemble) -> bool:
+    """Return True if the learners compare one feature each with a threshold, once."""
+    flat = ensemble.learners.flat_form()
+    return flat is not None and flat.stumps() is not None and flat.category_sets is None
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -61,7 +62,9 @@ def shapley_values(
 
 
 class TreeShapley:
-    """Path-dependent Shapley values of a weighted sum of trees; see `_kernels/prediction/shapley.h`.
+    """Path-dependent Shapley values of a weighted sum of trees.
+
+    The mathematics stands in `_kernels/prediction/shapley.h`.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ class TreeShapley:
         self._parts = []
         step = trees.offsets[1:] // NODES_AT_ONCE
         cuts = np.concatenate([[0], np.flatnonzero(np.diff(step)) + 1, [len(trees)]])
-        for first, last in zip(cuts[:-1], cuts[1:]):
+        for first, last in pairwise(cuts.tolist()):
             if last > first:
                 self._add_part(trees, coef[first:last], background, first, last)
 
@@ -98,7 +101,7 @@ class TreeShapley:
         for rows in _chunks(n):
             sides = comparisons.sides(background[rows])
             cover += count_cover(sides, rows.stop - rows.start, feature, left, offsets)
-        ends = list(zip(offsets[:-1], offsets[1:]))
+        ends = list(pairwise(offsets.tolist()))
         plans = [
             TreePlan(feature[a:b], left[a:b], sign[a:b], cover[a:b], _quadrature) for a, b in ends
         ]

@@ -1,4 +1,4 @@
-"""Methods of every fitted classifier besides prediction: saving, calibration, inspection."""
+"""Methods of every fitted classifier besides prediction: saving and calibration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from cwboost.ensemble import inspection
+from cwboost.estimator.explaining import ExplainedModel
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
 from cwboost.estimator.input.categories import check_categories
@@ -16,7 +16,7 @@ from cwboost.model_file.saving import save
 __all__ = ["FittedModel"]
 
 
-class FittedModel:
+class FittedModel(ExplainedModel):
     """Methods of fitted classifiers; a mixin of `cwboost.estimator.base.BoostingClassifier`."""
 
     _model_attributes: ClassVar[dict[str, type]] = {}
@@ -87,56 +87,3 @@ class FittedModel:
     def _logits(self, scores) -> np.ndarray:
         """Return what `predict_proba` takes the softmax of; it must increase with the scores."""
         return getattr(self, "probability_scale_", LOSS_SCALE) * scores
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Fraction of each feature in what the comparisons of the learners gained in edge.
-
-        An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
-        chance gives, times coefficients, on the training examples.
-
-        Raises NotImplementedError if the family does not report the features of its learners.
-        """
-        self._require_fitted()
-        return inspection.feature_importances(self.ensemble_, self.n_features_in_)
-
-    def class_columns(self, label) -> inspection.ClassColumns:
-        """Return the weak learners of one class, by decreasing coefficient.
-
-        Parameters
-        ----------
-        label : a label of ``classes_``
-
-        Returns
-        -------
-        ClassColumns
-        """
-        self._require_fitted()
-        found = np.flatnonzero(self.classes_ == label)
-        if len(found) == 0:
-            raise ValueError(f"label must be one of classes_, got {label!r}")
-        return inspection.class_columns(self.ensemble_, int(found[0]))
-
-    def explain(self, X, n_estimators=None):
-        """Split the scores of stump models by feature, exactly.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
-
-        Returns
-        -------
-        constant : ndarray of shape (n_classes,), float64
-        parts : ndarray of shape (n_samples, n_features, n_classes), float64
-            Added to ``constant`` in the order of the features, they give the scores.
-
-        Raises
-        ------
-        TypeError
-            If learners use several features each.
-        """
-        X = self._check_predict(X)
-        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        return inspection.contributions(self.ensemble_, X, n_estimators)

@@ -8,6 +8,7 @@ from cwboost.plotting.history import plot_history
 from cwboost.plotting.margins import plot_margins
 from cwboost.plotting.predictions import plot_calibration, plot_confusion, plot_loss
 from cwboost.plotting.shape import plot_shape
+from cwboost.plotting.trees import plot_tree
 
 __all__ = [
     "plot_calibration",
@@ -17,4 +18,5 @@ __all__ = [
     "plot_loss",
     "plot_margins",
     "plot_shape",
+    "plot_tree",
 ]

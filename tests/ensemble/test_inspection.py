@@ -44,7 +44,7 @@ def test_importances_need_feature_shares():
     assert not hasattr(
         CWBoostClassifier(weak_learner="stump", correction="total"), "feature_importances_"
     )
-    with pytest.raises(TypeError, match="only models of stumps"):
+    with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
         clf.explain(X)
 
 

@@ -11,7 +11,16 @@ import scipy.sparse as sp
 from cwboost._kernels.projections.projection import Directions
 
 from cwboost._kernels.common import cpu
-from cwboost.kernels import TREE_CRITERIA, BinnedMatrix, SortedFeatures, TreeEvaluator, TreeGrower
+from cwboost.ensemble.shapley import TreeShapley
+from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.kernels import (
+    TREE_CRITERIA,
+    BinnedMatrix,
+    SortedFeatures,
+    TreeEvaluator,
+    TreeGrower,
+    chance_deviations,
+)
 
 
 def hash_of(*arrays):
@@ -67,14 +76,19 @@ def trees(rng):
                     max_leaves=0,
                     min_samples_leaf=2,
                     max_features=19,
+                    chance=chance_deviations(19),
                     n_threads=1,
                 )
                 nodes, packed, edges = grower.grow(weights, seeds)
                 name = f"{criterion}, random: {random_splits}, missing: {missing}"
                 yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
-                evaluator = TreeEvaluator(**nodes, n_features=19)
-                scores = evaluator.scores(X, sp.csr_array(rng.random((5, 3))))
+                forms = ThresholdTrees(**nodes)
+                evaluator = TreeEvaluator(**forms.nodes(), n_features=19)
+                coef = sp.csr_array(rng.random((5, 3)))
+                scores = evaluator.scores(X, coef)
                 yield f"evaluation, {name}", hash_of(scores, evaluator.outputs(X))
+                shapley = TreeShapley(forms, coef, X)
+                yield f"Shapley values, {name}", hash_of(shapley.base, shapley(X))
 
 
 def projections(rng):

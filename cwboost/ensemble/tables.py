@@ -1,0 +1,94 @@
+"""Weak learners as tables: one row per node, or per learner in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cwboost.ensemble.describing import describe
+from cwboost.ensemble.inspection import ClassColumns
+from cwboost.ensemble.model import Ensemble
+from cwboost.families.flat_forms import ThresholdTrees
+
+__all__ = ["COLUMNS", "STRONGEST", "node_rows", "strongest", "tree_rows"]
+
+OF_LEARNER = ("learner", "round", "class", "coef", "edge")
+OF_NODE = (
+    "node",
+    "depth",
+    "feature",
+    "threshold",
+    "categories",
+    "missing",
+    "left",
+    "right",
+    "output",
+    "gain",
+)
+COLUMNS = OF_LEARNER + OF_NODE
+STRONGEST = ("class", "coef", "edge", "round", "votes +1 if")
+
+
+def node_rows(ensemble: Ensemble, classes, names: Sequence[str], n_rounds=None) -> list[dict]:
+    """Return one row per learner with a coefficient, class and node; see `COLUMNS`.
+
+    Raises
+    ------
+    TypeError
+        If the learners do not compare single features.
+    """
+    coef = ensemble.coef(n_rounds)
+    used = np.flatnonzero(np.diff(coef.indptr))
+    trees = ensemble.learners.take(used).flat_form()
+    if trees is None or trees.directions is not None:
+        raise TypeError(
+            "tables of nodes need learners that compare single features, got learners of type "
+            f"{type(ensemble.learners).__name__}"
+        )
+    if coef.shape[1] != len(classes):
+        classes = [f"bit {k}" for k in range(coef.shape[1])]
+    else:
+        classes = np.asarray(classes).tolist()
+    rounds = np.searchsorted(ensemble.path.learners_offsets, used, side="right") - 1
+    rows = []
+    for t, learner in enumerate(used.tolist()):
+        nodes = tree_rows(trees, t, names)
+        edge = None if ensemble.edges is None else float(ensemble.edges[learner])
+        for entry in range(coef.indptr[learner], coef.indptr[learner + 1]):
+            label, value = classes[coef.indices[entry]], float(coef.data[entry])
+            own = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
+            rows.extend(own | node for node in nodes)
+    return rows
+
+
+def tree_rows(trees: ThresholdTrees, tree: int, names: Sequence[str]) -> list[dict]:
+    """Return one row per node of a tree, the root first; see `COLUMNS`."""
+    start, end = trees.offsets[tree : tree + 2].tolist()
+    depth = [0] * (end - start)
+    rows = []
+    for place, node in enumerate(range(start, end)):
+        feature, left = int(trees.feature[node]), int(trees.left[node])
+        row = dict.fromkeys(OF_NODE) | {"node": place, "depth": depth[place]}
+        if feature < 0:
+            rows.append(row | {"output": int(trees.sign[node])})
+            continue
+        depth[left] = depth[left + 1] = depth[place] + 1
+        sets = trees.category_sets
+        if sets is not None and sets.is_set[node]:
+            row["categories"] = sets.members(node).tolist()
+        else:
+            row["threshold"] = float(trees.threshold[node])
+        row |= {"feature": names[feature], "left": left, "right": left + 1}
+        row["missing"] = "right" if trees.missing[node] > 0 else "left"
+        if trees.gain is not None:
+            row["gain"] = float(trees.gain[node])
+        rows.append(row)
+    return rows
+
+
+def strongest(columns: ClassColumns, label, names: Sequence[str], n_learners: int) -> list[dict]:
+    """Return one row per learner of largest coefficients of a class; see `STRONGEST`."""
+    words = describe(columns.learners.take(np.arange(len(columns.index))[:n_learners]), names)
+    values = zip(columns.coef.tolist(), columns.edge.tolist(), columns.round.tolist(), words)
+    return [dict(zip(STRONGEST, (label, *row))) for row in values]

@@ -1,0 +1,82 @@
+"""Drawings of single trees."""
+
+from __future__ import annotations
+
+from cwboost.ensemble.tables import tree_rows
+from cwboost.plotting.axes import new_axes
+
+__all__ = ["plot_tree"]
+
+
+def plot_tree(classifier, learner: int = 0, *, ax=None):
+    """Draw one weak learner as a tree of comparisons.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+        Of learners that compare single features.
+    learner : int, default=0
+        Index of the learner among all of the model, as in the column ``learner`` of
+        ``to_frame`` and in ``class_columns(label).index``.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        Each inner node has its comparison; examples for which it holds go right. Leaves have the
+        output, -1 or +1.
+    """
+    learners = classifier.ensemble_.learners
+    if not 0 <= learner < len(learners):
+        raise ValueError(f"learner must lie in 0..{len(learners) - 1}, got {learner!r}")
+    trees = learners.take([learner]).flat_form()
+    if trees is None or trees.directions is not None:
+        raise TypeError(
+            f"plot_tree needs learners that compare single features, got {type(learners).__name__}"
+        )
+    rows = tree_rows(trees, 0, classifier._feature_names())
+    ax = new_axes(ax)
+    places = _places(rows)
+    for row in rows:
+        x, y = places[row["node"]]
+        if row["left"] is None:
+            colour, text = ("C0" if row["output"] > 0 else "C3"), f"{row['output']:+d}"
+        else:
+            colour, text = "0.3", _comparison(row)
+            for child in (row["left"], row["right"]):
+                ax.plot([x, places[child][0]], [y, places[child][1]], color="0.7", zorder=1)
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
+        ax.text(x, y, text, ha="center", va="center", fontsize="small", color=colour, bbox=box)
+    ax.set(xlim=(-0.7, max(x for x, _ in places.values()) + 0.7))
+    ax.set(ylim=(min(y for _, y in places.values()) - 0.5, 0.5))
+    ax.set_axis_off()
+    return ax
+
+
+def _comparison(row) -> str:
+    if row["categories"] is not None:
+        text = f"{row['feature']} in {{{', '.join(map(str, row['categories']))}}}"
+    else:
+        text = f"{row['feature']} > {row['threshold']:.4g}"
+    return f"{text}\nor missing" if row["missing"] == "right" else text
+
+
+def _places(rows) -> dict[int, tuple[float, float]]:
+    """Return x and y per node: leaves side by side, a node between its children."""
+    places: dict[int, tuple[float, float]] = {}
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        if rows[node]["left"] is not None:
+            pending += [rows[node]["right"], rows[node]["left"]]
+    n_leaves = 0
+    for node in order:
+        if rows[node]["left"] is None:
+            places[node] = (float(n_leaves), -float(rows[node]["depth"]))
+            n_leaves += 1
+    for node in reversed(order):
+        if rows[node]["left"] is not None:
+            sides = places[rows[node]["left"]][0], places[rows[node]["right"]][0]
+            places[node] = (sum(sides) / 2, -float(rows[node]["depth"]))
+    return places

@@ -1,0 +1,144 @@
+"""SHAP values against the definition, and what they refuse."""
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cwboost import AdaBoostMHClassifier, AdaBoostMOClassifier, CWBoostClassifier, get_family
+from cwboost.ensemble.shapley import TreeShapley
+from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.kernels import CategorySets
+
+
+def data(n=120):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4)).round(1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, (X[:, 0] > 0) + 2 * (X[:, 1] > 0.3)
+
+
+def goes_right(trees, node, X):
+    values = X[:, trees.feature[node]]
+    right = values > trees.threshold[node]
+    if trees.category_sets is not None and trees.category_sets.is_set[node]:
+        right = trees.category_sets.contains(node, values)
+    return np.where(np.isnan(values), trees.missing[node] > 0, right)
+
+
+def mean_output(trees, start, place, x, known, background):
+    """Return the output for x if only some features are known."""
+    node = start + place
+    feature = trees.feature[node]
+    if feature < 0:
+        return float(trees.sign[node])
+    right, left = goes_right(trees, node, background), trees.left[node]
+    sides = [mean_output(trees, start, left + s, x, known, background[right == s]) for s in (0, 1)]
+    if feature in known:
+        return sides[int(goes_right(trees, node, x[None])[0])]
+    share = right.mean() if len(right) else 0.5
+    return (1 - share) * sides[0] + share * sides[1]
+
+
+def by_definition(trees, coef, X, background):
+    values = np.zeros((*X.shape, coef.shape[1]))
+    for t, start in enumerate(trees.offsets[:-1]):
+        own = trees.feature[start : trees.offsets[t + 1]]
+        features = sorted(set(own[own >= 0].tolist()))
+        n = len(features)
+        for i, x in enumerate(X):
+            game = {
+                known: mean_output(trees, start, 0, x, known, background)
+                for size in range(n + 1)
+                for known in combinations(features, size)
+            }
+            for f in features:
+                for known in game:
+                    if f in known:
+                        continue
+                    weight = factorial(len(known)) * factorial(n - len(known) - 1) / factorial(n)
+                    gain = game[tuple(sorted((*known, f)))] - game[known]
+                    values[i, f] += weight * gain * coef[t]
+    return values
+
+
+@pytest.mark.parametrize("n_background", [40, 3])  # with 3, most nodes have no example
+def test_values_of_trees_by_the_definition(n_background):
+    X, y = data()
+    family = get_family("tree")(max_depth=4)
+    clf = CWBoostClassifier(family, n_estimators=2, C=1e4, correction="total", random_state=0)
+    clf.fit(X, y)
+    background = X[50 : 50 + n_background]
+    values, base = clf.shap_values(X[:9], background)
+    ensemble = clf.ensemble_
+    trees, coef = ensemble.learners.flat_form(), ensemble.coef().toarray()
+    assert (np.diff(trees.offsets) > 15).any()
+    expected = by_definition(trees, coef, X[:9], background)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0))
+    scores = clf.decision_function(X[:9])
+    np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-12)
+    constant, parts = clf.explain(X[:9], 1)
+    np.testing.assert_allclose(constant + parts.sum(axis=1), clf.decision_function(X[:9], 1))
+
+
+def test_values_of_category_sets():
+    trees = ThresholdTrees(
+        offsets=np.array([0, 5]),
+        feature=np.array([0, 1, -1, -1, -1], np.int32),
+        threshold=np.array([0, 0.5, 0, 0, 0]),
+        left=np.array([1, 3, -1, -1, -1], np.int32),
+        missing=np.array([1, -1, 0, 0, 0], np.int8),
+        sign=np.array([0, 0, 1, -1, 1], np.int8),
+        category_sets=CategorySets.of([np.array([1, 0, 1], bool), None, None, None, None]),
+    )
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.integers(0, 4, 30), rng.random(30)])
+    shapley = TreeShapley(trees, sparse.csr_array([[2.0, 0.0]]), X)
+    expected = by_definition(trees, np.array([[2.0, 0.0]]), X, X)
+    np.testing.assert_allclose(shapley(X), expected, atol=1e-14)
+
+
+def test_deep_trees_threads_and_sparse_rows():
+    X, y = data(700)
+    X = np.nan_to_num(X)
+    family = get_family("tree")(max_depth=None)
+    clf = CWBoostClassifier(family, n_estimators=4, C=1e6, correction="stagewise", random_state=0)
+    clf.fit(X, y)
+    values, base = clf.shap_values(X)
+    np.testing.assert_allclose(
+        base + values.sum(axis=1), clf.decision_function(X), rtol=0, atol=1e-10
+    )
+    clf.n_jobs = 2
+    np.testing.assert_array_equal(clf.shap_values(X)[0], values)
+    np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X))[0], values)
+
+
+@pytest.mark.parametrize("family", ["stump", ["stump", "tree"]])
+def test_values_of_stumps_and_mixtures(family):
+    X, y = data()
+    clf = CWBoostClassifier(family, n_estimators=6, C=1e4, correction="total", random_state=0)
+    clf.fit(X, y)
+    values, base = clf.shap_values(X)
+    np.testing.assert_allclose(base + values.sum(axis=1), clf.decision_function(X), atol=1e-12)
+    if family == "stump":  # sums of functions, less their means
+        _, parts = clf.explain(X)
+        np.testing.assert_allclose(values, parts - parts.mean(axis=0), atol=1e-12)
+
+
+def test_what_is_refused():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat([0, 1, 2], 20)
+    clf = CWBoostClassifier("projection", n_estimators=2, random_state=0).fit(X, y)
+    for method in (clf.shap_values, clf.explain):
+        with pytest.raises(TypeError, match="compare sums of several features"):
+            method(X)
+    with pytest.raises(TypeError, match="compare single features"):
+        clf.to_frame()
+    mo = AdaBoostMOClassifier(n_estimators=2, random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match="AdaBoostMOClassifier are not sums of votes"):
+        mo.shap_values(X)
+    mh = AdaBoostMHClassifier(n_estimators=2, random_state=0).fit(X, y)
+    values, base = mh.shap_values(X)
+    np.testing.assert_allclose(base + values.sum(axis=1), mh.decision_function(X), atol=1e-12)

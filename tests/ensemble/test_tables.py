@@ -1,0 +1,68 @@
+"""Models as tables: nodes, learners in words, a drawing of a tree."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier, get_family
+from cwboost.plotting import plot_tree
+
+pandas = pytest.importorskip("pandas")
+matplotlib.use("Agg")
+X, Y = load_iris(return_X_y=True, as_frame=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+
+
+@pytest.fixture(scope="module")
+def clf():
+    family = get_family("tree")(max_depth=3)
+    clf = CWBoostClassifier(family, n_estimators=3, C=1e3, correction="total", random_state=0)
+    return clf.fit(X, NAMES[Y])
+
+
+def test_scores_from_the_table(clf):
+    nodes = clf.to_frame()
+    scores = np.zeros((len(X), 3))
+    for (_, label), tree in nodes.groupby(["learner", "class"]):
+        rows = tree.set_index("node").to_dict("index")
+        column = NAMES.tolist().index(label)
+        for i, x in enumerate(X.to_dict("records")):
+            node = rows[0]
+            while np.isnan(node["output"]):
+                side = "right" if x[node["feature"]] > node["threshold"] else "left"
+                node = rows[node[side]]
+            scores[i, column] += node["coef"] * node["output"]
+    np.testing.assert_allclose(scores, clf.decision_function(X))
+    assert len(clf.to_frame(1)) < len(nodes)
+
+
+def test_json_holds_the_table(clf):
+    content = json.loads(clf.to_json())
+    assert content["classes"] == NAMES.tolist() and content["features"] == list(X.columns)
+    again = pandas.DataFrame(content["nodes"])
+    pandas.testing.assert_frame_equal(again, clf.to_frame(), check_dtype=False)
+
+
+def test_strongest_learners(clf):
+    stumps = CWBoostClassifier("stump", n_estimators=5, correction="total").fit(X, NAMES[Y])
+    table = stumps.strongest("virginica", n_learners=2)
+    columns = stumps.class_columns("virginica")
+    assert table["coef"].tolist() == columns.coef[:2].tolist()
+    assert table["class"].tolist() == ["virginica"] * 2
+    assert any(name in table["votes +1 if"][0] for name in X.columns)
+    assert set(clf.strongest()["class"]) == set(NAMES)
+
+
+def test_plot_tree(clf):
+    learner = int(clf.class_columns("virginica").index[0])
+    ax = plot_tree(clf, learner)
+    nodes = clf.to_frame().query("learner == @learner")
+    texts = [text.get_text() for text in ax.texts]
+    assert len(texts) == len(nodes) and len(ax.lines) == len(nodes) - 1
+    assert texts[0].startswith(f"{nodes['feature'].iloc[0]} > {nodes['threshold'].iloc[0]:.4g}")
+    matplotlib.pyplot.close("all")
+    with pytest.raises(ValueError, match="learner must lie in"):
+        plot_tree(clf, 99)
