@@ -116,7 +116,7 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
 def is_additive(ensemble: Ensemble) -> bool:
     """Return True if the learners compare one feature each with a threshold, once."""
     flat = ensemble.learners.flat_form()
-    return flat is not None and flat.stumps() is not None and flat.category_sets is None
+    return flat is not None and flat.stumps() is not None
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,7 +30,9 @@ COLUMNS = OF_LEARNER + OF_NODE
 STRONGEST = ("class", "coef", "edge", "round", "votes +1 if")
 
 
-def node_rows(ensemble: Ensemble, classes, names: Sequence[str], n_rounds=None) -> list[dict]:
+def node_rows(
+    ensemble: Ensemble, classes, names: Sequence[str], categories: Mapping, n_rounds=None
+) -> list[dict]:
     """Return one row per learner with a coefficient, class and node; see `COLUMNS`.
 
     Raises
@@ -53,7 +55,7 @@ def node_rows(ensemble: Ensemble, classes, names: Sequence[str], n_rounds=None) 
     rounds = np.searchsorted(ensemble.path.learners_offsets, used, side="right") - 1
     rows = []
     for t, learner in enumerate(used.tolist()):
-        nodes = tree_rows(trees, t, names)
+        nodes = tree_rows(trees, t, names, categories)
         edge = None if ensemble.edges is None else float(ensemble.edges[learner])
         for entry in range(coef.indptr[learner], coef.indptr[learner + 1]):
             label, value = classes[coef.indices[entry]], float(coef.data[entry])
@@ -62,8 +64,13 @@ def node_rows(ensemble: Ensemble, classes, names: Sequence[str], n_rounds=None) 
     return rows
 
 
-def tree_rows(trees: ThresholdTrees, tree: int, names: Sequence[str]) -> list[dict]:
-    """Return one row per node of a tree, the root first; see `COLUMNS`."""
+def tree_rows(
+    trees: ThresholdTrees, tree: int, names: Sequence[str], categories: Mapping
+) -> list[dict]:
+    """Return one row per node of a tree, the root first; see `COLUMNS`.
+
+    `categories` holds the categories of the features that have some, in the order of their codes.
+    """
     start, end = trees.offsets[tree : tree + 2].tolist()
     depth = [0] * (end - start)
     rows = []
@@ -76,7 +83,9 @@ def tree_rows(trees: ThresholdTrees, tree: int, names: Sequence[str]) -> list[di
         depth[left] = depth[left + 1] = depth[place] + 1
         sets = trees.category_sets
         if sets is not None and sets.is_set[node]:
-            row["categories"] = sets.members(node).tolist()
+            known = np.asarray(categories.get(feature, [])).tolist()
+            codes = sets.members(node).tolist()
+            row["categories"] = [known[c] if c < len(known) else c for c in codes]
         else:
             row["threshold"] = float(trees.threshold[node])
         row |= {"feature": names[feature], "left": left, "right": left + 1}
@@ -87,8 +96,11 @@ def tree_rows(trees: ThresholdTrees, tree: int, names: Sequence[str]) -> list[di
     return rows
 
 
-def strongest(columns: ClassColumns, label, names: Sequence[str], n_learners: int) -> list[dict]:
+def strongest(
+    columns: ClassColumns, label, names: Sequence[str], categories: Mapping, n_learners: int
+) -> list[dict]:
     """Return one row per learner of largest coefficients of a class; see `STRONGEST`."""
-    words = describe(columns.learners.take(np.arange(len(columns.index))[:n_learners]), names)
+    learners = columns.learners.take(np.arange(len(columns.index))[:n_learners])
+    words = describe(learners, names, categories)
     values = zip(columns.coef.tolist(), columns.edge.tolist(), columns.round.tolist(), words)
     return [dict(zip(STRONGEST, (label, *row))) for row in values]

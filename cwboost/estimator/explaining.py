@@ -200,14 +200,17 @@ class ExplainedModel:
         rows = [
             row
             for one in labels
-            for row in tables.strongest(self.class_columns(one), one, names, n_learners)
+            for row in tables.strongest(
+                self.class_columns(one), one, names, self._categories(), n_learners
+            )
         ]
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
 
     def _node_rows(self, n_estimators) -> list[dict]:
         self._require_fitted()
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        return tables.node_rows(self.ensemble_, self.classes_, self._feature_names(), n_estimators)
+        names, categories = self._feature_names(), self._categories()
+        return tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -34,7 +34,7 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
         raise TypeError(
             f"plot_tree needs learners that compare single features, got {type(learners).__name__}"
         )
-    rows = tree_rows(trees, 0, classifier._feature_names())
+    rows = tree_rows(trees, 0, classifier._feature_names(), classifier._categories())
     ax = new_axes(ax)
     places = _places(rows)
     for row in rows:

@@ -56,6 +56,18 @@ def test_strongest_learners(clf):
     assert set(clf.strongest()["class"]) == set(NAMES)
 
 
+def test_categories_by_their_names():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"city": pandas.Categorical(rng.choice(list("uvwx"), 80))})
+    y = frame["city"].isin(["u", "x"])
+    clf = CWBoostClassifier("stump", n_estimators=1, correction="total").fit(frame, y)
+    assert clf.to_frame()["categories"].dropna().iloc[0] in (["u", "x"], ["v", "w"])
+    assert plot_tree(clf).texts[0].get_text().startswith("city in {")
+    values, base = clf.shap_values(frame)
+    scores = clf.decision_function(frame)
+    np.testing.assert_allclose((base + values.sum(axis=1)) @ [-1, 1], scores, atol=1e-12)
+
+
 def test_plot_tree(clf):
     learner = int(clf.class_columns("virginica").index[0])
     ax = plot_tree(clf, learner)
