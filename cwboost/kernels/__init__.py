@@ -9,6 +9,7 @@ from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import THRESHOLDS_SEARCHED, chance_deviations, gained_fractions
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
+from cwboost.kernels.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
@@ -18,11 +19,14 @@ __all__ = [
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
+    "BinnedPartition",
     "CategoryFeatures",
     "CategorySets",
+    "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
     "Projector",
+    "SharedBins",
     "SortedFeatures",
     "StepFunction",
     "TreeEvaluator",

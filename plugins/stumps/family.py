@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
+from cwboost.plugins.stumps.partitioned import StumpPlan
 
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     CategoryFeatures,
+    FeatureSketch,
+    SharedBins,
     SortedFeatures,
     gained_fractions,
 )
@@ -16,7 +21,7 @@ from cwboost.kernels import (
 __all__ = ["CategoryStumpPricer", "StumpFamily", "StumpPricer"]
 
 
-class StumpFamily(cwboost.WeakLearnerFamily):
+class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Thresholds on one feature, and the two constants, found by exhaustive search.
 
     Parameters
@@ -25,6 +30,10 @@ class StumpFamily(cwboost.WeakLearnerFamily):
         Number of features drawn in each round: an int is that number, a float in (0, 1] that
         fraction of all, "sqrt" the square root of all; None searches all. Pricing is exact only
         with None.
+    max_bins : int, default=256
+        For training on partitions only (`cwboost.dask`): largest number of bins per feature, 2 to
+        256, including the bin of missing values if there are any. Thresholds lie between bins; a
+        feature with at most this number of distinct values is not rounded.
 
     Notes
     -----
@@ -42,8 +51,9 @@ class StumpFamily(cwboost.WeakLearnerFamily):
     api_version = 1
     learners_type = StumpLearners
 
-    def __init__(self, max_features=None):
+    def __init__(self, max_features=None, max_bins=256):
         self.max_features = max_features
+        self.max_bins = max_bins
 
     @property
     def capabilities(self):
@@ -54,12 +64,30 @@ class StumpFamily(cwboost.WeakLearnerFamily):
         )
 
     def bind(self, X, context):
-        n_drawn = None
-        if self.max_features is not None:
-            n_drawn = cwboost.count_max_features(self.max_features, X.shape[1])
+        n_drawn = self._n_drawn(X.shape[1])
         if context.categorical is None:
             return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
         return CategoryStumpPricer(X, context, n_drawn)
+
+    def describe(self, X):
+        return FeatureSketch.of(X, 2 * self._checked_bins())
+
+    def plan(self, descriptions, context):
+        bins = SharedBins.from_sketches(descriptions, self._checked_bins())
+        return StumpPlan(bins, self._n_drawn(bins.n_features))
+
+    def _n_drawn(self, n_features):
+        if self.max_features is None:
+            return None
+        return cwboost.count_max_features(self.max_features, n_features)
+
+    def _checked_bins(self):
+        value = self.max_bins
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"max_bins: expected an int, got {value!r}")
+        if not 2 <= value <= 256:
+            raise ValueError(f"max_bins: expected 2 to 256, got {value!r}")
+        return int(value)
 
 
 class StumpPricer(cwboost.Pricer):

@@ -60,11 +60,13 @@ def providers():
     return lambda package: {normalised(name) for name in found.get(package, ())}
 
 
-def test_what_is_imported_with_a_module_is_a_dependency(required, providers):
+def test_what_is_imported_with_a_module_is_a_dependency(required, extras, providers):
     seen = set()
     for path, package, lazily in foreign_imports():
         if not lazily:
-            assert providers(package) & required, f"{path} imports {package}"
+            # A folder that is named like an extra needs it as a whole.
+            known = required | extras.get(path.parent.name, set())
+            assert providers(package) & known, f"{path} imports {package}"
             seen |= providers(package)
     assert required <= seen, f"declared and never imported: {required - seen}"
 

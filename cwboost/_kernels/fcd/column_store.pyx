@@ -99,6 +99,26 @@ cdef class ColumnStore:
                 self.room[c] = self.room[0]
         return rows, new.view(bool)
 
+    def append(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
+        """Store columns, also if equal ones are stored already, whose places `add` then loses.
+
+        Parameters
+        ----------
+        classes, outputs
+            As for `add`.
+        """
+        cdef int64_t k, c, n = classes.shape[0]
+        if self.shared or outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
+            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
+        for k in range(n):
+            c = classes[k]
+            if not 0 <= c < self.n_classes:
+                raise IndexError(f"no class {c}")
+            if self.count[c] == self.room[c]:
+                self.grow(c)
+            memcpy(self.first[c] + self.count[c] * self.n_bytes, &outputs[k, 0], self.n_bytes)
+            self.count[c] += 1
+
     cdef int64_t find(self, int64_t c, const uint8_t* bits, int64_t* slot) noexcept nogil:
         """Return the row of an equal column, -1 for none; `slot` becomes its place in the table."""
         cdef uint64_t last = 2 * self.room[c] - 1

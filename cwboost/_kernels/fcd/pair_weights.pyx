@@ -31,40 +31,6 @@ from cwboost._kernels.fcd.subspace import advance, derivatives
 
 cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
-    ctypedef struct cwb_master:
-        double* R
-        double* scores
-        int64_t stride, n_classes
-        const int64_t* starts
-        const double* example_weight
-        const int32_t* label
-    ctypedef struct cwb_layer:
-        const uint8_t* const* columns
-        const double* d
-        const double* up
-        const double* down
-    ctypedef struct cwb_tile_sums:
-        double loss
-        double margins
-        int64_t errors
-    ctypedef struct cwb_run:
-        double* r
-        double* factor
-        int64_t n_bytes, start, end
-    ctypedef struct cwb_fcd_kernels:
-        void (*layer_table)(const cwb_master*, int64_t, const uint8_t**, double*) noexcept nogil
-        void (*tile)(
-            const cwb_master*, const cwb_layer*, int64_t, int64_t, cwb_tile_sums*) noexcept nogil
-        void (*run_enter)(const cwb_master*, int64_t, const cwb_run*) noexcept nogil
-        void (*run_leave)(const cwb_master*, int64_t, const cwb_run*) noexcept nogil
-        void (*run_move)(
-            const cwb_run*, const uint8_t*, double, double, const uint8_t*, double*,
-            double*) noexcept nogil
-        void (*add_columns)(
-            double*, int64_t, const uint8_t**, const double*, int64_t) noexcept nogil
-        void (*pair_weights)(const cwb_master*, int64_t) noexcept nogil
-        void (*edges)(
-            const double*, int64_t, const uint8_t*, int64_t, int64_t, double*) noexcept nogil
     const cwb_fcd_kernels* const cwb_fcd_tables[]
 
 cdef extern from "fcd/steps.h" nogil:
@@ -311,6 +277,44 @@ cdef class PairWeights:
         for c in range(K):
             if active[c]:
                 coef[c, rows[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
+
+    def layer_tables(self, const uint8_t[:, ::1] bits):
+        """Return the joint-sign tables ``[c, b, s, t]`` of a layer: see layer_table."""
+        cdef int64_t c, K = self.n_classes
+        cdef int n_threads = self.threads()
+        cdef const uint8_t** rows = self.rows_of(bits)
+        tables = np.empty((K, K, 2, 2))
+        cdef double[:, :, :, ::1] view = tables
+        cdef double* out = &view[0, 0, 0, 0]
+        for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
+            kernels.layer_table(&self.master, c, rows, out)
+        free(rows)
+        return tables
+
+    def move_layer(self, const uint8_t[:, ::1] bits, const double[::1] d):
+        """Move the coefficient of one column per class, with outputs `bits`, by `d`."""
+        cdef int64_t c
+        cdef cwb_layer layer
+        cdef const uint8_t** rows = self.rows_of(bits)
+        layer.columns, layer.d, layer.up, layer.down = rows, &d[0], &self.up[0], &self.down[0]
+        for c in range(self.n_classes):
+            self.up[c] = exp(d[c])
+            self.down[c] = exp(-d[c])
+        with nogil:
+            self.apply(&layer)
+        free(rows)
+
+    cdef const uint8_t** rows_of(self, const uint8_t[:, ::1] bits) except NULL:
+        """Return the addresses of rows of bits, in memory that the caller frees."""
+        cdef int64_t c
+        if bits.shape[0] != self.n_classes or bits.shape[1] != self.n_bytes or self.n_bytes == 0:
+            raise ValueError(f"expected bits of shape {(self.n_classes, self.n_bytes)}")
+        cdef const uint8_t** rows = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
+        if rows == NULL:
+            raise MemoryError("no memory for a layer")
+        for c in range(self.n_classes):
+            rows[c] = &bits[c, 0]
+        return rows
 
     def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
                            const int64_t[::1] rows, double[:, ::1] coef):

@@ -1,0 +1,43 @@
+"""Exact updates of one layer from joint-sign tables that were summed elsewhere."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uint8_t
+
+cdef extern from "fcd/steps.h" nogil:
+    void cwb_layer_solve(
+        double*, int64_t, double, double, const uint8_t*, const double*, double*) noexcept
+
+
+def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_t[::1] active,
+                const double[::1] coef):
+    """Return the exact coordinate steps of one layer, taken class after class.
+
+    Parameters
+    ----------
+    tables : ndarray of shape (n_classes, n_classes, 2, 2), dtype float64
+        As `PairWeights.layer_tables` returns them, of one set of examples or summed over several.
+        Changed in place to the tables after the steps.
+    q : float
+        p / C.
+    step : float
+        Fraction of the way to each coordinate's minimiser (shrinkage).
+    active : ndarray of shape (n_classes,), dtype uint8
+        0 leaves a class out.
+    coef : ndarray of shape (n_classes,), dtype float64
+        Present coefficients; none falls below zero.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,), dtype float64
+    """
+    cdef int64_t K = tables.shape[0]
+    if tables.shape[1] != K or tables.shape[2] != 2 or tables.shape[3] != 2 or K == 0:
+        raise ValueError("expected tables of shape (n_classes, n_classes, 2, 2)")
+    if active.shape[0] != K or coef.shape[0] != K:
+        raise ValueError(f"expected {K} entries of active and coef")
+    moved = np.zeros(K)
+    cdef double[::1] d = moved
+    with nogil:
+        cwb_layer_solve(&tables[0, 0, 0, 0], K, q, step, &active[0], &coef[0], &d[0])
+    return moved

@@ -1,0 +1,1 @@
+"""Sums over the examples of one partition, for pricing on partitions."""

@@ -1,0 +1,43 @@
+/* Sums of the weights of the examples in every bin of every feature, for some targets at a time.
+ *
+ * With s_t a power of two and q_t(i) = round(r_t(i) s_t), whose sums are below 2^53,
+ *
+ *     out[(start_f + b) lanes + t] = sum of q_t(i) over the examples i with code b of feature f
+ *
+ * is a sum of integers in doubles, hence exact: it does not depend on its order, so that examples
+ * may be divided among threads and machines in any way. Costs n n_features lanes additions. */
+#ifndef CWBOOST_BIN_SUMS_H
+#define CWBOOST_BIN_SUMS_H
+
+#include <stdint.h>
+
+#define CWB_MOST_TARGETS 16 /* targets of one pass */
+#define CWB_BLOCK_ROWS 256  /* examples whose rounded weights stay in the first cache */
+
+typedef struct {
+    const double *r; /* r[t * stride + i] */
+    int64_t stride;
+    const double *scales;
+    int n_targets, lanes; /* lanes: n_targets rounded up to a multiple of 4 */
+} cwb_targets;
+
+/* Codes of dense features, one row of `code_stride` bytes per feature. */
+typedef struct {
+    const uint8_t *codes;
+    int64_t code_stride, n_features;
+    const int64_t *starts; /* of the codes of each feature among those of all */
+} cwb_codes;
+
+typedef struct {
+    /* Add the sums over the examples [from, to) to `out`. */
+    void (*bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
+                     double *out);
+    /* Write the rounded weights of the examples [from, to), `lanes` numbers per example. */
+    void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
+} cwb_bin_sum_kernels;
+
+#define CWB_BODY "partitions/bin_sums_body.h"
+#include "common/for_each_target.h"
+static const cwb_bin_sum_kernels *const cwb_bin_sum_tables[] = CWB_TABLES(cwb_bin_sum_kernels);
+
+#endif

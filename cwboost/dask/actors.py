@@ -1,0 +1,260 @@
+"""Partitions on the workers of a Dask cluster, as actors; lost ones are rebuilt."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import dask
+from distributed import Client, wait
+
+from cwboost.dask.chunks import make_chunk
+from cwboost.dask.crew import Crew
+from cwboost.dask.host import Host
+
+__all__ = ["ActorCrew", "PartitionsLost"]
+
+DIRECT_SECONDS = 5.0
+"""Time in which a worker must answer a direct call; else calls go through the scheduler."""
+
+PLACE_SECONDS = 2.0
+"""Interval at which a placement looks whether its worker is still there."""
+
+
+class PartitionsLost(RuntimeError):
+    """Partitions were lost and could not be rebuilt; the finished rounds are kept."""
+
+
+class RemoteHost:
+    """A `Host` on a worker: what it raises is returned, so that other errors mean loss."""
+
+    def __init__(self, chunks, n_threads):
+        self._host = Host(chunks, n_threads)
+
+    def call(self, method, *arguments):
+        """Return (result, None) of a method of the host, or (None, the error)."""
+        try:
+            return getattr(self._host, method)(*arguments), None
+        except Exception as error:
+            return None, error
+
+
+class ActorCrew(Crew):
+    """Partitions on a cluster.
+
+    One actor per worker holds the partitions whose blocks the scheduler put there. If a worker is
+    lost, its partitions are computed again from their source on other workers and brought to the
+    present state by repeating the logged operations, with the same bits.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    sources : list of tuples
+        The arguments of `make_chunk` for every partition, whose blocks are Delayed.
+    patience : float, default=60.0
+        Seconds to wait for a worker if none is left.
+    most_losses : int, default=100
+        Losses of workers after which training gives up.
+    """
+
+    def __init__(self, client: Client, sources, patience=60.0, most_losses=100):
+        super().__init__()
+        self.client = client
+        self.sources = list(sources)
+        self.patience = patience
+        self.most_losses = most_losses
+        self.n_losses = 0
+        self._family = None
+        self._setup = None
+        self._chunks: dict = {}
+        self._actors: dict = {}
+        self._held: dict = {}
+        self._was_direct = client.direct_to_workers
+
+    def describe(self, family) -> dict:
+        self._family = family
+        self._place(range(len(self.sources)))
+        self._prefer_direct()
+        reports = {}
+        for reply in self._on_all("describe", family):
+            reports.update(reply)
+        return reports
+
+    def _bind(self, setup) -> None:
+        self._setup = setup
+        self._on_all("bind", setup)
+        # The blocks may leave the workers now, unless the user keeps them there.
+        self._chunks = {}
+
+    def _run(self, operations) -> list:
+        return self._on_all("run", operations)
+
+    def close(self) -> None:
+        self._actors, self._chunks, self._held = {}, {}, {}
+        self.client.direct_to_workers = self._was_direct
+
+    # ---------------------------------------------------------------- calls
+
+    def _on_all(self, method, *arguments) -> list:
+        """Call a method of every host and return the results; replace what is lost meanwhile."""
+        results, lost = self._call(self._actors, method, arguments)
+        while lost:
+            self.n_losses += len(lost)
+            if self.n_losses > self.most_losses:
+                raise PartitionsLost(f"{self.n_losses} workers were lost during training")
+            partitions = sorted(index for key in lost for index in self._held.pop(key))
+            for key in lost:
+                del self._actors[key]
+            more, lost = self._replaced(partitions, method, arguments)
+            results += more
+        return results
+
+    def _call(self, actors, method, arguments) -> tuple[list, list]:
+        """Return the results, and the keys of the actors that are lost; raise a host's error."""
+        pending, lost, results, errors = {}, [], [], []
+        for key, actor in actors.items():
+            try:
+                pending[key] = actor.call(method, *arguments)
+            except (OSError, RuntimeError, ValueError):
+                lost.append(key)
+        for key, future in pending.items():
+            try:
+                result, error = future.result()
+            except Exception:
+                lost.append(key)
+                continue
+            (results if error is None else errors).append(result if error is None else error)
+        if errors:
+            raise errors[0]
+        return results, lost
+
+    def _replaced(self, partitions, method, arguments) -> tuple[list, list]:
+        """Rebuild partitions on other workers, then call the method there."""
+        new = self._place(partitions)
+        steps = []
+        if self._setup is not None and method != "bind":
+            steps = [("bind", (self._setup,)), ("run", (self.history(),))]
+        elif method == "bind":
+            steps = [("describe", (self._family,))]
+        for step, with_arguments in steps:
+            _, lost = self._call(new, step, with_arguments)
+            if lost:
+                # Those that are not lost did what they had to: only this call is left for them.
+                return self._retry(new, lost, method, arguments)
+        if method != "describe":
+            self._chunks = {k: v for k, v in self._chunks.items() if self._setup is None}
+        return self._call(new, method, arguments)
+
+    def _retry(self, new, lost, method, arguments):
+        """Give up the partitions of `new`, some of which were lost while they were rebuilt."""
+        partitions = sorted(index for key in new for index in self._held.pop(key))
+        for key in new:
+            del self._actors[key]
+        self.n_losses += len(lost)
+        if self.n_losses > self.most_losses:
+            raise PartitionsLost(f"{self.n_losses} workers were lost during training")
+        return self._replaced(partitions, method, arguments)
+
+    # ---------------------------------------------------------------- placement
+
+    def _place(self, partitions) -> dict:
+        """Compute the chunks of partitions and start an actor where each of them is."""
+        missing, new = list(partitions), {}
+        while missing:
+            self._wait_for_worker()
+            futures = self._computed(missing)
+            self._check_computed(futures)
+            self._chunks.update(futures)
+            by_worker = self._by_worker(futures)
+            missing = []
+            for address, indices in by_worker.items():
+                actor = self._start(address, [futures[i] for i in indices])
+                if actor is None:
+                    missing += indices
+                    continue
+                self._actors[actor.key], self._held[actor.key] = actor, indices
+                new[actor.key] = actor
+        return new
+
+    def _computed(self, partitions) -> dict:
+        """Return the finished futures of the chunks of partitions."""
+        # New tasks every time: a key that the scheduler is about to forget may be cancelled.
+        make = dask.delayed(make_chunk, pure=False)
+        tasks = [make(*self.sources[index]) for index in partitions]
+        futures = dict(zip(partitions, self.client.compute(tasks)))
+        while True:
+            try:
+                wait(list(futures.values()), timeout=PLACE_SECONDS)
+                return futures
+            except TimeoutError:
+                self._wait_for_worker()
+
+    def _by_worker(self, futures) -> dict:
+        """Return the partitions by the address that holds their chunk."""
+        holders = self.client.who_has(list(futures.values()))
+        grouped = defaultdict(list)
+        for index, future in futures.items():
+            addresses = holders.get(future.key) or list(self._workers())
+            least = min(addresses, key=lambda address: len(grouped[address]))
+            grouped[least].append(index)
+        return {address: indices for address, indices in grouped.items() if indices}
+
+    def _check_computed(self, futures) -> None:
+        for index, future in futures.items():
+            if future.status == "error":
+                error = future.exception()
+                if hasattr(error, "add_note"):
+                    error.add_note(f"raised while the source of partition {index} was computed")
+                raise error
+            if future.status != "finished":
+                raise PartitionsLost(
+                    f"the source of partition {index} cannot be computed again ({future.status}): "
+                    "data that were scattered, or persisted before a restart of the cluster, are "
+                    "lost with it"
+                )
+
+    def _start(self, address, chunks):
+        """Start an actor on a worker; None if the worker is gone."""
+        workers = self._workers()
+        if address not in workers:
+            return None
+        future = self.client.submit(
+            RemoteHost,
+            chunks,
+            workers[address]["nthreads"],
+            actor=True,
+            workers=[address],
+            allow_other_workers=False,
+            pure=False,
+        )
+        while True:
+            try:
+                return future.result(timeout=PLACE_SECONDS)
+            except TimeoutError:
+                if address not in self._workers():
+                    future.cancel()
+                    return None
+            except Exception:
+                if address in self._workers():
+                    raise
+                return None
+
+    def _workers(self) -> dict:
+        return self.client.scheduler_info(n_workers=-1)["workers"]
+
+    def _wait_for_worker(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=self.patience)
+        except TimeoutError as error:
+            raise PartitionsLost(f"no worker has come within {self.patience} s") from error
+
+    def _prefer_direct(self) -> None:
+        """Call workers without the scheduler between, if they can be reached."""
+        if self._was_direct is not None:
+            return
+        self.client.direct_to_workers = True
+        for actor in self._actors.values():
+            try:
+                actor.call("describe_nothing").result(timeout=DIRECT_SECONDS)
+            except Exception:
+                self.client.direct_to_workers = self._was_direct
+                return

@@ -1,0 +1,170 @@
+"""The source of one partition: blocks of X, y and weights, checked where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+
+from cwboost.estimator.problem import find_missing
+from cwboost.kernels import canonical, readable
+
+__all__ = ["Chunk", "Report", "checked", "make_chunk", "report"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Blocks of a partition as the collections hold them.
+
+    Parameters
+    ----------
+    index : int
+    role : {"training", "held-out"}
+    X, y, weight : objects
+        NumPy arrays, pandas objects or SciPy sparse matrices; weight may be None.
+    names : tuple of str or None
+        Names of the columns of X; set by `checked`.
+    """
+
+    index: int
+    role: str
+    X: object
+    y: object
+    weight: object = None
+    names: tuple | None = None
+    is_checked: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    def weights(self) -> np.ndarray:
+        """Return the example weights, ones by default."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    def encode(self, classes) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class index of every label, and whether the label is one of `classes`."""
+        index = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
+        return index, classes[index] == self.y
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a partition tells before training.
+
+    Parameters
+    ----------
+    role : {"training", "held-out"}
+    n_rows, n_features : int
+    dtype : str
+    names : tuple of str or None
+    is_sparse, has_missing : bool
+    labels : ndarray of shape (n_labels,)
+    counts, used, sums : ndarrays of shape (n_labels,)
+        Examples of each label, those of positive weight, and the sum of their weights.
+    description : object
+        What the family says of the partition; None if it has no examples.
+    """
+
+    role: str
+    n_rows: int
+    n_features: int
+    dtype: str
+    names: tuple | None
+    is_sparse: bool
+    has_missing: bool
+    labels: np.ndarray
+    counts: np.ndarray
+    used: np.ndarray
+    sums: np.ndarray
+    description: object
+
+
+def make_chunk(index, role, X, y, weight=None) -> Chunk:
+    """Return a chunk; a task of the graph."""
+    return Chunk(index, role, X, y, weight)
+
+
+def checked(chunk: Chunk) -> Chunk:
+    """Return the chunk with plain arrays: X uint8, float32, float64, CSR or CSC."""
+    if chunk.is_checked:
+        return chunk
+    X, names = _plain_features(chunk.X)
+    y = _vector("y", chunk.y, X.shape[0])
+    weight = None
+    if chunk.weight is not None:
+        weight = _vector("sample_weight", chunk.weight, X.shape[0]).astype(np.float64)
+        if not np.isfinite(weight).all() or (weight < 0).any():
+            wrong = weight[~np.isfinite(weight) | (weight < 0)][0]
+            raise ValueError(f"sample_weight must hold finite numbers >= 0, got {wrong}")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y must not hold NaN or infinity")
+    if len(y):
+        check_classification_targets(y)
+    return replace(chunk, X=X, y=y, weight=weight, names=names, is_checked=True)
+
+
+def _plain_features(X):
+    """Return a block of features as a plain matrix, and the names of its columns."""
+    names = None
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        names = tuple(X.columns) if all(isinstance(c, str) for c in X.columns) else None
+        kinds = [str(c) for c, kind in zip(X.columns, X.dtypes) if str(kind) == "category"]
+        if kinds:
+            raise ValueError(
+                f"X has categorical columns: {', '.join(kinds)}. Weak learners compare numbers; "
+                "encode the columns first"
+            )
+        X = X.to_numpy()
+    if sparse.issparse(X):
+        X = canonical(X)
+        if X.dtype not in (np.uint8, np.float32, np.float64):
+            X = X.astype(np.float64)
+        return X, names
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be 2-d, got {X.ndim} dimensions")
+    if X.dtype.kind not in "buif" and X.dtype != object:
+        raise TypeError(f"X must hold numbers, got dtype {X.dtype}")
+    return readable(X), names
+
+
+def _vector(name, values, n_rows):
+    values = np.asarray(values)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be 1-d, got {values.ndim} dimensions")
+    if len(values) != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows and {name} {len(values)}: chunks of X and {name} must be aligned"
+        )
+    return values
+
+
+def report(chunk: Chunk, family) -> Report:
+    """Return the report of a checked chunk, for pricing by `family`."""
+    X = chunk.X
+    has_missing = find_missing(X, family) if chunk.n_rows else False
+    weight = chunk.weights()
+    labels, place = np.unique(chunk.y, return_inverse=True)
+    size = len(labels)
+    description = None
+    if chunk.role == "training" and (weight > 0).any():
+        description = family.describe(X)
+    return Report(
+        chunk.role,
+        chunk.n_rows,
+        X.shape[1],
+        str(X.dtype),
+        chunk.names,
+        sparse.issparse(X),
+        has_missing,
+        labels,
+        np.bincount(place, minlength=size),
+        np.bincount(place, weights=weight > 0, minlength=size).astype(np.int64),
+        np.bincount(place, weights=weight, minlength=size),
+        description,
+    )

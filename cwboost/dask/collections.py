@@ -1,0 +1,133 @@
+"""Dask collections: checks, one task per partition, lazy predictions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import dask
+import dask.array as da
+import numpy as np
+
+__all__ = ["predicted", "sources"]
+
+
+def is_array(X) -> bool:
+    return isinstance(X, da.Array)
+
+
+def is_frame(X) -> bool:
+    """Return True for a Dask dataframe or series, without an import of dask.dataframe."""
+    return not is_array(X) and dask.is_dask_collection(X) and hasattr(X, "map_partitions")
+
+
+def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0) -> list:
+    """Return the arguments of `make_chunk` for every partition, blocks as Delayed.
+
+    Parameters
+    ----------
+    X : Dask array or dataframe
+    y, sample_weight : Dask array, series or dataframe of one column; the weight may be None
+    role : {"training", "held-out"}
+    names : tuple of str
+        What messages call the three.
+    first : int, default=0
+        Index of the first partition.
+
+    Raises
+    ------
+    TypeError
+        For anything but a Dask collection.
+    ValueError
+        If the chunks of the collections do not match.
+    """
+    columns = [X, y] if sample_weight is None else [X, y, sample_weight]
+    for name, value in zip(names, columns):
+        if not (is_array(value) or is_frame(value)):
+            raise TypeError(
+                f"{name} must be a Dask array or dataframe, got {type(value).__name__}; "
+                "dask.array.from_array and dask.dataframe.from_pandas make one"
+            )
+    if is_array(X):
+        if X.ndim != 2:
+            raise ValueError(f"{names[0]} must be 2-d, got {X.ndim} dimensions")
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+    rows = _chunks_of_rows(X)
+    blocks = [_blocks(X)]
+    for name, value in zip(names[1:], columns[1:]):
+        blocks.append(_blocks(_aligned(name, value, names[0], rows, len(blocks[0]))))
+    return [(first + k, role, *parts) for k, parts in enumerate(zip(*blocks))]
+
+
+def _chunks_of_rows(X):
+    """Return the number of rows of every chunk, None if they are unknown."""
+    if not is_array(X) or np.isnan(X.chunks[0]).any():
+        return None
+    return X.chunks[0]
+
+
+def _aligned(name, value, name_of_X, rows, n_blocks):
+    """Return a vector with the chunks of X, rechunked if the chunks of both are known."""
+    own = _chunks_of_rows(value)
+    if rows is not None and own is not None:
+        if sum(own) != sum(rows):
+            raise ValueError(f"{name_of_X} has {sum(rows)} rows and {name} {sum(own)}")
+        value = value.rechunk({0: rows}) if own != rows else value
+    count = value.numblocks[0] if is_array(value) else value.npartitions
+    if count != n_blocks:
+        raise ValueError(
+            f"{name_of_X} has {n_blocks} partitions and {name} {count}: they must be aligned"
+        )
+    return value
+
+
+def _blocks(value) -> list:
+    return list(np.ravel(value.to_delayed()))
+
+
+def predicted(X, method, kind, classes):
+    """Return the lazy result of a method on every block of X.
+
+    Parameters
+    ----------
+    X : Dask array or dataframe
+    method : callable
+        Maps a block to an array with as many rows.
+    kind : {"labels", "score", "scores"}
+        One label or score per example, or one column of scores per class.
+    classes : ndarray
+
+    Returns
+    -------
+    Dask array, or series or dataframe if X is a dataframe
+    """
+    width = len(classes) if kind == "scores" else 1
+    dtype = classes.dtype if kind == "labels" else np.dtype(np.float64)
+    if is_array(X):
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        block = partial(_on_block, method, width, dtype)
+        if width == 1:
+            return X.map_blocks(block, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+        chunks = (X.chunks[0], (width,))
+        return X.map_blocks(block, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
+    if not is_frame(X):
+        raise TypeError(f"X must be a Dask array or dataframe, got {type(X).__name__}")
+    if width == 1:
+        meta = type(X._meta.iloc[:, 0])(np.empty(0, dtype))
+    else:
+        meta = type(X._meta)(np.empty((0, width)), columns=list(classes))
+    return X.map_partitions(partial(_on_frame, method, width, dtype, meta), meta=meta)
+
+
+def _on_block(method, width, dtype, X):
+    if X.shape[0] == 0:
+        return np.empty((0,) if width == 1 else (0, width), dtype)
+    return method(X)
+
+
+def _on_frame(method, width, dtype, meta, X):
+    found = _on_block(method, width, dtype, X)
+    if meta.ndim == 1:
+        return type(meta)(found, index=X.index)
+    return type(meta)(found, index=X.index, columns=meta.columns)

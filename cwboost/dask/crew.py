@@ -1,0 +1,137 @@
+"""All partitions together: one exchange asks every worker and merges the replies."""
+
+from __future__ import annotations
+
+import pickle
+from abc import ABC, abstractmethod
+from functools import reduce
+
+from cwboost.dask.host import CHANGING, Host
+
+__all__ = ["Crew", "LocalCrew"]
+
+
+class Crew(ABC):
+    """The workers that hold the partitions.
+
+    Replies of single partitions are put in the order of the partitions, and summaries of pricing
+    are merged exactly, so that no result depends on which worker holds which partition.
+
+    Attributes
+    ----------
+    log : list
+        The operations that lead from the source of a partition to its present state.
+    n_exchanges : int
+    """
+
+    def __init__(self):
+        self.log: list = []
+        self._questions: list = []
+        self.n_exchanges = 0
+        self.plan = None
+
+    @abstractmethod
+    def describe(self, family) -> dict:
+        """Return the report of every partition."""
+
+    @abstractmethod
+    def _bind(self, setup) -> None:
+        """Prepare all partitions."""
+
+    @abstractmethod
+    def _run(self, operations) -> list:
+        """Return the replies of every worker to operations; a lost one is replaced."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the partitions."""
+
+    def bind(self, setup) -> None:
+        """Prepare all partitions and let go of their sources."""
+        self.plan = setup.plan
+        self._bind(setup)
+
+    def ask(self, *operations) -> list:
+        """Carry out operations on all partitions, in one exchange.
+
+        Parameters
+        ----------
+        *operations : tuples of (str, tuple)
+            Methods of `Partition` or `HeldOutPartition` and their arguments.
+
+        Returns
+        -------
+        list
+            Of each operation the merged summary ("price"), else a list of the results in the order
+            of the partitions.
+        """
+        self.n_exchanges += 1
+        replies = self._run(operations)
+        merged = []
+        for place, (name, _) in enumerate(operations):
+            parts = [reply[place] for reply in replies]
+            if name == "price":
+                parts = [part for part in parts if part is not None]
+                merged.append(reduce(self.plan.merge, parts))
+            else:
+                by_index = {index: value for part in parts for index, value in part.items()}
+                merged.append([by_index[index] for index in sorted(by_index)])
+        self._remember(operations)
+        return merged
+
+    def _remember(self, operations) -> None:
+        for operation in operations:
+            if operation[0] == "price":
+                # A family may keep state between the questions of a round.
+                self._questions.append(operation)
+            elif operation[0] in CHANGING:
+                if operation[0] == "take":
+                    self._questions = []
+                self.log.append(operation)
+
+    def history(self) -> list:
+        """Return the operations that a rebuilt partition repeats."""
+        return [*self.log, *self._questions]
+
+    def forget(self, kept=()) -> None:
+        """Replace the log by operations that lead to the same state."""
+        self.log = list(kept)
+
+
+class LocalCrew(Crew):
+    """Partitions in this process, on some pretended workers.
+
+    Parameters
+    ----------
+    chunks : list of Chunk
+    n_workers : int, default=1
+    n_threads : int, default=1
+
+    Attributes
+    ----------
+    sent, received : int
+        Bytes that messages to all workers, and their replies, would take.
+    """
+
+    def __init__(self, chunks, n_workers=1, n_threads=1, count_bytes=False):
+        super().__init__()
+        self.hosts = [Host(chunks[k::n_workers], n_threads) for k in range(n_workers)]
+        self._count_bytes = count_bytes
+        self.sent = self.received = 0
+
+    def describe(self, family) -> dict:
+        return {k: v for host in self.hosts for k, v in host.describe(family).items()}
+
+    def _bind(self, setup) -> None:
+        for host in self.hosts:
+            host.bind(setup)
+
+    def close(self) -> None:
+        self.hosts = []
+
+    def _run(self, operations) -> list:
+        replies = [host.run(operations) for host in self.hosts]
+        if self._count_bytes:
+            self.sent += len(self.hosts) * len(pickle.dumps(operations, protocol=5))
+            self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
+        return replies

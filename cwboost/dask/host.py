@@ -1,0 +1,150 @@
+"""What lives on a worker: the partitions it holds, and the replies it makes of theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.dask.chunks import Chunk, checked, report
+from cwboost.dask.partition import HeldOutPartition, Partition
+from cwboost.families.partitioned import PricingPlan
+
+__all__ = ["CHANGING", "Host", "Setup", "named"]
+
+CHANGING = frozenset(
+    {"take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "follow"}
+)
+"""Operations that change the state of a partition."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What every partition needs to know before the first round.
+
+    Parameters
+    ----------
+    plan : PricingPlan
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    class_weight : ndarray of shape (n_classes,), float64
+    exponent : int
+        Weights are divided by this power of two.
+    q : float
+    """
+
+    plan: PricingPlan
+    classes: np.ndarray
+    class_weight: np.ndarray
+    exponent: int
+    q: float
+
+
+class Host:
+    """The partitions of one worker.
+
+    Parameters
+    ----------
+    chunks : list of Chunk
+    n_threads : int
+    """
+
+    def __init__(self, chunks, n_threads=1):
+        self.chunks = {chunk.index: chunk for chunk in chunks}
+        self.n_threads = n_threads
+        self.partitions: dict[int, Partition] = {}
+        self.held_out: dict[int, HeldOutPartition] = {}
+        self.plan: PricingPlan | None = None
+
+    def describe(self, family) -> dict:
+        """Check every chunk; return a report by partition."""
+        reports = {}
+        for index, chunk in self.chunks.items():
+            with named(index, chunk.role):
+                self.chunks[index] = chunk = checked(chunk)
+                reports[index] = report(chunk, family)
+        return reports
+
+    def bind(self, setup: Setup) -> int:
+        """Prepare every partition and let go of its source."""
+        self.plan = setup.plan
+        for index in sorted(self.chunks):
+            chunk = self.chunks.pop(index)
+            if chunk.n_rows == 0:
+                continue
+            with named(index, chunk.role):
+                if chunk.role == "training":
+                    self._bind_training(checked(chunk), setup)
+                else:
+                    self._bind_held_out(checked(chunk), setup)
+        return len(self.partitions) + len(self.held_out)
+
+    def _bind_training(self, chunk: Chunk, setup: Setup) -> None:
+        label, known = chunk.encode(setup.classes)
+        weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
+        used = np.flatnonzero(weight > 0)
+        rows = used[np.argsort(label[used], kind="stable")]
+        if not len(rows):
+            return
+        counts = np.bincount(label[rows], minlength=len(setup.classes))
+        X = chunk.X
+        if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
+            X = X[rows]
+        self.partitions[chunk.index] = Partition(
+            chunk.index,
+            sparse.csr_array(X) if sparse.issparse(X) else X,
+            counts,
+            np.ldexp(weight[rows], -setup.exponent),
+            setup.plan,
+            setup.q,
+            self.n_threads,
+        )
+
+    def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
+        X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
+        label, known = chunk.encode(setup.classes)
+        if not known.all():
+            unknown = chunk.y[~known][0]
+            raise ValueError(f"y_val must hold only training labels, got {unknown!r}")
+        self.held_out[chunk.index] = HeldOutPartition(X, label, len(setup.classes))
+
+    def run(self, operations) -> list:
+        """Carry out operations on every partition, in order.
+
+        Returns
+        -------
+        list
+            Of each operation the merged summary of this worker's partitions ("price"), else the
+            results by partition.
+        """
+        return [self._run(name, arguments) for name, arguments in operations]
+
+    def _run(self, name, arguments):
+        of_held_out = hasattr(HeldOutPartition, name)
+        members = self.held_out if of_held_out else self.partitions
+        results = {}
+        for index, member in members.items():
+            with named(index, "held-out" if of_held_out else "training"):
+                results[index] = getattr(member, name)(*arguments)
+        if name != "price":
+            return results
+        return reduce(self.plan.merge, results.values()) if results else None
+
+
+class named:
+    """Let an error say from which partition it comes."""
+
+    def __init__(self, index: int, role: str):
+        self.where = f"partition {index} of the {role} data"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, ValueError | TypeError):
+            raise type(error)(f"{self.where}: {error}") from error
+        if error is not None and hasattr(error, "add_note"):
+            error.add_note(f"in {self.where}")
+        return False

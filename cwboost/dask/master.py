@@ -1,0 +1,220 @@
+"""The restricted master over partitions: coefficients here, the rows of R with the partitions."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from hashlib import blake2b
+
+import numpy as np
+
+from cwboost._kernels.fcd.layer_solve import solve_layer
+from cwboost.dask.partition import KEY_BYTES
+from cwboost.master import RestrictedMaster
+
+__all__ = ["PartitionedMaster"]
+
+Measures = namedtuple("Measures", "loss margins n_errors")
+
+
+class PartitionedMaster(RestrictedMaster):
+    """The restricted master of which every partition holds the part of its examples.
+
+    A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
+    the joint-sign tables that the layer was solved on, and margins and errors are NaN.
+
+    Parameters
+    ----------
+    crew : Crew
+    masses : ndarray of shape (n_classes,), float64
+        Sum of the example weights of every class.
+    C : float
+    keeps_columns : bool
+        True if the partitions keep all columns, for total correction.
+    """
+
+    def __init__(self, crew, masses, C, keeps_columns=False):
+        self.crew = crew
+        self.n_classes = len(masses)
+        self._masses = masses
+        self._sum_of_weights = float(masses.sum())
+        self.q = self._q(C)
+        # All coefficients are zero: mu is the weight of the example.
+        self.mass = masses * (self.n_classes - 1) + (self._sum_of_weights - masses)
+        self.pairs = Measures(self._sum_of_weights * (self.n_classes - 1), 0.0, np.nan)
+        self.columns = _Columns(self.n_classes)
+        self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
+        self.keeps_columns = keeps_columns
+        self.solves_since_rebuild = 0
+        self._edges = self._tables = None
+        self._unsent: list = []
+
+    def _q(self, C) -> float:
+        return (self.n_classes - 1) * self._sum_of_weights / C
+
+    def ask(self, *operations) -> list:
+        """Send operations, after the moves not sent yet; return their results."""
+        unsent, self._unsent = self._unsent, []
+        return self.crew.ask(*unsent, *operations)[len(unsent) :]
+
+    def measure(self) -> None:
+        """Ask for margins and errors."""
+        (parts,) = self.ask(("measure", ()))
+        self.take_measures(parts)
+
+    def take_measures(self, parts) -> None:
+        """Take loss, margins and errors of all partitions, summed in their order."""
+        self.pairs = Measures(*(float(x) for x in sum_in_order(parts)))
+
+    @property
+    def is_measured(self) -> bool:
+        """True if margins and errors belong to the present coefficients."""
+        return not np.isnan(self.pairs.n_errors)
+
+    def sample_weights(self, share, rng):
+        """Return what makes the partitions sample their examples, and None; see the base."""
+        if share == 1.0:
+            return None, None
+        return (share, int(rng.integers(2**63))), None
+
+    def take(self, learners, classes) -> np.ndarray:
+        """Let the partitions compute the outputs of a layer; return a key for each column.
+
+        Parameters
+        ----------
+        learners : WeakLearners
+        classes : ndarray of shape (n,), int64
+            Ascending, each class at most once.
+
+        Returns
+        -------
+        ndarray of shape (n, 8), dtype uint8
+            Equal for columns with equal outputs on all examples.
+        """
+        (parts,) = self.ask(("take", (learners, classes)))
+        self._tables = sum_in_order([tables for _, tables in parts])
+        keys = np.zeros((len(classes), KEY_BYTES), dtype=np.uint8)
+        for k in range(len(classes)):
+            keys[k] = _joint_key([of_partition[k] for of_partition, _ in parts])
+        return keys
+
+    def add(self, classes, outputs):
+        """Add columns, of which `outputs` holds the keys; see the base."""
+        rows, new = self.columns.add(classes, outputs)
+        if self.keeps_columns and new.any():
+            self._unsent.append(("keep", (np.asarray(classes)[new],)))
+        self._edges = None
+        missing = self.columns.capacity - self.coef_matrix.shape[1]
+        if missing > 0:
+            self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, missing)))
+        return rows, new
+
+    def update_layer(self, rows, step: float = 1.0) -> None:
+        """Update the columns taken last on their joint-sign tables; see the base."""
+        rows = np.asarray(rows, dtype=np.int64)
+        if self._tables is None:
+            raise RuntimeError("a layer can be updated once after its columns were taken")
+        tables, self._tables = self._tables, None
+        active = np.flatnonzero(rows >= 0)
+        coef = np.zeros(self.n_classes)
+        coef[active] = self.coef_matrix[active, rows[active]]
+        moved = solve_layer(tables, self.q, step, (rows >= 0).astype(np.uint8), coef)
+        self.coef_matrix[active, rows[active]] = np.maximum(coef + moved, 0.0)[active]
+        self._unsent.append(("move", (moved,)))
+        of_row = tables.sum(axis=(2, 3))
+        self.mass = of_row.sum(axis=0) + of_row.sum(axis=1)
+        self.pairs = Measures(float(of_row.sum()), np.nan, np.nan)
+        self._edges = None
+
+    def note_solve(self) -> None:
+        """Do nothing: rounding drift of single moves stays below the precision of the sums."""
+
+    @property
+    def class_weights(self) -> np.ndarray:
+        """Total weight of the examples of each class, shape (n_classes,)."""
+        return self._masses
+
+    def restore_columns(self, learners, classes) -> np.ndarray:
+        """Let the partitions compute the columns of fitted learners; return their rows."""
+        (parts,) = self.ask(("keep_learners", (learners, classes)))
+        keys = np.array([_joint_key(keys) for keys in zip(*parts)]).reshape(-1, KEY_BYTES)
+        rows, new = self.columns.add(classes, keys)
+        for k in np.flatnonzero(~new):
+            # On other data, columns of an earlier model may be equal: the partitions hold both.
+            rows[k] = self.columns.add_another(classes[k], k)
+        missing = self.columns.capacity - self.coef_matrix.shape[1]
+        self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, max(0, missing))))
+        return rows
+
+    def drop_columns(self) -> None:
+        """Let the partitions drop the columns that `restore_columns` computed."""
+        self._unsent.append(("drop_columns", ()))
+
+    def rebuild(self) -> None:
+        """Let the partitions form their pair weights from the coefficients."""
+        most = max((self.columns.n_columns(c) for c in range(self.n_classes)), default=0)
+        used = self.coef_matrix[:, : max(1, most)].copy()
+        self._unsent = [op for op in self._unsent if op[0] != "move"]
+        (parts,) = self.ask(("set_coef", (used,)), ("gradient", ()))[1:]
+        measures, masses, edges = zip(*parts)
+        self.take_measures(measures)
+        self.mass = sum_in_order(masses)
+        self._edges = np.zeros_like(self.coef_matrix)
+        total = sum_in_order(edges) / self.q
+        width = min(total.shape[1], self._edges.shape[1])
+        self._edges[:, :width] = total[:, :width]
+        self._tables = None
+        if self.keeps_columns:
+            # Pair weights follow from columns and coefficients: earlier moves need not be repeated.
+            last = self.crew.log[-1]
+            kept = [op for op in self.crew.log if op[0] not in ("move", "set_coef")]
+            self.crew.forget([*kept, last])
+        if not np.isfinite(self.pairs.loss):
+            raise OverflowError("a pair weight overflows")
+
+    def _edge_matrix(self) -> np.ndarray:
+        if self._edges is None:
+            self.rebuild()
+        return self._edges
+
+
+class _Columns:
+    """The keys of the columns of every class, in the order of their arrival."""
+
+    def __init__(self, n_classes):
+        self._rows: list[dict] = [{} for _ in range(n_classes)]
+        self.capacity = 16
+
+    def n_columns(self, c) -> int:
+        return len(self._rows[c])
+
+    def add(self, classes, keys):
+        rows, new = np.empty(len(classes), np.int64), np.zeros(len(classes), bool)
+        for k, (c, key) in enumerate(zip(np.asarray(classes).tolist(), keys)):
+            known = self._rows[c]
+            new[k] = key.tobytes() not in known
+            rows[k] = known.setdefault(key.tobytes(), len(known))
+            while len(known) > self.capacity:
+                self.capacity *= 2
+        return rows, new
+
+    def add_another(self, c, place) -> int:
+        """Add a column that equals another one, which `add` does not find again."""
+        known = self._rows[c]
+        known[f"again {place}".encode()] = len(known)
+        while len(known) > self.capacity:
+            self.capacity *= 2
+        return len(known) - 1
+
+
+def sum_in_order(parts):
+    """Return the sum of arrays in their order, whatever else may be more precise."""
+    total = np.array(parts[0], dtype=np.float64)
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _joint_key(keys) -> np.ndarray:
+    """Return one key for the keys of a column on all partitions, in their order."""
+    digest = blake2b(b"".join(keys), digest_size=KEY_BYTES).digest()
+    return np.frombuffer(digest, dtype=np.uint8)

@@ -1,0 +1,156 @@
+"""One partition on the worker that holds it: its examples, and its part of the restricted master.
+
+A partition has the rows of R of its own examples, one bit per example and column, and whatever the
+family made of its features. Its methods are the operations that the driver sends; those that change
+its state are deterministic, so that a lost partition is rebuilt by repeating them.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+from cwboost._kernels.fcd.column_store import ColumnStore
+from cwboost._kernels.fcd.pair_weights import PairWeights
+from cwboost.ensemble.moving_scores import MovingScores
+from cwboost.families.contract import pack_outputs
+from cwboost.families.partitioned import PartitionWeights
+
+__all__ = ["KEY_BYTES", "Partition"]
+
+KEY_BYTES = 8
+"""Bytes of the hash of a column on one partition, by which equal columns are found."""
+
+LEARNERS_PER_CHUNK = 256
+
+
+class Partition:
+    """The examples of one partition, sorted by class.
+
+    Parameters
+    ----------
+    index : int
+        Place among all partitions.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Sorted by class; at least one example.
+    counts : ndarray of shape (n_classes,), int64
+        Examples of each class, some of which may be missing.
+    weight : ndarray of shape (n_samples,), float64, positive
+    plan : PricingPlan
+    q : float
+        p / C, of all partitions.
+    n_threads : int
+    """
+
+    def __init__(self, index, X, counts, weight, plan, q, n_threads):
+        self.index = index
+        self.pairs = PairWeights(counts, weight, q, n_threads)
+        self.pricer = plan.bind(X, n_threads)
+        self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
+        self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
+        self.overflows = False
+
+    def price(self, question, scales, sample) -> tuple:
+        """Return the summary that answers a question under the present weights."""
+        weights = self.pairs.weights
+        if sample is not None:
+            weights = self._sampled(weights, *sample)
+        weights.flags.writeable = False
+        return self.pricer.summarise(PartitionWeights(weights, scales), question)
+
+    def _sampled(self, weights, share, seed):
+        n_samples = weights.shape[1]
+        rng = np.random.default_rng([seed, self.index])
+        rows = rng.permutation(n_samples)[: max(1, round(share * n_samples))]
+        sampled = np.zeros_like(weights)
+        sampled[:, rows] = weights[:, rows] * (1.0 / share)
+        return sampled
+
+    def measure(self) -> np.ndarray:
+        """Return loss, margins and number of errors."""
+        if self.overflows:
+            return np.full(3, np.inf)
+        return np.array([self.pairs.loss, self.pairs.margins, self.pairs.n_errors])
+
+    def take(self, learners, classes) -> tuple:
+        """Compute the outputs of new columns, at most one per class; return keys and tables."""
+        self.layer[:] = 0
+        if len(classes):
+            self.layer[classes] = self.pricer.outputs(learners)
+        return [column_key(self.layer[c]) for c in classes], self.pairs.layer_tables(self.layer)
+
+    def move(self, steps) -> None:
+        """Move the coefficients of the columns taken last."""
+        self.pairs.move_layer(self.layer, steps)
+
+    def keep(self, classes) -> None:
+        """Keep the columns of these classes that were taken last, for later passes."""
+        classes = np.asarray(classes, dtype=np.int64)
+        self.columns.append(classes, np.ascontiguousarray(self.layer[classes]))
+
+    def keep_learners(self, learners, classes) -> list:
+        """Keep the outputs of fitted learners as columns of their classes; return their keys."""
+        keys = []
+        for start in range(0, len(classes), LEARNERS_PER_CHUNK):
+            chunk = slice(start, start + LEARNERS_PER_CHUNK)
+            outputs = self.pricer.outputs(learners.take(np.arange(len(classes))[chunk]))
+            self.columns.append(classes[chunk], np.ascontiguousarray(outputs))
+            keys += [column_key(row) for row in outputs]
+        return keys
+
+    def set_coef(self, coef) -> None:
+        """Set the coefficients of the kept columns and form the pair weights."""
+        wide = np.zeros((coef.shape[0], max(coef.shape[1], self.columns.capacity)))
+        wide[:, : coef.shape[1]] = coef
+        try:
+            self.pairs.rebuild(self.columns, wide)
+            self.overflows = False
+        except OverflowError:
+            self.overflows = True
+
+    def drop_columns(self) -> None:
+        """Drop the kept columns, and keep the pair weights."""
+        self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
+
+    def gradient(self) -> tuple:
+        """Return the measures, the mass of every row of R and the edges of the kept columns."""
+        edges = np.zeros((self.columns.n_classes, self.columns.capacity))
+        self.pairs.edges(self.columns, edges)
+        return self.measure(), np.abs(self.pairs.weights).sum(axis=1), edges
+
+
+def column_key(bits) -> bytes:
+    """Return the hash of a column's outputs on one partition."""
+    return blake2b(bits.tobytes(), digest_size=KEY_BYTES).digest()
+
+
+class HeldOutPartition:
+    """Examples that the model is not trained on, and their scores.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), int64
+    n_classes : int
+    """
+
+    def __init__(self, X, y, n_classes):
+        self.X, self.y = X, y
+        self.moving = MovingScores(len(y), n_classes)
+
+    def follow(self, learners, ids, moved, classes, steps) -> np.ndarray:
+        """Follow a round; return the number of errors, the sum of the pair losses, the examples."""
+        if len(ids):
+            self.moving.keep(ids, pack_outputs(learners.outputs(self.X)))
+        self.moving.move(moved, classes, steps)
+        scores = np.ascontiguousarray(self.moving.scores)
+        rows = np.arange(len(self.y))
+        errors = np.count_nonzero(np.argmax(scores, axis=1) != self.y)
+        pairs = np.exp(np.minimum(scores - scores[rows, self.y][:, None], 700.0))
+        pairs[rows, self.y] = 0.0
+        return np.array([errors, pairs.sum(), len(rows)])
+
+    def scores(self, ensemble) -> tuple:
+        """Return the scores of a model, and the labels."""
+        return ensemble.scores(self.X), self.y

@@ -1,0 +1,172 @@
+"""Column generation on partitions: a conversation prices, tables of one layer come back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.column_generation import PAYS, ColumnGeneration
+from cwboost.dask.master import PartitionedMaster
+from cwboost.families.contract import Priced, PricingRequest
+from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
+from cwboost.families.sealing import FamilyFault, family_source
+from cwboost.solvers.fcd import SolverReport, first_pass
+from cwboost.solvers.lbfgsb import lbfgsb
+
+__all__ = ["PartitionedPricer", "PartitionedTraining"]
+
+
+ITERATIONS = 5
+"""Iterations of L-BFGS-B for each pass of `max_working_sets`."""
+
+FTOL = 1e-12
+"""Relative decrease of the objective at which L-BFGS-B stops."""
+
+
+class PartitionedPricer:
+    """A family bound to partitions, which stands for a sealed pricer.
+
+    Parameters
+    ----------
+    master : PartitionedMaster
+    plan : PricingPlan
+    family : WeakLearnerFamily
+    n_samples : int
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, master, plan, family, n_samples, rng):
+        self.master: PartitionedMaster = master
+        self.plan: PricingPlan = plan
+        self.family = family
+        self.n_samples = n_samples
+        self.exact = plan.exact
+        self.round: int | None = None
+        self._rng = rng
+
+    def price(self, sample, request: PricingRequest) -> Priced:
+        """Price on all partitions; the result has keys of columns in place of outputs.
+
+        The exchange that answers the first question also brings the measures, and the one that
+        computes the outputs brings the joint-sign tables.
+        """
+        scales = scales_of(self.master.mass)
+        conversation = self.plan.choose(scales, self._rng)
+        question, measured = next(conversation), self.master.is_measured
+        while True:
+            operations = [("price", (question, scales, sample))]
+            if not measured:
+                operations.append(("measure", ()))
+            summary, *measures = self.master.ask(*operations)
+            if measures:
+                self.master.take_measures(measures[0])
+                measured = True
+            try:
+                question = conversation.send(summary)
+            except StopIteration as end:
+                return self._priced(self._checked(end.value))
+
+    def _priced(self, chosen: Chosen) -> Priced:
+        paying = np.flatnonzero(chosen.edges > PAYS * self.master.q)
+        keys = np.zeros((len(chosen.edges), 8), dtype=np.uint8)
+        if len(paying):
+            learners = chosen.learners.take(paying)
+            keys[paying] = self.master.take(learners, chosen.target[paying])
+        return Priced(chosen.learners, keys, chosen.edges, chosen.target)
+
+    def certificate(self, bound: float, objective: float) -> dict[str, float]:
+        """Return dual bound and gap as the history records them; see `SealedPricer`."""
+        if bound > objective + 1e-9 * abs(objective):
+            raise self._fault(
+                f"the plan claims to be exact, but the dual bound {bound!r} that follows from its "
+                f"edges lies above the objective {objective!r}"
+            )
+        bound = objective if bound > objective else bound
+        return {"dual_bound": bound, "gap": objective - bound}
+
+    def _checked(self, chosen) -> Chosen:
+        if not isinstance(chosen, Chosen):
+            raise self._fault(f"choose must return a Chosen, got {type(chosen).__name__}")
+        wanted, n = self.family.learners_type, len(chosen.learners)
+        if not isinstance(chosen.learners, wanted):
+            name = type(chosen.learners).__name__
+            raise self._fault(f"learners must be {wanted.__name__}, got {name}")
+        edges, target = chosen.edges, chosen.target
+        if np.shape(edges) != (n,) or not np.isfinite(edges).all():
+            raise self._fault(f"edges must be {n} finite numbers, got {edges!r}")
+        inside = np.shape(target) == (n,) and (np.diff([-1, *target, self.master.n_classes]) > 0)
+        if not np.all(inside):
+            raise self._fault(
+                f"target must ascend within 0..{self.master.n_classes - 1}, without repetition, "
+                f"got {target!r}"
+            )
+        return chosen
+
+    def _fault(self, what: str) -> FamilyFault:
+        when = "" if self.round is None else f", round {self.round}"
+        return FamilyFault(f"{family_source(self.family)}{when}: {what}")
+
+
+class PartitionedTraining(ColumnGeneration):
+    """Training in progress, whose examples are divided into partitions.
+
+    Attributes
+    ----------
+    is_followed : bool, default=False
+        True: the history has the error of a round at its end, at the price of one more exchange
+        per round; False: when the next round has priced.
+    """
+
+    is_followed = False
+
+    def price(self):
+        priced = super().price()
+        self._note_error()
+        return priced
+
+    def solve(self, layers) -> SolverReport:
+        """Solve for the layer on its tables; with total correction, for all coefficients.
+
+        Coordinate passes over all examples would need one exchange per coordinate. L-BFGS-B takes
+        one per evaluation of objective and gradient.
+        """
+        if self.settings.stagewise:
+            return super().solve(layers)
+        if (np.asarray(layers) >= 0).any():
+            first_pass(self.master, layers, 1.0)
+        schedule = self.schedule
+        return lbfgsb(
+            self.master,
+            tol=schedule.epsilon,
+            ftol=FTOL,
+            max_iter=ITERATIONS * schedule.max_working_sets,
+        )
+
+    def record(self, report, pricing_seconds, solver_seconds, **extra) -> float:
+        if self.is_followed and not self.master.is_measured:
+            self.master.measure()
+        return super().record(report, pricing_seconds, solver_seconds, **extra)
+
+    def resume(self, ensemble, history) -> None:
+        """Take up training where `ensemble` ended, from its coefficients."""
+        classes = np.zeros(len(ensemble.learners), dtype=np.int64)
+        classes[ensemble.path.column] = ensemble.path.score_index
+        values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
+        rows = self.master.restore_columns(ensemble.learners, classes)
+        self.columns.assign(classes, rows, np.arange(len(rows)), self.master.coef_matrix.shape[1])
+        self.master.coef_matrix[classes, rows] = values
+        self.columns.record_all(self.master.coef_matrix)
+        self.model.resume(ensemble, history)
+        self.master.rebuild()
+        if not self.master.keeps_columns:
+            self.master.drop_columns()
+
+    def finish(self) -> None:
+        """Complete the history of the last round."""
+        if self.n_rounds and np.isnan(self.model.latest["train_error"]) and self.between_rounds:
+            if not self.master.is_measured:
+                self.master.measure()
+            self._note_error()
+
+    def _note_error(self) -> None:
+        if self.n_rounds and np.isnan(self.model.latest["train_error"]):
+            self.model.amend_latest(train_error=self.master.n_errors / self.pricer.n_samples)

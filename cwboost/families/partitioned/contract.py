@@ -1,0 +1,154 @@
+"""The capability of a family to price on partitions: summarise, merge, choose.
+
+Training on partitions never has all examples in one place. A family that derives from
+`PartitionedFamily` says three things:
+
+1. `describe` looks at one partition before training. From all descriptions, `plan` makes a
+   `PricingPlan`, for instance the bins of every feature, which is sent to every partition.
+2. `PricingPlan.bind` prepares one partition (`PartitionPricer`).
+3. In every round `PricingPlan.choose` asks the partitions questions, gets the merged summaries of
+   their examples under the present weights, and returns the chosen learners.
+
+The weights of `PartitionWeights.rounded` are integers whose sums are exact. Summaries that are sums
+of them are therefore the same bits in any order, and the model does not depend on the partitions,
+the workers, or which worker holds what.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cwboost.families.contract import BindContext, WeakLearners
+from cwboost.families.partitioned.weights import PartitionWeights
+
+__all__ = ["Chosen", "PartitionPricer", "PartitionedFamily", "PricingPlan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The learners that a conversation chose.
+
+    Parameters
+    ----------
+    learners : WeakLearners
+        ``n`` fitted learners.
+    edges : ndarray of shape (n,), dtype float64
+        Sum over all examples of rounded weight times output, divided by the target's scale.
+    target : ndarray of shape (n,), dtype int64
+        The target of each learner, ascending; at most one learner per target.
+    """
+
+    learners: WeakLearners
+    edges: np.ndarray
+    target: np.ndarray
+
+
+class PartitionPricer(ABC):
+    """A family bound to one partition, on the worker that holds it."""
+
+    @abstractmethod
+    def summarise(self, weights: PartitionWeights, question):
+        """Return the summary of this partition's examples that answers a question.
+
+        Parameters
+        ----------
+        weights : PartitionWeights
+        question : object
+            What `PricingPlan.choose` yielded.
+
+        Returns
+        -------
+        tuple of ndarrays
+            Summaries of two partitions are merged by `PricingPlan.merge`.
+        """
+
+    @abstractmethod
+    def outputs(self, learners: WeakLearners) -> np.ndarray:
+        """Return outputs on this partition as packed bits, see `cwboost.pack_outputs`."""
+
+
+class PricingPlan(ABC):
+    """What all partitions share; it is pickled and sent to them.
+
+    Attributes
+    ----------
+    exact : bool, default=False
+        True if `choose` returns, for every target, a learner of the greatest edge among those that
+        `family_of_certificate` names. Only then has training a dual bound.
+    """
+
+    exact: bool = False
+
+    @abstractmethod
+    def bind(self, X, n_threads: int) -> PartitionPricer:
+        """Prepare one partition.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The partition's examples, sorted by class; at least one.
+        n_threads : int
+        """
+
+    @abstractmethod
+    def choose(
+        self, scales: np.ndarray, rng: np.random.Generator
+    ) -> Generator[object, tuple, Chosen]:
+        """Choose learners in a conversation: yield questions, get summaries, return the choice.
+
+        Parameters
+        ----------
+        scales : ndarray of shape (n_targets,), dtype float64
+            Powers of two by which the weights are multiplied before they are rounded.
+        rng : numpy.random.Generator
+            The one source of randomness.
+
+        Yields
+        ------
+        object
+            A question, which is pickled. The value of the ``yield`` is the merged summary of all
+            partitions.
+
+        Returns
+        -------
+        Chosen
+        """
+
+    def merge(self, one: tuple, other: tuple) -> tuple:
+        """Merge summaries of different examples, exactly and in any order; by default, add."""
+        return tuple(a + b for a, b in zip(one, other))
+
+
+class PartitionedFamily(ABC):
+    """The capability, as a base beside `cwboost.WeakLearnerFamily`."""
+
+    @abstractmethod
+    def describe(self, X) -> object:
+        """Return what `plan` needs to know of one partition, which is pickled.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            At least one example.
+        """
+
+    @abstractmethod
+    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
+        """Return the plan for partitions with these descriptions, in the order of the partitions.
+
+        Parameters
+        ----------
+        descriptions : list
+            What `describe` returned, without empty partitions.
+        context : BindContext
+            ``y`` is None.
+
+        Raises
+        ------
+        ValueError
+            If a hyper-parameter is out of range; the message names it.
+        """

@@ -1,0 +1,260 @@
+"""Bins of features that several partitions share, and one partition's examples in these bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from cwboost._kernels.partitions.bin_sums import bin_sums, entry_sums, thresholds_between
+from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
+from cwboost.kernels.binned_matrix import _distinct, _distinct_of_columns
+from cwboost.kernels.matrices import canonical_csc, readable
+from cwboost.kernels.threads import usable_threads
+
+__all__ = ["BinnedPartition", "FeatureSketch", "SharedBins"]
+
+_BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSketch:
+    """Distinct values of every feature of one partition with their counts, or quantiles of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_entries,), dtype float64
+        Ascending per feature, feature after feature; NaN is left out.
+    counts : ndarray of shape (n_entries,), dtype int64
+        Number of examples with this value, or above the entry before and up to this value.
+    starts : ndarray of shape (n_features + 1,), dtype int64
+    exact : ndarray of shape (n_features,), dtype bool
+        True if the entries are all distinct values of the feature.
+    has_nan : ndarray of shape (n_features,), dtype bool
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    exact: np.ndarray
+    has_nan: np.ndarray
+
+    @classmethod
+    def of(cls, X, max_entries: int) -> FeatureSketch:
+        """Return the sketch of a partition, with at most `max_entries` entries per feature.
+
+        A feature with more distinct values keeps quantiles: every example has an entry with the
+        same or a greater value, and at most about 1 / max_entries of the examples lie between two.
+        """
+        if sp.issparse(X):
+            columns = canonical_csc(X)
+            entries = columns.data.astype(np.float64, copy=False)
+            values, counts, starts = _distinct_of_columns(
+                entries, np.diff(columns.indptr), X.shape[0]
+            )
+            found = [
+                (values[a:b], counts[a:b]) for a, b in zip(starts.tolist(), starts.tolist()[1:])
+            ]
+        else:
+            X = readable(X)
+            found = [_distinct(X[:, f]) for f in range(X.shape[1])]
+        n_present = np.array([counts.sum() for _, counts in found], dtype=np.int64)
+        exact = np.array([len(values) <= max_entries for values, _ in found], dtype=bool)
+        kept = [_quantiles(values, counts, max_entries) for values, counts in found]
+        sizes = [len(values) for values, _ in kept]
+        return cls(
+            _joined([values for values, _ in kept], np.float64),
+            _joined([counts for _, counts in kept], np.int64),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            exact,
+            n_present < X.shape[0],
+        )
+
+    @property
+    def n_features(self) -> int:
+        return len(self.exact)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBins:
+    """Bins of features: bin b holds the values above those of bin b - 1, up to ``highest``.
+
+    Parameters
+    ----------
+    n_bins : ndarray of shape (n_features,), dtype int32
+        Number of bins of values; the code ``n_bins[f]`` stands for NaN.
+    bin_start : ndarray of shape (n_features + 1,), dtype int64
+    lowest, highest : ndarray, dtype float64
+        Smallest and largest value known of bin ``b`` of feature ``f``, at ``bin_start[f] + b``.
+    exact : ndarray of shape (n_features,), dtype bool
+        True if the bins were formed from all distinct values.
+    has_nan : ndarray of shape (n_features,), dtype bool
+    """
+
+    n_bins: np.ndarray
+    bin_start: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+    exact: np.ndarray
+    has_nan: np.ndarray
+
+    @classmethod
+    def from_sketches(cls, sketches, max_bins: int) -> SharedBins:
+        """Merge the sketches of all partitions into bins of about equal counts.
+
+        The result does not depend on the order of the sketches. A feature with at most `max_bins`
+        distinct values (NaN counts as one) gets one bin per value.
+
+        Parameters
+        ----------
+        sketches : list of FeatureSketch
+        max_bins : int
+            2 to 256.
+        """
+        n_features = sketches[0].n_features
+        has_nan = np.any([s.has_nan for s in sketches], axis=0)
+        exact = np.all([s.exact for s in sketches], axis=0)
+        parts = [_merged(sketches, f, max_bins - int(has_nan[f])) for f in range(n_features)]
+        n_bins = np.array([len(low) for low, _ in parts], dtype=np.int32)
+        unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
+        return cls(
+            n_bins,
+            np.concatenate([[0], np.cumsum(n_bins)]).astype(np.int64),
+            _joined([low for low, _ in parts] + unused, np.float64),
+            _joined([high for _, high in parts] + unused, np.float64),
+            exact,
+            has_nan,
+        )
+
+    @property
+    def n_features(self) -> int:
+        return len(self.n_bins)
+
+    @property
+    def code_starts(self) -> np.ndarray:
+        """Start of the codes of each feature, the code of NaN included, among those of all."""
+        return np.concatenate([[0], np.cumsum(self.n_bins.astype(np.int64) + 1)])
+
+    def thresholds(self, features, bins) -> np.ndarray:
+        """Return a threshold between bin ``bins[k]`` and the next one of feature ``features[k]``.
+
+        Halfway between their values if these are all known, else the largest value of the lower.
+        """
+        at = self.bin_start[features] + bins
+        low, high = self.highest[at], self.lowest[np.minimum(at + 1, len(self.lowest) - 1)]
+        return np.where(self.exact[features], thresholds_between(low, np.maximum(low, high)), low)
+
+    def bins_below(self, features, thresholds) -> np.ndarray:
+        """Return how many bins of feature ``features[k]`` lie at or below ``thresholds[k]``."""
+        found = np.empty(len(features), dtype=np.int64)
+        for k, (f, t) in enumerate(zip(features.tolist(), thresholds.tolist())):
+            own = self.highest[self.bin_start[f] : self.bin_start[f + 1]]
+            found[k] = np.searchsorted(own, t, side="right")
+        return found
+
+
+class BinnedPartition:
+    """The examples of one partition as bin codes, one byte per entry.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        uint8, float32 or float64. Not kept.
+    bins : SharedBins
+    n_threads : int, default=1
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_samples), dtype uint8, or None
+        None if X is sparse, which stores the codes of its entries alone.
+    """
+
+    def __init__(self, X, bins: SharedBins, n_threads: int = 1):
+        self.bins = bins
+        self.n_samples, self.n_features = X.shape
+        self.n_threads = usable_threads(n_threads)
+        self.codes = self.entries = None
+        self._starts = bins.code_starts
+        if sp.issparse(X):
+            self._encode_sparse(canonical_csc(X))
+        else:
+            self._encode_dense(readable(X))
+
+    def _encode_dense(self, X):
+        self.codes = np.empty((self.n_features, self.n_samples), dtype=np.uint8)
+        step = max(1, _BLOCK_BYTES // max(1, self.n_samples * X.dtype.itemsize))
+        for start in range(0, self.n_features, step):
+            block = np.ascontiguousarray(X[:, start : start + step].T)
+            stop = start + len(block)
+            starts = self.bins.bin_start[start : stop + 1]
+            encode_columns(block, self.bins.highest, starts, self.codes[start:stop], self.n_threads)
+
+    def _encode_sparse(self, X):
+        starts, highest = self.bins.bin_start, self.bins.highest
+        indptr = X.indptr.astype(np.int64)
+        codes = np.empty(len(X.data), dtype=np.uint8)
+        values = X.data.astype(np.float64, copy=False)
+        encode_entries(values, indptr, highest, starts, codes, self.n_threads)
+        default = np.empty(self.n_features, dtype=np.uint8)
+        every = np.arange(self.n_features + 1, dtype=np.int64)
+        encode_entries(np.zeros(self.n_features), every, highest, starts, default, self.n_threads)
+        self.entries = indptr, X.indices.astype(np.int32), codes, default
+
+    def sums(self, weights, scales) -> np.ndarray:
+        """Return the exact sums of rounded weights per code of every feature.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_samples), dtype float64
+        scales : ndarray of shape (n_targets,), dtype float64
+
+        Returns
+        -------
+        ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
+            Integers.
+        """
+        if self.codes is not None:
+            return bin_sums(weights, scales, self.codes, self._starts, self.n_threads)
+        indptr, rows, codes, default = self.entries
+        return entry_sums(weights, scales, indptr, rows, codes, self._starts, default)
+
+    def column(self, feature: int) -> np.ndarray:
+        """Return the codes of one feature, of shape (n_samples,), dtype uint8."""
+        if self.codes is not None:
+            return self.codes[feature]
+        indptr, rows, codes, default = self.entries
+        column = np.full(self.n_samples, default[feature], dtype=np.uint8)
+        stored = slice(indptr[feature], indptr[feature + 1])
+        column[rows[stored]] = codes[stored]
+        return column
+
+
+def _joined(parts, dtype) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)
+
+
+def _quantiles(values, counts, most: int):
+    """Return values with counts, at most `most`: each stands for those above the one before."""
+    if len(values) <= most:
+        return values, counts
+    seen = np.cumsum(counts)
+    # The first value that reaches each of `most` equal shares; the last is the largest value.
+    shares = np.ceil(seen[-1] * np.arange(1, most + 1) / most)
+    kept = np.unique(np.searchsorted(seen, shares))
+    return values[kept], np.diff(seen[kept], prepend=0)
+
+
+def _merged(sketches, f: int, most: int):
+    """Return the smallest and the largest values of the bins of one feature."""
+    spans = [slice(s.starts[f], s.starts[f + 1]) for s in sketches]
+    values = _joined([s.values[span] for s, span in zip(sketches, spans)], np.float64)
+    counts = _joined([s.counts[span] for s, span in zip(sketches, spans)], np.int64)
+    values, place = np.unique(values, return_inverse=True)
+    if len(values) == 0:
+        return values, values
+    counts = np.bincount(place, weights=counts, minlength=len(values)).astype(np.int64)
+    low, high, n_bins = np.empty(len(values)), np.empty(len(values)), np.empty(1, np.int32)
+    span, limit = np.array([0, len(values)], np.int64), np.array([most], np.int64)
+    group_values(values, counts, span, limit, low, high, n_bins)
+    return low[: n_bins[0]], high[: n_bins[0]]

@@ -1,0 +1,130 @@
+"""`DaskCWBoostClassifier` on a cluster of threads: the interface on collections."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from distributed import Client, LocalCluster  # noqa: E402
+
+from cwboost import CWBoostClassifier, load_model  # noqa: E402
+from cwboost.callbacks import Checkpoint  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
+from cwboost.datasets import load_vowel  # noqa: E402
+
+X, Y = load_vowel(return_X_y=True)
+X, Y = np.round(X[:400], 1).astype(np.float32), np.array([f"vowel {label}" for label in Y[:400]])
+PARAMETERS = {
+    "weak_learner": "stump",
+    "n_estimators": 5,
+    "C": 100.0,
+    "correction": "stagewise",
+    "tol": 0.0,
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
+    with LocalCluster(dashboard_address=None, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def collections():
+    return da.from_array(X, chunks=(150, 4)), da.from_array(Y, chunks=100)
+
+
+@pytest.fixture(scope="module")
+def fitted(client, collections):
+    return DaskCWBoostClassifier(**PARAMETERS).fit(*collections)
+
+
+def test_the_fitted_model_is_the_local_one(fitted, collections, tmp_path):
+    local = CWBoostClassifier(**PARAMETERS).fit(X, Y)
+    lazy = fitted.decision_function(collections[0])
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy.compute(), local.decision_function(X), rtol=1e-9)
+    np.testing.assert_array_equal(fitted.predict(collections[0]).compute(), local.predict(X))
+    np.testing.assert_array_equal(fitted.to_local().predict(X), local.predict(X))
+    assert fitted.score(*collections) == local.score(X, Y)
+    fitted.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    assert type(loaded) is type(fitted.to_local()) is CWBoostClassifier
+    np.testing.assert_array_equal(loaded.predict_proba(X), fitted.to_local().predict_proba(X))
+
+
+def test_frames_with_unknown_and_empty_chunks(client, fitted):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(10)]).assign(label=Y)
+    frame = dd.from_pandas(frame, npartitions=3)
+    frame = dd.concat([frame, frame[frame.f0 > 1e6]])
+    columns = frame[[f"f{i}" for i in range(10)]]
+    model = DaskCWBoostClassifier(**PARAMETERS).fit(columns, frame.label)
+    assert list(model.feature_names_in_) == list(columns.columns)
+    found = model.predict_proba(columns).compute()
+    assert list(found.columns) == list(model.classes_)
+    wanted = fitted.to_local().predict_proba(X)
+    np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-9)
+    assert model.predict(columns).compute().tolist() == fitted.to_local().predict(X).tolist()
+
+
+def test_early_stopping_and_callbacks_see_every_round(client, collections):
+    held_out = da.from_array(X[::2], chunks=(90, 10)), da.from_array(Y[::2], chunks=90)
+    seen = []
+
+    class Note:
+        def on_round_end(self, state):
+            seen.append(state.latest["train_error"])
+
+    parameters = {**PARAMETERS, "n_estimators": 40, "C": 1e6, "early_stopping": "loss"}
+    model = DaskCWBoostClassifier(**parameters, n_iter_no_change=3, callbacks=[Note()])
+    model.fit(*collections, X_val=held_out[0], y_val=held_out[1])
+    local = CWBoostClassifier(**parameters, n_iter_no_change=3)
+    local.fit(X, Y, X_val=X[::2], y_val=Y[::2])
+    assert seen == model.history_["train_error"].tolist() and len(seen) == model.n_iter_
+    assert model.best_iteration_ == local.best_iteration_
+    np.testing.assert_array_equal(model.history_["valid_error"], local.history_["valid_error"])
+    assert model.probability_scale_ == pytest.approx(local.probability_scale_)
+
+
+def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path):
+    path = tmp_path / "model.cwb"
+    first = DaskCWBoostClassifier(**{**PARAMETERS, "n_estimators": 3}, warm_start=True)
+    first.callbacks = [Checkpoint(path, every_rounds=3)]
+    first.fit(*collections)
+    assert load_model(path).n_iter_ == 3
+    first.set_params(n_estimators=5, callbacks=None).fit(*collections)
+    assert first.n_iter_ == 5
+    objective = first.history_["objective"]
+    np.testing.assert_allclose(objective, fitted.history_["objective"], rtol=1e-9)
+
+
+def test_total_correction_on_a_cluster(client, collections):
+    model = DaskCWBoostClassifier("stump", 4, 20.0, "total").fit(*collections)
+    local = CWBoostClassifier("stump", 4, 20.0, "total").fit(X, Y)
+    assert model.history_["objective"][-1] == pytest.approx(local.history_["objective"][-1], 0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda X, y: (X.compute(), y), TypeError, "X must be a Dask array or dataframe, got nd"),
+        (lambda X, y: (X, y[:-1]), ValueError, "X has 400 rows and y 399"),
+        (lambda X, y: (X[:, 0], y), ValueError, "X must be 2-d"),
+    ],
+)
+def test_bad_collections(client, collections, fitted, change, error, message):
+    with pytest.raises(error, match=message):
+        DaskCWBoostClassifier(**PARAMETERS).fit(*change(*collections))
+
+
+def test_a_partition_that_raises_is_named(client):
+    def fail(block):
+        raise OSError("no such file")
+
+    broken = da.from_array(X, chunks=(200, 10)).map_blocks(fail, meta=np.empty((0, 0)))
+    with pytest.raises(OSError, match="no such file") as caught:
+        DaskCWBoostClassifier(**PARAMETERS).fit(broken, da.from_array(Y, chunks=200))
+    assert any("source of partition" in note for note in getattr(caught.value, "__notes__", []))

@@ -1,0 +1,182 @@
+"""Training on partitions equals training on all rows; no cluster is needed."""
+
+import numpy as np
+import pytest
+from partitions import split, train
+from scipy import sparse
+
+import cwboost
+from cwboost import CWBoostClassifier, StumpFamily
+from cwboost.datasets import load_vowel
+
+STUMPS = ("feature", "threshold", "polarity", "missing")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Few distinct values per feature, so that bins do not round, and some are missing."""
+    X, y = load_vowel(return_X_y=True)
+    X, rng = np.round(X, 1).astype(np.float32), np.random.default_rng(0)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X[:500], y[:500]
+
+
+def local(X, y, n_rounds, **settings):
+    settings = {"C": 100.0, "correction": "stagewise", "tol": 0.0, **settings}
+    return CWBoostClassifier(weak_learner="stump", n_estimators=n_rounds, **settings).fit(X, y)
+
+
+def assert_equal_models(training, classifier, rtol):
+    """The same learners, the same coefficients up to rounding, and the same history."""
+    found, wanted = training.model.ensemble(), classifier.ensemble_
+    for name in STUMPS:
+        np.testing.assert_array_equal(getattr(found.learners, name), getattr(wanted.learners, name))
+    np.testing.assert_allclose(
+        found.coef().toarray(), wanted.coef().toarray(), rtol=rtol, atol=rtol
+    )
+    rtol = max(1e-13, 100 * rtol)
+    for name in ("objective", "dual_bound", "train_error", "n_nonzero"):
+        np.testing.assert_allclose(training.history[name], classifier.history_[name], rtol=rtol)
+
+
+def test_one_partition_gives_the_bits_of_local_training(data):
+    assert_equal_models(train(StumpFamily(), [data], 12), local(*data, 12), rtol=0)
+
+
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_many_partitions_give_the_local_model_up_to_rounding(data, C):
+    X, y = data
+    order = np.argsort(y < 5, kind="stable")  # the first partitions lack classes
+    blocks = split(X[order], y[order], 1, 40, 0, 200)
+    training = train(StumpFamily(), blocks, 12, C=C, n_workers=2)
+    assert_equal_models(training, local(X[order], y[order], 12, C=C), rtol=1e-11)
+
+
+def test_sparse_blocks_and_bytes_give_the_same_model(data):
+    X, y = np.nan_to_num(data[0]).clip(0, None).astype(np.uint8), data[1]
+    dense = train(StumpFamily(), split(X, y, 200), 5)
+    blocks = [(sparse.csr_matrix(part), labels) for part, labels in split(X, y, 200)]
+    thin = train(StumpFamily(), blocks, 5, n_workers=2)
+    assert_equal_models(dense, local(X, y, 5), rtol=1e-11)
+    for name in STUMPS:
+        one, other = (t.model.ensemble().learners for t in (dense, thin))
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_the_model_does_not_depend_on_the_workers(data):
+    blocks = split(*data, 100, 100, 100)
+    models = [train(StumpFamily(), blocks, 8, n_workers=n).model.ensemble() for n in (1, 2, 4)]
+    for other in models[1:]:
+        for name, array in models[0].arrays().items():
+            np.testing.assert_array_equal(array, other.arrays()[name])
+
+
+def test_weights_of_examples_and_classes(data):
+    X, y = data
+    weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    blocks = [(*b, w) for b, w in zip(split(X, y, 150), np.split(weight, [150]))]
+    training = train(StumpFamily(), blocks, 6, class_weight="balanced")
+    classifier = CWBoostClassifier(
+        weak_learner="stump", n_estimators=6, C=100.0, correction="stagewise", tol=0.0,
+        class_weight="balanced",
+    ).fit(X, y, weight)  # fmt: skip
+    assert_equal_models(training, classifier, rtol=1e-11)
+
+
+def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
+    training = train(StumpFamily(), split(*data, 250), 6, n_workers=2)
+    crew = training.crew
+    again = train(StumpFamily(), split(*data, 250), 0, n_workers=2).crew
+    for host, fresh in zip(crew.hosts, again.hosts):
+        fresh.run(crew.history())
+        for index, partition in host.partitions.items():
+            weights = fresh.partitions[index].pairs.weights
+            np.testing.assert_array_equal(weights, partition.pairs.weights)
+
+
+def test_total_correction_reaches_the_local_optimum():
+    X, y = load_vowel(return_X_y=True)
+    X, y = np.round(X[:300], 1), y[:300]
+    settings = {"C": 20.0, "correction": "total"}
+    best = local(X, y, 400, **settings)
+    training = train(StumpFamily(), split(X, y, 100), 400, C=20.0, max_working_sets=2, n_workers=2)
+    assert best.stop_reason_ == training.stop_reason == "optimal"
+    assert training.history["objective"][-1] <= best.history_["objective"][-1] * (1 + 1e-6)
+    assert training.history["gap"][-1] <= 1e-5 * training.history["objective"][-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X[:, :3], y), "partition 1: X has 3 features, partition 0 has 10"),
+        (lambda X, y: (X, y[:-1]), "partition 1 of the training data: X has 250 rows and y 249"),
+        (lambda X, y: (X, np.full(len(y), "a")), "partition 1: y has labels of dtype"),
+        (lambda X, y: (X, y, -np.ones(len(y))), "partition 1 of .* sample_weight must hold"),
+    ],
+)
+def test_an_error_names_the_partition(data, change, message):
+    first, second = split(*data, 250)
+    with pytest.raises(ValueError, match=message):
+        train(StumpFamily(), [first, change(*second)], 1)
+
+
+class FirstFeatureFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
+    """Signs of the first feature: a third party's family, in plain Python."""
+
+    name = "first-feature"
+    api_version = 1
+    learners_type = StumpFamily.learners_type
+    capabilities = cwboost.Capabilities(missing_values=True)
+
+    def bind(self, X, context):
+        raise NotImplementedError
+
+    def describe(self, X):
+        return np.nanmean(X[:, 0])
+
+    def plan(self, descriptions, context):
+        return FirstFeaturePlan(float(np.mean(descriptions)))
+
+
+class FirstFeaturePlan(cwboost.PricingPlan):
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def learner(self, sign):
+        n = len(sign)
+        return FirstFeatureFamily.learners_type(
+            feature=np.zeros(n, np.int32),
+            threshold=np.full(n, self.threshold),
+            polarity=sign.astype(np.int8),
+            missing=sign.astype(np.int8),
+            n_features=10,
+        )
+
+    def bind(self, X, n_threads):
+        return FirstFeaturePricer(X, self)
+
+    def choose(self, scales, rng):
+        (edges,) = yield "edges"
+        sign = np.where(edges < 0, -1, 1)
+        return cwboost.Chosen(self.learner(sign), np.abs(edges) / scales, np.arange(len(edges)))
+
+
+class FirstFeaturePricer(cwboost.PartitionPricer):
+    def __init__(self, X, plan):
+        self.X = X
+        self.signs = plan.learner(np.ones(1)).outputs(X)[:, 0]
+
+    def summarise(self, weights, question):
+        assert question == "edges"
+        return (weights.rounded() @ self.signs,)
+
+    def outputs(self, learners):
+        return cwboost.pack_outputs(learners.outputs(self.X))
+
+
+def test_a_family_of_a_third_party_trains_on_partitions(data):
+    one = train(FirstFeatureFamily(), [data], 4)
+    many = train(FirstFeatureFamily(), split(*data, 100, 200), 4, n_workers=3)
+    assert one.n_rounds > 0
+    np.testing.assert_allclose(many.history["objective"], one.history["objective"], rtol=0.1)
+    assert many.history["objective"][-1] < many.history["objective"][0]
