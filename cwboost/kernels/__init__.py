@@ -6,7 +6,12 @@ from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
-from cwboost.kernels.chance import THRESHOLDS_SEARCHED, chance_deviations, gained_fractions
+from cwboost.kernels.chance import (
+    THRESHOLDS_SEARCHED,
+    chance_deviations,
+    gained_fractions,
+    gained_fractions_of_sums,
+)
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
 from cwboost.kernels.shared_bins import BinnedPartition, FeatureSketch, SharedBins
@@ -37,6 +42,7 @@ __all__ = [
     "canonical_csr",
     "chance_deviations",
     "gained_fractions",
+    "gained_fractions_of_sums",
     "orthonormal_rows",
     "readable",
     "ridge_solve",

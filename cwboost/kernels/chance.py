@@ -12,7 +12,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-__all__ = ["THRESHOLDS_SEARCHED", "chance_deviations", "gained_fractions"]
+__all__ = [
+    "THRESHOLDS_SEARCHED",
+    "chance_deviations",
+    "gained_fractions",
+    "gained_fractions_of_sums",
+]
 
 THRESHOLDS_SEARCHED = 6
 """The best of all thresholds of a feature counts as the best of this number of comparisons: the
@@ -55,9 +60,34 @@ def gained_fractions(weights, edges, n_comparisons: int, target=None) -> np.ndar
     sums = np.abs(weights.sum(axis=1))
     roots = np.sqrt(np.einsum("ti,ti->t", weights, weights))
     # A learner for all rows is not the best for each.
-    deviations = chance_deviations(1 if shared else n_comparisons)
-    floor = sums + np.maximum(0.0, deviations[:, None] * roots - sums).mean(axis=0)
+    floor = _edges_by_chance(sums, roots, 1 if shared else n_comparisons)
     floor = floor.sum(keepdims=True) if shared else floor if target is None else floor[target]
+    return _fractions(edges, floor)
+
+
+def gained_fractions_of_sums(sums, squares, edges, n_comparisons: int) -> np.ndarray:
+    """Return `gained_fractions` from sums over all examples, one target per learner.
+
+    Parameters
+    ----------
+    sums, squares : ndarrays of shape (n_learners,), dtype float64
+        Sum of the weights of each target, and sum of their squares.
+    edges : ndarray of shape (n_learners,), dtype float64
+    n_comparisons : int
+
+    Returns
+    -------
+    ndarray of shape (n_learners,), dtype float32
+    """
+    return _fractions(edges, _edges_by_chance(np.abs(sums), np.sqrt(squares), n_comparisons))
+
+
+def _edges_by_chance(sums, roots, n_comparisons: int) -> np.ndarray:
+    deviations = chance_deviations(n_comparisons)
+    return sums + np.maximum(0.0, deviations[:, None] * roots - sums).mean(axis=0)
+
+
+def _fractions(edges, floor) -> np.ndarray:
     positive = np.where(edges > 0, edges, 1.0)
     gains = np.where(edges > 0, (edges - floor) / positive, 0.0)
     return np.maximum(gains, np.finfo(np.float32).min).astype(np.float32)

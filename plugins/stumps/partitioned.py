@@ -6,7 +6,12 @@ import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
-from cwboost.kernels import BinnedPartition, SharedBins
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    BinnedPartition,
+    SharedBins,
+    gained_fractions_of_sums,
+)
 
 __all__ = ["BinnedStumps", "StumpPlan", "best_stumps"]
 
@@ -34,18 +39,21 @@ class StumpPlan(cwboost.PricingPlan):
         drawn = None
         if self.n_drawn is not None:
             drawn = np.sort(rng.choice(n_features, self.n_drawn, replace=False))
-        sums, totals = yield None
+        sums, totals, squares = yield None
         found = best_stumps(self.bins, sums, totals, drawn)
         feature, place, polarity, missing, edges = found
         threshold = np.zeros(len(feature))
         split = np.flatnonzero(feature >= 0)
         threshold[split] = self.bins.thresholds(feature[split], place[split])
         threshold[split[place[split] == self.bins.n_bins[feature[split]]]] = np.inf
+        n_searched = THRESHOLDS_SEARCHED * (n_features if drawn is None else len(drawn))
+        gain = gained_fractions_of_sums(totals, squares * 2.0**52, edges, n_searched)
         learners = StumpLearners(
             feature=feature.astype(np.int32),
             threshold=threshold,
             polarity=polarity,
             missing=missing,
+            gain=gain,
             n_features=n_features,
         )
         return cwboost.Chosen(learners, edges / scales, np.arange(len(feature)))
@@ -61,7 +69,7 @@ class BinnedStumps(cwboost.PartitionPricer):
         sums = self._binned.sums(weights.weights, weights.scales)
         # Every example has one code of a feature, so any feature has the total.
         width = int(self._binned.bins.code_starts[1])
-        return sums, sums[:width].sum(axis=0)
+        return sums, sums[:width].sum(axis=0), weights.squares()
 
     def outputs(self, learners):
         binned, bins = self._binned, self._binned.bins

@@ -31,6 +31,8 @@ def assert_equal_models(training, classifier, rtol):
     found, wanted = training.model.ensemble(), classifier.ensemble_
     for name in STUMPS:
         np.testing.assert_array_equal(getattr(found.learners, name), getattr(wanted.learners, name))
+    gains = found.learners.gain, wanted.learners.gain
+    np.testing.assert_allclose(*gains, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(
         found.coef().toarray(), wanted.coef().toarray(), rtol=rtol, atol=rtol
     )
@@ -149,6 +151,7 @@ class FirstFeaturePlan(cwboost.PricingPlan):
             threshold=np.full(n, self.threshold),
             polarity=sign.astype(np.int8),
             missing=sign.astype(np.int8),
+            gain=np.zeros(n, np.float32),
             n_features=10,
         )
 

@@ -40,6 +40,14 @@ class PartitionWeights:
         """
         return np.rint(self.weights * self.scales[:, None])
 
+    def squares(self) -> np.ndarray:
+        """Return sums of squares per target, exact for weights rounded more coarsely.
+
+        In units of ``2**52 / scales**2``.
+        """
+        coarse = np.rint(self.weights * (self.scales * 2.0**-26)[:, None])
+        return np.einsum("ti,ti->t", coarse, coarse)
+
 
 def scales_of(masses) -> np.ndarray:
     """Return the powers of two that bring masses into (2**50, 2**51].
