@@ -10,12 +10,13 @@ from distributed import Client, default_client
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.collections import predicted, sources
-from cwboost.dask.held_out import PartitionedHeldOut
+from cwboost.dask.held_out import PartitionedHeldOut, PartitionedSets
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
+from cwboost.estimator.held_out.stopping import watched_metric
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.partitioned import PartitionedFamily
 
@@ -32,6 +33,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
+    - `sampling` must be "uniform".
+    - `probability_scale` "auto" is fitted on held-out examples if there are any, else it is 2.
+    - `categorical_features` has no effect: columns of categories are refused.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
@@ -77,12 +81,16 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         start = perf_counter()
         with self._whole():
             settings, previous = self._settings(), self._previous()
+            if settings.sampling != "uniform":
+                raise ValueError(
+                    f"sampling must be 'uniform' on partitions, got {settings.sampling!r}"
+                )
             family = self._partitioned_family()
             tasks = self._tasks(X, y, sample_weight, X_val, y_val)
             crew = ActorCrew(self._client(), tasks)
             try:
-                training, held_out = self._bound(crew, family, settings, previous, X_val)
-                self._run(self._fit(training, held_out, family, None, start))
+                training = self._bound(crew, family, settings, previous, X_val)
+                self._run(self._fit(training, family, None, start))
             finally:
                 crew.close()
         return self
@@ -134,12 +142,15 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             crew, problem.masses, float(self.C), keeps_columns=not settings.stagewise
         )
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
-        held_out = None if X_val is None else PartitionedHeldOut(crew, len(classes))
+        held_out = None
+        if X_val is not None:
+            watched = watched_metric(self.early_stopping)
+            held_out = PartitionedSets([PartitionedHeldOut(crew, classes, watched)])
         training = PartitionedTraining(pricer, master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
             training.resume(previous["ensemble"], previous["history"])
-        return training, held_out
+        return training
 
     @staticmethod
     def _n_training(reports) -> int:
@@ -150,15 +161,15 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         attributes = BoostingClassifier._fitted_attributes(self, fit, stop_reason)
         n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
         ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
-        best = stopping.best_round if stopping else n_rounds
+        best = stopping.kept_round if stopping else n_rounds
         scale = LOSS_SCALE
         if n_rounds == 0:
             weights = fit.training.master.class_weights
             ensemble = predict_prior(ensemble, weights, self.C)
         elif best < n_rounds:
             ensemble = ensemble.truncate(best)
-        if held_out is not None and n_rounds and stop_reason != "checkpoint":
-            scale = held_out.scale(ensemble)
+        if n_rounds:
+            scale = self._scale(ensemble, held_out)
         return attributes | {
             "ensemble_": ensemble,
             "best_iteration_": best if n_rounds else 0,

@@ -1,34 +1,39 @@
-"""Held-out examples on the workers, followed round by round."""
+"""Held-out examples on the workers: their scores come to the client after every round."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cwboost.dask.master import sum_in_order
 from cwboost.estimator.held_out.calibration import fit_scale
+from cwboost.estimator.held_out.metrics import ERROR
+from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
 
-__all__ = ["PartitionedHeldOut"]
+__all__ = ["PartitionedHeldOut", "PartitionedSets"]
 
 
-class PartitionedHeldOut:
-    """Stands for `HeldOutScores` where the held-out examples are divided into partitions.
+class PartitionedHeldOut(HeldOutScores):
+    """Scores of examples that are divided into partitions, whose features stay on the workers.
 
     Parameters
     ----------
     crew : Crew
-    n_classes : int
-
-    Attributes
-    ----------
-    error, loss : float
-        As of `HeldOutScores`.
+    classes : ndarray of shape (n_classes,)
+    watched : Metric or None
+        The metric of early stopping.
     """
 
-    def __init__(self, crew, n_classes):
-        self._crew, self._n_classes = crew, n_classes
+    def __init__(self, crew, classes, watched):
+        self._crew = crew
+        (labels,) = crew.ask(("labels", ()))
+        metrics = {metric.name: metric for metric in (ERROR, watched) if metric is not None}
+        super().__init__(
+            None,
+            np.concatenate(labels),
+            len(classes),
+            classes=classes,
+            metrics=tuple(metrics.values()),
+        )
         self._new: list = []
-        self._n_learners = 0
-        self.error = self.loss = np.nan
 
     def add(self, learners) -> None:
         """Note new learners; their outputs are computed with the next move."""
@@ -36,21 +41,27 @@ class PartitionedHeldOut:
         self._n_learners += len(learners)
         self._new.append((learners, ids))
 
-    def move(self, ids, score_index, differences, offset=None) -> float:
-        """Follow changed coefficients and return the error; see `HeldOutScores.move`."""
-        new, self._new = [batch for batch in self._new if len(batch[1])], []
-        nothing = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        rounds = [("follow", (*batch, *nothing)) for batch in new[:-1]]
-        last = new[-1] if new else (None, nothing[0])
+    def follow(self, ids, score_index, differences, offset=None) -> None:
+        """Follow changed coefficients; see the base."""
+        new, self._new = self._new, []
         moved = np.asarray(ids), np.asarray(score_index), np.asarray(differences)
-        *_, parts = self._crew.ask(*rounds, ("follow", (*last, *moved)))
-        errors, loss, n_samples = sum_in_order(parts)
-        self.error = float(errors / n_samples)
-        self.loss = float(loss / (n_samples * (self._n_classes - 1)))
-        return self.error
+        keep = [("keep_outputs", batch) for batch in new if len(batch[1])]
+        *_, self._scores = self._crew.ask(*keep, ("follow", moved))
 
-    def scale(self, ensemble) -> float:
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
+        """Follow changed coefficients and return the metrics by name; see the base."""
+        self.follow(ids, score_index, differences)
+        self.class_scores = np.concatenate(self._scores)
+        return {name: metric.of(self) for name, metric in zip(self.names, self._metrics)}
+
+    def scale_of(self, ensemble) -> float:
         """Return the scale of the probabilities of `ensemble`, fitted on these examples."""
         (parts,) = self._crew.ask(("scores", (ensemble,)))
-        scores = np.concatenate([scores for scores, _ in parts])
-        return fit_scale(scores, np.concatenate([y for _, y in parts]))
+        return fit_scale(np.concatenate(parts), self.y, self.weight)
+
+
+class PartitionedSets(HeldOutSets):
+    """The one set of held-out examples that `DaskCWBoostClassifier` follows."""
+
+    def scale(self, ensemble) -> float:
+        return self.sets[0].scale_of(ensemble)

@@ -15,7 +15,7 @@ from cwboost.families.partitioned import PricingPlan
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
 CHANGING = frozenset(
-    {"take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "follow"}
+    {"take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "keep_outputs", "follow"}
 )
 """Operations that change the state of a partition."""
 

@@ -70,12 +70,6 @@ class PartitionedMaster(RestrictedMaster):
         """True if margins and errors belong to the present coefficients."""
         return not np.isnan(self.pairs.n_errors)
 
-    def sample_weights(self, share, rng):
-        """Return what makes the partitions sample their examples, and None; see the base."""
-        if share == 1.0:
-            return None, None
-        return (share, int(rng.integers(2**63))), None
-
     def take(self, learners, classes) -> np.ndarray:
         """Let the partitions compute the outputs of a layer; return a key for each column.
 

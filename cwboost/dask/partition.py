@@ -139,18 +139,19 @@ class HeldOutPartition:
         self.X, self.y = X, y
         self.moving = MovingScores(len(y), n_classes)
 
-    def follow(self, learners, ids, moved, classes, steps) -> np.ndarray:
-        """Follow a round; return the number of errors, the sum of the pair losses, the examples."""
-        if len(ids):
-            self.moving.keep(ids, pack_outputs(learners.outputs(self.X)))
-        self.moving.move(moved, classes, steps)
-        scores = np.ascontiguousarray(self.moving.scores)
-        rows = np.arange(len(self.y))
-        errors = np.count_nonzero(np.argmax(scores, axis=1) != self.y)
-        pairs = np.exp(np.minimum(scores - scores[rows, self.y][:, None], 700.0))
-        pairs[rows, self.y] = 0.0
-        return np.array([errors, pairs.sum(), len(rows)])
+    def labels(self) -> np.ndarray:
+        """Return the class index of every example."""
+        return self.y
 
-    def scores(self, ensemble) -> tuple:
-        """Return the scores of a model, and the labels."""
-        return ensemble.scores(self.X), self.y
+    def keep_outputs(self, learners, ids) -> None:
+        """Keep the outputs of new learners."""
+        self.moving.keep(ids, pack_outputs(learners.outputs(self.X)))
+
+    def follow(self, ids, classes, steps) -> np.ndarray:
+        """Follow changed coefficients; return the scores of all classes."""
+        self.moving.move(ids, classes, steps)
+        return np.ascontiguousarray(self.moving.scores)
+
+    def scores(self, ensemble) -> np.ndarray:
+        """Return the scores of a model."""
+        return ensemble.scores(self.X)

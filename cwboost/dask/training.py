@@ -106,6 +106,25 @@ class PartitionedPricer:
         return FamilyFault(f"{family_source(self.family)}{when}: {what}")
 
 
+class PartitionSampler:
+    """Makes each partition price on a uniform sample of its examples.
+
+    Parameters
+    ----------
+    share : float
+        In (0, 1].
+    """
+
+    def __init__(self, share: float):
+        self._share = share
+
+    def draw(self, master, rng):
+        """Return share and seed of the sample, None for all examples; see `RowSampler.draw`."""
+        if self._share == 1.0:
+            return None, None
+        return (self._share, int(rng.integers(2**63))), None
+
+
 class PartitionedTraining(ColumnGeneration):
     """Training in progress, whose examples are divided into partitions.
 
@@ -117,6 +136,10 @@ class PartitionedTraining(ColumnGeneration):
     """
 
     is_followed = False
+
+    def __init__(self, pricer, master, settings, rng, held_out=None):
+        super().__init__(pricer, master, settings, rng, held_out)
+        self.sampler = PartitionSampler(settings.subsample)
 
     def price(self):
         priced = super().price()

@@ -13,8 +13,8 @@ from cwboost.kernels.chance import (
     gained_fractions_of_sums,
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
+from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
-from cwboost.kernels.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees

@@ -72,6 +72,8 @@ class BinnedStumps(cwboost.PartitionPricer):
         return sums, sums[:width].sum(axis=0), weights.squares()
 
     def outputs(self, learners):
+        if learners.category_sets is not None:
+            raise ValueError("stumps that test categories cannot go on on partitions")
         binned, bins = self._binned, self._binned.bins
         split = np.flatnonzero(learners.feature >= 0)
         below = np.zeros(len(learners), dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Examples that are divided into partitions, in bins that all partitions share."""
