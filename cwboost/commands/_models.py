@@ -32,7 +32,9 @@ def read_for(classifier, args):
     from cwboost.commands import CommandError
     from cwboost.commands._tables.reading import read
 
-    table = read(args, part="test")
+    known = getattr(classifier, "categories_", {})
+    categories = sorted(place for place, values in known.items() if values.dtype == object)
+    table = read(args, part="test", categories=categories)
     trained = classifier.__dict__.pop("feature_names_in_", None)
     given, expected = table.X.shape[-1], classifier.n_features_in_
     if given != expected:

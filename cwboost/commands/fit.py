@@ -3,7 +3,8 @@
 A text file has one example per line. It may begin with a header line of names, which the model
 keeps. The label is the last column unless --label names another. An NPZ file has arrays X and y, or
 X_train, y_train, X_test and y_test; the command then also prints the test error. An empty field is
-a missing value. An interrupted fit saves the rounds that were finished.
+a missing value. Columns of text are categories; --set categorical_features=[0,2] adds columns of
+numbers, by place. An interrupted fit saves the rounds that were finished.
 
     cwboost fit train.csv model.cwb --weak-learner tree --set weak_learner__max_depth=3
     cwboost fit train.csv model.cwb --valid 0.2 --set early_stopping=True --history history.csv
@@ -69,6 +70,10 @@ def run(args) -> int:
         if path is not None and not path.absolute().parent.is_dir():
             raise CommandError(f"{path}: its folder does not exist")
     table = _labelled(args.data, read(args))
+    if table.categories:
+        given = classifier.categorical_features  # by --set
+        given = given if isinstance(given, list | tuple) else ()
+        classifier.set_params(categorical_features=sorted({*given, *table.categories}))
     X, y, X_val, y_val = _split(args, table)
     measured = [("training", X, y), ("validation", X_val, y_val), ("test", *_test_part(args))]
     try:
@@ -202,7 +207,7 @@ def _second_file(args, path, table):
 
     import numpy as np  # isort: skip
 
-    valid = _labelled(path, read(args, path))
+    valid = _labelled(path, read(args, path, categories=table.categories))
     if valid.X.shape[1] != table.X.shape[1]:
         raise CommandError(
             f"{path}: expected {table.X.shape[1]} features as in {args.data}, got "

@@ -243,3 +243,24 @@ def test_labels_are_compared_whole(vowel, tmp_path, capsys):
     capsys.readouterr()
     assert run("predict", model, long, "--label", -1) == 1
     assert "label '00x' is not one of the model's classes: 00, 01, " in capsys.readouterr().err
+
+
+def test_columns_of_text_are_categories(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    city, size = rng.integers(0, 6, 120), rng.random(120)
+    names = np.array(["Ulm", "Bonn", "", "Trier", "12", "Hof"])[city]
+    rows = [f"{s:.3f},{name},{c % 3}" for s, name, c in zip(size, names, city)]
+    data, model = tmp_path / "towns.csv", tmp_path / "model.cwb"
+    data.write_text("\n".join(["size,town,kind", *rows]) + "\n")
+    assert run("fit", data, model, "--weak-learner", "stump", "--rounds", 10) == 0
+    assert "categories in column 'town'" in capsys.readouterr().err
+    loaded = load_model(model)
+    assert loaded.categories_[1].tolist() == ["12", "Bonn", "Hof", "Trier", "Ulm"]
+    assert run("evaluate", model, data, "--quiet") == 0
+    assert "error     0.00%" in capsys.readouterr().out
+    # A file that has numbers only is read as the model needs it.
+    data.write_text("size,town,kind\n0.5,12,1\n0.5,13,2\n")
+    assert run("predict", model, data, "--label", "kind", "--quiet") == 0
+    assert capsys.readouterr().out.splitlines() == ["label", "1", "2"]
+    assert run("inspect", model) == 0
+    assert "town in {" in capsys.readouterr().out

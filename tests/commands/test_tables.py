@@ -145,7 +145,7 @@ def test_compressed_text(tmp_path):
         ("", None, "is empty"),
         ("a,b\n", None, "no examples"),
         ("1,2\n3\n4,5\n", None, "line 2: expected 2 fields as in line 1, got 1"),
-        ("1,2\n3,red\n", "0", "line 2, column 1: 'red' is not a number; encode columns of text"),
+        ("1,2\n3,red\n", "0", "line 2, column 1: 'red' is not a number; other fields are numbers"),
         ("a,b\n1,2\n3,red\n", "a", "line 3, column 'b': 'red' is not a number"),
         ("a,b\n1,x\n3,red\n", None, "if column 'b' is the label, name it by --label"),
         ("a;b\n-1,5;x\n3;y\n", "b", "'-1,5' is not a number; --decimal , reads decimal commas"),
@@ -209,7 +209,9 @@ def test_parquet(tmp_path):
     assert table.names == ["size", "wide"] and table.y.tolist() == ["x", "y", "x"]
     assert np.array_equal(table.X, [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
     with pytest.raises(ValueError, match=r"a\.parquet, column 'kind': must hold numbers"):
-        read_table(path, label="size", drop_unlabelled=True)
+        read_table(path)
+    table = read_table(path, label="size", drop_unlabelled=True)
+    assert table.categories == [1] and table.X.tolist() == [[True, "x"], [True, "x"]]
     write(size=[1, 2, 3], kind=["x", None, "z"], __index_level_0__=[4, 5, 6])
     with pytest.raises(ValueError, match="row 1, column 'kind': the label is empty"):
         read_table(path, label="kind")

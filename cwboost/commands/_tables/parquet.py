@@ -13,6 +13,7 @@ from cwboost.commands._tables.table import (
     call,
     dropped_places,
     find_column,
+    joined,
     without,
 )
 from cwboost.support.extras import extra
@@ -53,9 +54,34 @@ def read_parquet(path: Path, options: Options) -> Table:
     kept = without(range(len(names)), gone)
     if not kept:
         raise ValueError(f"{path}: has no column of features")
-    features = [_numbers(path, stored.column(i), call(i, names)) for i in kept]
+    categories = list(options.categories or ())
+    if options.categories is None and place is not None:
+        categories = [at for at, i in enumerate(kept) if _is_text(stored.column(i).type)]
+    features = [
+        _words(stored.column(i))
+        if at in categories
+        else _numbers(path, stored.column(i), call(i, names))
+        for at, i in enumerate(kept)
+    ]
     labels = None if place is None else _labels(stored.column(place))
-    return Table(np.column_stack(features), labels, [names[i] for i in kept], notes)
+    names = [names[i] for i in kept]
+    if categories:
+        notes.append(f"categories in {', '.join(call(at, names) for at in categories)}")
+    return Table(joined(features), labels, names, notes, categories)
+
+
+def _is_text(kind) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def _words(column) -> np.ndarray:
+    """Return a column of categories as objects, None for a missing value."""
+    values = [None if value is None else str(value) for value in column.to_pylist()]
+    return np.array(values, dtype=object)
 
 
 def _labelled(path, stored, place, options: Options):

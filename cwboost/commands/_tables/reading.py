@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +46,9 @@ def add_reading_arguments(parser, label: str | None = None) -> None:
     )
 
 
-def read(args, path: Path | None = None, part: str = "train") -> Table:
+def read(
+    args, path: Path | None = None, part: str = "train", categories: Sequence[int] | None = None
+) -> Table:
     """Read a file as the arguments say, and say on the error stream what was decided.
 
     Parameters
@@ -56,6 +59,8 @@ def read(args, path: Path | None = None, part: str = "train") -> Table:
         Default: that of the arguments.
     part : {"train", "test"}, default="train"
         The part of an NPZ file that has two.
+    categories : sequence of int, optional
+        Places of the columns of categories; default: those that hold text.
     """
     path = args.data if path is None else path
     options = Options(
@@ -67,6 +72,7 @@ def read(args, path: Path | None = None, part: str = "train") -> Table:
         drop=tuple(args.drop),
         drop_unlabelled=args.drop_unlabelled,
         part=part,
+        categories=categories,
     )
     table = read_table(path, options)
     if not args.quiet:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["UNNAMED", "Options", "Table", "call", "dropped_places", "find_column", "without"]
+__all__ = [
+    "UNNAMED",
+    "Options",
+    "Table",
+    "call",
+    "dropped_places",
+    "find_column",
+    "joined",
+    "without",
+]
 
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it writes or reads a file."""
@@ -35,6 +44,9 @@ class Options:
         Leave out examples with an empty label; otherwise they are an error.
     part : {"train", "test"}
         The arrays to read from an NPZ file that has X_train and X_test instead of X.
+    categories : sequence of int or None
+        Places, among the features, of columns of categories, which stay text; None takes the
+        columns of a text or Parquet file with a label that hold text.
     """
 
     label: str | None = None
@@ -45,6 +57,7 @@ class Options:
     drop: Sequence[str] = ()
     drop_unlabelled: bool = False
     part: str = "train"
+    categories: Sequence[int] | None = None
 
 
 @dataclass
@@ -54,19 +67,23 @@ class Table:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        float64 from text, the stored dtype from NPZ and Parquet.
+        float64 from text, the stored dtype from NPZ and Parquet; of objects if there are columns
+        of categories, which hold str, None for a missing one.
     y : ndarray of shape (n_samples,) or None
         From text, int64 if every label is an integer as Python writes it, else str.
     names : list of str or None
         Names of the features, if the file has them.
     notes : list of str
         What the reader decided, for the user to read.
+    categories : list of int
+        Places of the columns of categories.
     """
 
     X: np.ndarray
     y: np.ndarray | None = None
     names: list[str] | None = None
     notes: list[str] = field(default_factory=list)
+    categories: list[int] = field(default_factory=list)
 
 
 def call(place: int, names: Sequence[str] | None) -> str:
@@ -107,3 +124,13 @@ def dropped_places(path, options: Options, names, n_columns: int) -> set[int]:
 def without(items: Sequence, places) -> list:
     """Return the items whose place is not among `places`."""
     return [item for place, item in enumerate(items) if place not in places]
+
+
+def joined(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return columns side by side: of objects if one of them holds text."""
+    if not any(column.dtype == object for column in columns):
+        return np.column_stack(columns)
+    X = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        X[:, place] = column
+    return X

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +16,10 @@ from cwboost.commands._tables.table import (
     call,
     dropped_places,
     find_column,
+    joined,
     without,
 )
-from cwboost.commands._tables.values import labels_of, numbers_of
+from cwboost.commands._tables.values import are_words, has_comma, labels_of, numbers_of, words_of
 
 __all__ = ["read_text"]
 
@@ -62,8 +62,11 @@ def read_text(path: Path, options: Options) -> Table:
     if place is not None:
         labels = _labels(path, numbers, rows, place, names, options)
         gone = gone | {place}
-    X = _features(path, numbers, rows, gone, names, options)
-    return Table(X, labels, names and without(names, gone), notes)
+    X, categories = _features(path, numbers, rows, gone, names, options)
+    names = names and without(names, gone)
+    if categories:
+        notes.append(f"categories in {', '.join(call(at, names) for at in categories)}")
+    return Table(X, labels, names, notes, categories)
 
 
 def _lines(path: Path, encoding: str) -> list[str]:
@@ -189,16 +192,14 @@ def _labels(path, numbers, rows, place, names, options: Options):
 
 
 def _features(path, numbers, rows, gone, names, options: Options):
-    """Return the matrix of the columns that are not `gone`."""
-    import numpy as np
-
+    """Return the matrix of the columns that are not `gone`, and which hold categories."""
     kept = [place for place in range(len(rows[0])) if place not in gone]
     if not kept:
         raise ValueError(
             f"{path}: has no column of features; if its lines hold several fields, name their "
             "separator by --sep"
         )
-    X = np.empty((len(rows), len(kept)))
+    columns = []
     for to, place in enumerate(kept):
         texts = [row[place] for row in rows]
 
@@ -208,13 +209,25 @@ def _features(path, numbers, rows, gone, names, options: Options):
                 + _remedy(texts[i], options, call(place, names))
             )
 
-        X[:, to] = numbers_of(texts, options.decimal, explain)
-    return X
+        if options.categories is not None and to in options.categories:
+            column = words_of(texts)
+        else:
+            try:
+                column = numbers_of(texts, options.decimal, explain)
+            except ValueError:
+                # Without a label it may be the column of the labels that holds text.
+                may_have_words = options.categories is None and options.label is not None
+                if not (may_have_words and are_words(texts, options.decimal)):
+                    raise
+                column = words_of(texts)
+        columns.append(column)
+    categories = [to for to, column in enumerate(columns) if column.dtype == object]
+    return joined(columns), categories
 
 
 def _remedy(text: str, options: Options, column: str) -> str:
-    if options.decimal == "." and re.fullmatch(r"[+-]?\d*,\d+(e[+-]?\d+)?", text):
+    if options.decimal == "." and has_comma(text):
         return "; --decimal , reads decimal commas"
     if options.label is None:
         return f"; if {column} is the label, name it by --label"
-    return "; encode columns of text as numbers, or leave them out by --drop"
+    return "; other fields are numbers, so it is no column of categories (--drop leaves it out)"

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["is_missing", "is_number", "labels_of", "numbers_of"]
+__all__ = [
+    "are_words",
+    "has_comma",
+    "is_missing",
+    "is_number",
+    "labels_of",
+    "numbers_of",
+    "words_of",
+]
 
 MISSING = {"", "na", "nan", "n/a", "null", "?"}
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -48,6 +57,26 @@ def numbers_of(texts: Sequence[str], decimal: str, explain) -> np.ndarray:
         except ValueError:
             raise explain(place) from None
     return out
+
+
+def are_words(texts: Sequence[str], decimal: str) -> bool:
+    """Return True if most of the fields that are not missing are words, not numbers.
+
+    A number with a decimal comma is no word: where it occurs, the decimal mark is wrong.
+    """
+    present = [text for text in texts if not is_missing(text)]
+    words = [text for text in present if not is_number(text, decimal)]
+    return 2 * len(words) > len(present) and not any(map(has_comma, words))
+
+
+def has_comma(text: str) -> bool:
+    """Return True for a number with a decimal comma."""
+    return re.fullmatch(r"[+-]?\d*,\d+(e[+-]?\d+)?", text) is not None
+
+
+def words_of(texts: Sequence[str]) -> np.ndarray:
+    """Return a column of categories as objects, None for a missing value."""
+    return np.array([None if is_missing(text) else text for text in texts], dtype=object)
 
 
 def _number(text: str, decimal: str) -> float:
