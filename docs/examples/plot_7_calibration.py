@@ -10,7 +10,6 @@ from matplotlib import pyplot
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 from cwboost.plotting import plot_calibration
 
@@ -23,9 +22,11 @@ X_held, X_test, y_held, y_test = train_test_split(
 )
 
 # %%
-# Without held-out examples, probabilities follow from the loss that was minimised. On training
-# data that are fitted without an error, nothing says that they are too extreme.
-clf = CWBoostClassifier("stump", correction="total", n_estimators=100, random_state=0)
+# ``probability_scale=2`` takes the probabilities that follow from the loss. On training data that
+# are fitted without an error, nothing says that they are too extreme.
+clf = CWBoostClassifier(
+    "stump", correction="total", n_estimators=100, probability_scale=2.0, random_state=0
+)
 clf.fit(X_train, y_train)
 before = log_loss(y_test, clf.predict_proba(X_test))
 ax = pyplot.subplots(layout="constrained")[1]
@@ -33,7 +34,8 @@ plot_calibration(clf, X_test, y_test, label="from the loss", ax=ax)
 
 # %%
 # ``calibrate`` fits one number, the scale of the scores, on examples that were kept.
-# Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same.
+# Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same. Without them,
+# ``fit`` leaves out some examples in a short pilot training, unless it is told a scale.
 clf.calibrate(X_held, y_held)
 after = log_loss(y_test, clf.predict_proba(X_test))
 print(f"log loss on new examples: {before:.3f} before, {after:.3f} after calibration")

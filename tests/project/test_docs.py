@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_every_public_name_is_on_the_api_page():
         line.strip() for line in (ROOT / "docs/api.md").read_text(encoding="utf-8").split("\n")
     }
     assert sorted(set(cwboost.__all__) - {"__version__"} - listed) == []
+
+
+def test_every_name_of_the_public_modules_is_on_the_api_page():
+    text = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    for name in ("callbacks", "datasets", "families", "plotting", "testing"):
+        for public in import_module(f"cwboost.{name}").__all__:
+            shown = (f"   {name}.{public}\n", f"   {public}\n")
+            assert any(line in text for line in shown), f"cwboost.{name}.{public}"
 
 
 def documentation(*names):
