@@ -10,6 +10,7 @@ from matplotlib import pyplot
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
+from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 from cwboost.plotting import plot_calibration
 
@@ -34,8 +35,8 @@ plot_calibration(clf, X_test, y_test, label="from the loss", ax=ax)
 
 # %%
 # ``calibrate`` fits one number, the scale of the scores, on examples that were kept.
-# Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same. Without them,
-# ``fit`` leaves out some examples in a short pilot training, unless it is told a scale.
+# Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same. Without
+# them, ``fit`` leaves out some examples in a short pilot training, unless it is told a scale.
 clf.calibrate(X_held, y_held)
 after = log_loss(y_test, clf.predict_proba(X_test))
 print(f"log loss on new examples: {before:.3f} before, {after:.3f} after calibration")
