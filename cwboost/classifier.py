@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.fitting import FitsWithHeldOut
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
@@ -17,7 +18,7 @@ from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import change_C, check_continues, resume, training_state
 from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
-from cwboost.master import LARGEST_C, RestrictedMaster
+from cwboost.master import RestrictedMaster
 from cwboost.solvers.row_sampling import SAMPLING
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
@@ -37,30 +38,34 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
 
     Parameters
     ----------
-    weak_learner : str, WeakLearnerFamily or list of these, default="stump"
+    weak_learner : str, WeakLearnerFamily or list of these, default="auto"
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
-    n_estimators : int, default=200
+        "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
+    n_estimators : int, default=500
         Number of rounds; each adds at most one column per class.
-    C : float, default=1e4
-        Weight of the loss relative to the sum of the coefficients; at most 1e150.
-    correction : {"total", "stagewise"}, default="total"
-        Correct all coefficients every round (CW) or only the new ones (CW-1).
+    C : float or None, default=None
+        Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
+        "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
+    correction : {"stagewise", "total"}, default="stagewise"
+        Correct only the new coefficients of each round (CW-1) or all of them (CW, the method of
+        the paper).
     max_working_sets : int, default=2
-        Passes of coordinate descent per round (tau_max); always one with "stagewise".
+        Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1
-        Violation above which a coefficient is corrected again.
-    learning_rate : float, default=1.0
-        In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. Must be 1
-        unless ``correction="stagewise"``.
-    subsample : float, default=1.0
+        Violation above which "total" corrects a coefficient again; "stagewise" does not use it.
+    learning_rate : float or None, default=None
+        In (0, 1]. Fraction of the exact coordinate step taken for a new coefficient. None is 0.1
+        with "stagewise". "total" solves for every coefficient, so that it must be None or 1.
+    subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
-        every round.
+        every round. None is 0.5 with "stagewise" and 1 with "total".
     sampling : {"uniform", "mvs"}, default="uniform"
         How these are drawn: each with the same probability, or with one proportional to the sum of
         its pair weights (minimal variance sampling), which needs fewer examples for the same error.
     solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
-        Solver of the restricted master; the others are for comparison. "fcd_printed" is Algorithm
-        2 exactly as printed: later passes draw with replacement and take no subspace steps.
+        Solver of the restricted master; the others are for comparison, and for "total" only.
+        "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and
+        take no subspace steps.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
     early_stopping : bool, {"logloss", "error", "loss"}, str or callable, default=False
@@ -146,14 +151,14 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
 
     def __init__(
         self,
-        weak_learner="stump",
-        n_estimators=200,
-        C=1e4,
-        correction="total",
+        weak_learner="auto",
+        n_estimators=500,
+        C=None,
+        correction="stagewise",
         max_working_sets=2,
         epsilon=0.1,
-        learning_rate=1.0,
-        subsample=1.0,
+        learning_rate=None,
+        subsample=None,
         sampling="uniform",
         solver="fcd",
         tol=1e-7,
@@ -273,31 +278,22 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     def _settings(self) -> Settings:
         """Check the parameters."""
         check_number("n_estimators", self.n_estimators, Integral, 1)
-        check_number("C", self.C, Real, 0.0, LARGEST_C, low_open=True)
         check_number("max_working_sets", self.max_working_sets, Integral, 1)
         check_number("epsilon", self.epsilon, Real, 0.0)
-        check_number("learning_rate", self.learning_rate, Real, 0.0, 1.0, low_open=True)
-        check_number("subsample", self.subsample, Real, 0.0, 1.0, low_open=True)
         check_number("tol", self.tol, Real, 0.0)
         self._check_held_out_parameters()
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
-        check_choice("correction", self.correction, ("total", "stagewise"))
+        values = chosen(self)
         check_choice("sampling", self.sampling, SAMPLING)
-        check_choice("solver", self.solver, ("fcd", "fcd_printed", "lbfgsb"))
-        if self.correction == "total" and self.learning_rate != 1.0:
-            raise ValueError(
-                "learning_rate applies to correction='stagewise' only, since total correction "
-                f"solves for every coefficient; got {self.learning_rate!r} with 'total'"
-            )
         stagewise = self.correction == "stagewise"
         return Settings(
             max_working_sets=1 if stagewise else int(self.max_working_sets),
             epsilon=float(self.epsilon),
-            learning_rate=float(self.learning_rate),
+            learning_rate=values.learning_rate,
             solver=self.solver,
             tol=float(self.tol),
-            subsample=float(self.subsample),
+            subsample=values.subsample,
             sampling=self.sampling,
         )
 
@@ -335,7 +331,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         rng = self._generator()
         n_threads = self._n_threads()
         pricer = self._bind(problem, family, len(self.classes_), rng)
-        master = RestrictedMaster(problem.counts, float(self.C), problem.weight, n_threads)
+        master = RestrictedMaster(problem.counts, chosen(self).C, problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
         if previous is None:
             # This takes a pass over all data, so do it only if a continuation may need it.
@@ -376,7 +372,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         if n_rounds == 0:
             weights = fit.training.master.class_weights
             return attributes | {
-                "ensemble_": predict_prior(attributes["ensemble_"], weights, self.C),
+                "ensemble_": predict_prior(attributes["ensemble_"], weights, chosen(self).C),
                 "best_iteration_": 0,
                 "probability_scale_": LOSS_SCALE,
             }

@@ -203,7 +203,8 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
         if trees.mean is not None:
             features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")
         directions = graph.constant("directions", trees.directions)
-        features = graph.add("MatMul", [features, directions], "linear")
+        linear = graph.add("MatMul", [features, directions], "linear")
+        features = _with_plain_features(graph, features, linear, trees.directions)
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
     weights = graph.onnx.numpy_helper.from_array(
@@ -219,6 +220,16 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
         **attributes,
     )
     return graph.add("Cast", [signs], "outputs", to=graph.onnx.TensorProto.DOUBLE)
+
+
+def _with_plain_features(graph: _Graph, features: str, linear: str, directions) -> str:
+    """Replace linear features that are plain ones, which NaN of other features must not reach."""
+    is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
+    if not is_plain.any():
+        return linear
+    place = graph.constant("plain", np.argmax(directions == 1, axis=0).astype(np.int64))
+    plain = graph.add("Gather", [features, place], "plain_features", axis=1)
+    return graph.add("Where", [graph.constant("is_plain", is_plain), plain, linear], "mixed")
 
 
 def _tree_attributes(trees: ThresholdTrees) -> dict:

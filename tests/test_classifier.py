@@ -24,6 +24,7 @@ def explained(estimator):
     why = {
         "projection": "features are standardised over the examples whatever their weights",
         "tree": "of examples of equal weight some are trimmed and others not",
+        "auto": "some examples are drawn and others not, whatever their weights",
     }.get(estimator.weak_learner)
     if why is not None:
         check = "check_sample_weight_equivalence_on_{}_data"
@@ -40,9 +41,15 @@ def explained(estimator):
 
 @parametrize_with_checks(
     [
+        CWBoostClassifier(n_estimators=10),
         CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=10),
         CWBoostClassifier(
-            weak_learner="stump", n_estimators=10, correction="stagewise", learning_rate=0.5
+            weak_learner="stump",
+            n_estimators=10,
+            correction="stagewise",
+            C=1e4,
+            subsample=1.0,
+            learning_rate=0.5,
         ),
         CWBoostClassifier("tree", correction="total", n_estimators=10),
         CWBoostClassifier(
@@ -255,6 +262,8 @@ def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_ro
         weak_learner="stump",
         n_estimators=n_rounds,
         correction=correction,
+        C=1e4,
+        subsample=1.0,
         learning_rate=1.0,
         random_state=0,
     )

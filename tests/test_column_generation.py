@@ -78,6 +78,7 @@ def test_history_is_what_the_reference_computes(vowel):
 def test_the_objective_never_rises(vowel, params):
     X, y, *_ = vowel
     defaults = {"weak_learner": "stump", "correction": "total", "learning_rate": 1.0, "tol": 0.0}
+    defaults |= {"subsample": 1.0}
     clf = CWBoostClassifier(**(defaults | {"n_estimators": 80, "random_state": 0} | params))
     objective = clf.fit(X, y).history_["objective"]
     assert (np.diff(objective) <= 1e-12 * objective[1:]).all()
@@ -102,6 +103,7 @@ def test_long_stagewise_run_on_separable_data(vowel):
         weak_learner="stump",
         learning_rate=1.0,
         correction="stagewise",
+        subsample=1.0,
         C=1e8,
         n_estimators=2000,
         tol=0.0,
@@ -141,6 +143,7 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
             weak_learner="stump",
             n_estimators=30,
             correction=correction,
+            C=1e4,
             learning_rate=1.0,
             random_state=7,
             n_jobs=n_jobs,

@@ -62,7 +62,13 @@ def assert_same_answers(clf, X, n_estimators=None):
 def test_labels_and_scores_agree_on_real_data(name, family):
     X, y = SETS[name]()
     clf = CWBoostClassifier(
-        family, n_estimators=20, correction="stagewise", learning_rate=0.3, random_state=0
+        family,
+        n_estimators=20,
+        correction="stagewise",
+        C=1e4,
+        subsample=1.0,
+        learning_rate=0.3,
+        random_state=0,
     )
     assert_same_answers(clf.fit(X[::2], y[::2]), X)
 

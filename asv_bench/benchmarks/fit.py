@@ -16,6 +16,8 @@ class Fit(Settings):
         CWBoostClassifier(
             weak_learner=weak_learner,
             correction=correction,
+            C=1e4,
+            subsample=1.0,
             learning_rate=1.0,
             n_estimators=30,
             random_state=0,
@@ -37,6 +39,8 @@ class Overhead(Settings):
             learning_rate=1.0,
             weak_learner="stump",
             correction="stagewise",
+            C=1e4,
+            subsample=1.0,
             n_estimators=200,
             tol=0,
             random_state=0,

@@ -30,6 +30,8 @@ class Fit(Pixels):
         CWBoostClassifier(
             weak_learner="stump",
             correction=correction,
+            C=1e4,
+            subsample=1.0,
             learning_rate=1.0,
             n_estimators=30,
             random_state=0,
@@ -70,6 +72,8 @@ class BagOfWords(Settings):
             learning_rate=1.0,
             n_estimators=3,
             correction="stagewise",
+            C=1e4,
+            subsample=1.0,
             random_state=0,
             n_jobs=1,
         ).fit(self.X, self.y)

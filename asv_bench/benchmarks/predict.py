@@ -16,6 +16,8 @@ class Predict(Settings):
             learning_rate=1.0,
             weak_learner=weak_learner,
             correction="stagewise",
+            C=1e4,
+            subsample=1.0,
             n_estimators=50,
             random_state=0,
             n_jobs=1,

@@ -47,6 +47,8 @@ def figures(weak_learner, correction, X_train, X_test, y_train, y_test):
     clf = CWBoostClassifier(
         weak_learner=weak_learner,
         correction=correction,
+        C=1e4,
+        subsample=1.0,
         learning_rate=1.0,
         n_estimators=50,
         random_state=0,

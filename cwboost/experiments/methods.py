@@ -46,7 +46,12 @@ def _cw(**parameters):
 def _cw_1(**parameters):
     parameters = {"weak_learner": "stump", "probability_scale": 2.0, **parameters}
     return cwboost.CWBoostClassifier(
-        correction="stagewise", C=STAGEWISE_C, learning_rate=1.0, tol=0.0, **parameters
+        correction="stagewise",
+        C=STAGEWISE_C,
+        learning_rate=1.0,
+        subsample=1.0,
+        tol=0.0,
+        **parameters,
     )
 
 

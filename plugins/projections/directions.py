@@ -47,7 +47,7 @@ class Drawn:
     def explicit(cls, stored):
         n = stored.shape[0]
         kind = np.full(n, STORED, np.int8)
-        return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored.astype(np.float32))
+        return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored.astype(np.float32, copy=False))
 
     def directions(self, scale) -> np.ndarray:
         """Return the directions times `scale` as columns of a matrix (n_features, n)."""
@@ -64,10 +64,12 @@ class Drawn:
 
     def take(self, indices) -> Drawn:
         parts = (self.kind[indices], self.seed[indices], self.density[indices])
-        return Drawn(*parts, sparse.csr_array(self.stored[indices]))
+        return Drawn(*parts, self.stored[indices])
 
     def spread(self, places, n) -> Drawn:
         """Return a batch of n with these directions at `places` and constants elsewhere."""
+        if len(places) == n:
+            return self
         kind = np.full(n, CONSTANT, np.int8)
         seed, density = np.zeros(n, np.uint64), np.zeros(n)
         kind[places], seed[places], density[places] = self.kind, self.seed, self.density

@@ -151,7 +151,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
             ["predict", named, header],
             "the model does not know 'vowel': if it is the label, --label",
         ),
-        (["fit", data, model, "--set", "weak_learner__depth=3"], "there are: weak_learner__m"),
+        (["fit", data, model, "--set", "weak_learner__depth=3"], "there are: weak_learner__d"),
         (["fit", data, model, "--set", "callbacks=x"], "callbacks are Python objects"),
         (["fit", data, model, "--valid", "1.5"], "--valid: a share must lie between 0 and 1"),
         (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),

@@ -34,7 +34,11 @@ def test_inspect(saved, capsys):
     model, path, _ = saved
     found = json.loads(output(capsys, "inspect", path, "--json", "--top", 4))
     assert found["summary"]["rounds"] == 15 and found["summary"]["weak_learner"] == "stump()"
-    assert found["summary"]["parameters"] == {"n_estimators": 15, "random_state": 0}
+    assert found["summary"]["parameters"] == {
+        "correction": "total",
+        "n_estimators": 15,
+        "random_state": 0,
+    }
     assert found["summary"]["gap"] == model.history_["gap"][-1]
     assert found["classes"] == list(range(11))
     order = np.argsort(-model.feature_importances_)[:4]

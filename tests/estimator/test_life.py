@@ -54,6 +54,7 @@ class Life(RuleBasedStateMachine):
             family,
             C=C,
             correction=correction,
+            subsample=1.0,
             learning_rate=1.0,
             n_estimators=rounds,
             random_state=0,

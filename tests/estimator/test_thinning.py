@@ -21,7 +21,9 @@ def vowel():
 @pytest.fixture(scope="module", params=["stagewise", "total"])
 def trained(request, vowel):
     options = (
-        {"learning_rate": 0.5, "C": 1e8} if request.param == "stagewise" else {"learning_rate": 1.0}
+        {"learning_rate": 0.5, "C": 1e8, "subsample": 1.0}
+        if request.param == "stagewise"
+        else {"learning_rate": 1.0, "C": 1e4}
     )
     clf = CWBoostClassifier(
         "tree", n_estimators=25, correction=request.param, random_state=0, **options

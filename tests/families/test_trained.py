@@ -40,7 +40,13 @@ def test_search_over_the_parameters_of_a_family(vowel):
     X, y = vowel
     tree = get_family("tree")(max_features=None, criterion="edge")
     clf = cwboost.CWBoostClassifier(
-        tree, n_estimators=15, correction="stagewise", learning_rate=0.3, random_state=0
+        tree,
+        n_estimators=15,
+        correction="stagewise",
+        C=1e4,
+        subsample=1.0,
+        learning_rate=0.3,
+        random_state=0,
     )
     search = GridSearchCV(clf, {"weak_learner__max_depth": [1, 3]}, cv=3).fit(X, y)
     assert search.best_params_ == {"weak_learner__max_depth": 3}
@@ -58,6 +64,7 @@ def test_every_family_trains_on_pendigits(weak_learner, least):
         weak_learner,
         n_estimators=60,
         correction="stagewise",
+        subsample=1.0,
         C=1e8,
         random_state=0,
         learning_rate=1.0 if weak_learner == "stump" else 0.2,

@@ -187,7 +187,13 @@ def test_the_offset_of_an_ensemble(quantile, path, staged):
 @pytest.mark.parametrize("family", BUILT_IN)
 def test_round_trip_of_the_built_in_families(path, family, correction):
     clf = CWBoostClassifier(
-        family, n_estimators=12, correction=correction, learning_rate=1.0, random_state=0
+        family,
+        n_estimators=12,
+        correction=correction,
+        C=1e4,
+        subsample=1.0,
+        learning_rate=1.0,
+        random_state=0,
     )
     clf.fit(X, Y).save(path)
     loaded = load_model(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 
+from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.calibration import LOSS_SCALE
 from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, pilot_scale
 from cwboost.estimator.held_out.sets import check_eval_sets, followed_sets, split_off
@@ -21,7 +22,7 @@ class FitsWithHeldOut:
         check_number("validation_fraction", self.validation_fraction, Real, 0.0, low_open=True)
         check_scale("probability_scale", self.probability_scale)
         watched_metric(self.early_stopping)
-        patience_for(self.n_iter_no_change, self.learning_rate)
+        patience_for(self.n_iter_no_change, chosen(self).learning_rate)
 
     def _held_out(self, problem: Problem, family, given, eval_sets):
         """Return the training examples and the scores of the others, None if there are none."""
@@ -48,7 +49,7 @@ class FitsWithHeldOut:
         watched = watched_metric(self.early_stopping)
         if watched is None:
             return None
-        patience = patience_for(self.n_iter_no_change, self.learning_rate)
+        patience = patience_for(self.n_iter_no_change, chosen(self).learning_rate)
         stopping = EarlyStopping(watched, f"valid_{watched.name}", patience)
         if state is not None:
             stopping.restore(state)
@@ -68,4 +69,4 @@ class FitsWithHeldOut:
         is_long = training.n_rounds >= FEWEST_ROUNDS
         if self.probability_scale == "auto" and is_long and not has_held_out:
             threads = self._n_threads()
-            self.probability_scale_ = pilot_scale(training, problem, float(self.C), threads)
+            self.probability_scale_ = pilot_scale(training, problem, chosen(self).C, threads)

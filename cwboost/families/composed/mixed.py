@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from cwboost.families.sealing import SealedPricer, bind_family
 
 __all__ = ["MixedFamily"]
 
+SELECTIONS = ("best", "random", "turns")
+
 
 class MixedFamily(WeakLearnerFamily):
     """Weak learners of several families in one model.
@@ -30,13 +33,15 @@ class MixedFamily(WeakLearnerFamily):
     ----------
     families : sequence of str or WeakLearnerFamily, default=("stump", "tree")
         Registered names and instances. A family may occur again with other parameters.
-    selection : {"best", "random"}, default="best"
+    selection : {"best", "random", "turns"}, default="best"
         "best": every round prices all families and takes, for each class, the learner of largest
         edge; in a tie, that of the first family. If pricing of all families is exact, so is
         pricing of the mixture, and the dual bound is a certificate over their union.
         "random": every round draws a family for each class and prices only that one.
+        "turns": every round draws one family for all classes.
     shares : sequence of float or None, default=None
-        Positive relative frequencies of the families in "random"; None draws all alike.
+        Positive relative frequencies of the families in "random" and "turns"; None draws all
+        alike.
 
     Notes
     -----
@@ -96,11 +101,14 @@ class MixedFamily(WeakLearnerFamily):
 
     def bind(self, X, context: BindContext) -> MixedPricer:
         members = self._members()
-        if self.selection not in ("best", "random"):
-            raise ValueError(f"selection must be 'best' or 'random', got {self.selection!r}")
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
         shares = self._checked_shares(len(members))
         pricers = [bind_family(member, X, context) for member in members]
-        return MixedPricer(pricers, shares if self.selection == "random" else None, context)
+        if self.selection == "best":
+            return MixedPricer(pricers, None, context)
+        make = MixedPricer if self.selection == "random" else TurnsPricer
+        return make(pricers, shares, context)
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -117,8 +125,10 @@ class MixedFamily(WeakLearnerFamily):
     def _checked_shares(self, n_members: int) -> np.ndarray:
         if self.shares is None:
             return np.full(n_members, 1 / n_members)
-        if self.selection != "random":
-            raise ValueError(f"shares applies to selection='random' only, got {self.shares!r}")
+        if self.selection == "best":
+            raise ValueError(
+                f"shares applies to selection='random' and 'turns' only, got {self.shares!r}"
+            )
         shares = np.asarray(self.shares, dtype=np.float64)
         if shares.shape != (n_members,) or not (np.isfinite(shares).all() and (shares > 0).all()):
             raise ValueError(
@@ -165,6 +175,16 @@ class MixedPricer(Pricer):
         if self._shares is not None:
             pricers = [pricers[self._random_state.choice(len(pricers), p=self._shares)]]
         return _best_of([(p, p.price_shared(weights, request), np.zeros(1, int)) for p in pricers])
+
+
+class TurnsPricer(MixedPricer):
+    """A `MixedPricer` that draws one family per round, for all targets."""
+
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        pricer = self._pricers[self._random_state.choice(len(self._pricers), p=self._shares)]
+        priced = pricer.price(weights, request)
+        learners = MixedLearners.of(pricer.family.name, priced.learners)
+        return replace(priced, learners=learners)
 
 
 def _best_of(found) -> Priced:

@@ -22,8 +22,8 @@ def main():
         for correction in ("total", "stagewise"):
             for dtype in (np.float64, np.float32):
                 model = cwboost.CWBoostClassifier(
-                    weak_learner=family, correction=correction, learning_rate=1.0, n_estimators=8,
-                    C=1e3, random_state=0, n_jobs=1,
+                    weak_learner=family, correction=correction, subsample=1.0,
+                    learning_rate=1.0, n_estimators=8, C=1e3, random_state=0, n_jobs=1,
                 ).fit(X.astype(dtype), y)  # fmt: skip
                 history = [v for k, v in model.history_.items() if "seconds" not in k]
                 found[f"{family}, {correction}, {np.dtype(dtype)}"] = hashed(
