@@ -144,7 +144,13 @@ def test_sample_weight_and_parallel_folds(vowel):
 def test_stage_wise_training_is_chosen_by_any_score(vowel):
     X, y = vowel
     template = CWBoostClassifier(
-        "stump", correction="stagewise", C=1e4, subsample=1.0, n_estimators=5, random_state=0
+        "stump",
+        learning_rate=1.0,
+        correction="stagewise",
+        C=1e4,
+        subsample=1.0,
+        n_estimators=5,
+        random_state=0,
     )
     folds = KFold(2, shuffle=True, random_state=3)
     cv = CWBoostClassifierCV(template, Cs=(10.0, 1e4), cv=folds, scoring="neg_log_loss").fit(X, y)

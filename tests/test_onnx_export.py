@@ -196,7 +196,11 @@ def test_categories_are_codes_of_the_input():
     y = (7 * X[:, 1] + X[:, 2]).astype(int) % 3
     X[::9, 1] = np.nan
     clf = CWBoostClassifier(
-        weak_learner="stump", n_estimators=9, categorical_features=[1, 2], random_state=0
+        correction="total",
+        weak_learner="stump",
+        n_estimators=9,
+        categorical_features=[1, 2],
+        random_state=0,
     ).fit(X, y)
     model = to_onnx(clf)
     rows = np.vstack([X, [0.5, 39, np.nan], [0.5, np.nan, 4]])

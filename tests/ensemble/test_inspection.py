@@ -117,7 +117,9 @@ def test_noise_gets_little(family, correction):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1000, 10))
     y = 2 * (X[:, 0] > 0) + (X[:, 1] > 0.3)
-    clf = CWBoostClassifier(family, n_estimators=15, C=1e4, correction=correction, random_state=0)
+    clf = CWBoostClassifier(
+        family, n_estimators=15, C=1e4, correction=correction, subsample=1.0, random_state=0
+    )
     assert clf.fit(X, y).feature_importances_[2:].max() < 0.02
 
 

@@ -34,7 +34,12 @@ def frame(n=N):
 
 
 def small(**parameters):
-    settings = {"weak_learner": "stump", "n_estimators": 12, "random_state": 0}
+    settings = {
+        "weak_learner": "stump",
+        "correction": "total",
+        "n_estimators": 12,
+        "random_state": 0,
+    }
     return CWBoostClassifier(**settings | parameters)
 
 

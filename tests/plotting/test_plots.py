@@ -146,7 +146,7 @@ def test_plots_of_predictions(clf):
     ax = plot_confusion(clf, X, noisy, normalize="true")
     assert [t.get_text() for t in ax.texts][-3:] == ["0.23", "0.00", "0.77"]
     many = np.arange(150) % 50
-    clf50 = CWBoostClassifier("stump", n_estimators=1).fit(X, many)
+    clf50 = CWBoostClassifier("stump", correction="total", n_estimators=1).fit(X, many)
     assert len(plot_confusion(clf50, X, many).get_xticks()) == 17
 
 

@@ -14,6 +14,7 @@ PARAMS = {
     "correction": "stagewise",
     "C": 1e12,
     "learning_rate": 0.3,
+    "subsample": 1.0,
     "n_estimators": 40,
     "random_state": 0,
 }
@@ -75,7 +76,9 @@ def test_short_and_fixed_models_have_no_pilot(vowel, monkeypatch):
     assert held.probability_scale_ != 2.0
     for value in (0.0, "loss", True):
         with pytest.raises((TypeError, ValueError), match="probability_scale must be"):
-            CWBoostClassifier(probability_scale=value).fit(X, y)
+            CWBoostClassifier(
+                weak_learner="stump", correction="total", probability_scale=value
+            ).fit(X, y)
 
 
 def test_an_interrupt_in_the_pilot_keeps_the_model(vowel, monkeypatch):

@@ -13,6 +13,7 @@ PARAMS = {
     "correction": "stagewise",
     "C": 1e8,
     "learning_rate": 1.0,
+    "subsample": 1.0,
     "n_estimators": 12,
     "random_state": 0,
 }
