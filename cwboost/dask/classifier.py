@@ -15,8 +15,10 @@ from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.stopping import watched_metric
+from cwboost.families.composed.automatic import AutoFamily
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.partitioned import PartitionedFamily
 
@@ -30,6 +32,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): the shipped
       families are.
+    - `weak_learner` "auto" has trees only.
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
@@ -100,6 +103,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def _partitioned_family(self):
         family = resolve_weak_learner(self.weak_learner)
+        if isinstance(family, AutoFamily):
+            family = family.trees()
         if not isinstance(family, PartitionedFamily):
             raise TypeError(
                 f"weak_learner {family.name!r} cannot be trained on partitions: its family does "
@@ -125,7 +130,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         reports = crew.describe(family)
         n_training = len(reports) if X_val is None else self._n_training(reports)
         own = {index: reports[index] for index in range(n_training)}
-        problem = shared_problem(own, family, float(self.C), self.class_weight, rng)
+        problem = shared_problem(own, family, chosen(self).C, self.class_weight, rng)
         check_features(
             {index: reports[index] for index in sorted(reports) if index >= n_training},
             next(report for report in own.values() if report.n_rows),
@@ -139,7 +144,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if problem.names is not None:
             self.feature_names_in_ = np.array(problem.names, dtype=object)
         master = PartitionedMaster(
-            crew, problem.masses, float(self.C), keeps_columns=not settings.stagewise
+            crew, problem.masses, chosen(self).C, keeps_columns=not settings.stagewise
         )
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
         held_out = None
@@ -165,7 +170,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         scale = LOSS_SCALE
         if n_rounds == 0:
             weights = fit.training.master.class_weights
-            ensemble = predict_prior(ensemble, weights, self.C)
+            ensemble = predict_prior(ensemble, weights, chosen(self).C)
         elif best < n_rounds:
             ensemble = ensemble.truncate(best)
         if n_rounds:

@@ -20,6 +20,8 @@ PARAMETERS = {
     "n_estimators": 5,
     "C": 100.0,
     "correction": "stagewise",
+    "learning_rate": 1.0,
+    "subsample": 1.0,
     "tol": 0.0,
 }
 

@@ -22,7 +22,8 @@ def data():
 
 
 def local(X, y, n_rounds, **settings):
-    settings = {"C": 100.0, "correction": "stagewise", "tol": 0.0, **settings}
+    settings = {"C": 100.0, "subsample": 1.0, "tol": 0.0, **settings}
+    settings = {"correction": "stagewise", "learning_rate": 1.0, **settings}
     return CWBoostClassifier(weak_learner="stump", n_estimators=n_rounds, **settings).fit(X, y)
 
 
@@ -80,7 +81,7 @@ def test_weights_of_examples_and_classes(data):
     training = train(StumpFamily(), blocks, 6, class_weight="balanced")
     classifier = CWBoostClassifier(
         weak_learner="stump", n_estimators=6, C=100.0, correction="stagewise", tol=0.0,
-        class_weight="balanced",
+        learning_rate=1.0, subsample=1.0, class_weight="balanced",
     ).fit(X, y, weight)  # fmt: skip
     assert_equal_models(training, classifier, rtol=1e-11)
 

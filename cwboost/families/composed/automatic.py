@@ -48,9 +48,13 @@ class AutoFamily(WeakLearnerFamily):
     def capabilities(self):
         return get_family("tree")().capabilities
 
+    def trees(self) -> WeakLearnerFamily:
+        """Return the family of the trees."""
+        return get_family("tree")(max_depth=self.max_depth)
+
     def bind(self, X, context: BindContext) -> Pricer:
         share = self._checked_share()
-        tree = get_family("tree")(max_depth=self.max_depth)
+        tree = self.trees()
         discriminant = get_family("projection")(kind="discriminant")
         if share == 0 or not _is_numeric(X, context):
             family = MixedFamily([tree])
