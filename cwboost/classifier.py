@@ -82,6 +82,9 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
         or polars frame that have a categorical dtype, None takes none. Categories may be text,
         numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+    monotonic_cst : array-like or dict, default=None
+        1, -1 or 0 per column: the score of the second of two classes never falls, or never rises,
+        with it. By class: an array (n_classes, n_features), or a dict of dicts by label.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
     warm_start : bool, default=False
@@ -166,6 +169,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         validation_fraction=0.1,
         n_iter_no_change="auto",
         categorical_features="from_dtype",
+        monotonic_cst=None,
         class_weight=None,
         warm_start=False,
         callbacks=None,
@@ -189,6 +193,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.callbacks = callbacks

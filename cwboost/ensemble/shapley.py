@@ -52,7 +52,8 @@ def shapley_values(
         why = "have no flat form" if trees is None else "compare sums of several features"
         raise TypeError(
             "SHAP values need learners that compare features with thresholds or category sets, "
-            f"those of type {type(learners).__name__} {why}"
+            f"those of type {type(learners).__name__} {why}: train with weak_learner='tree' or "
+            "'stump', or both"
         )
     shapley = TreeShapley(trees, coef[used], background)
     base = shapley.base

@@ -27,6 +27,7 @@ from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.input.categories import as_columns, encode, learn_categories
 from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.monotonic import read_constraints
 from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import (
@@ -159,6 +160,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
     def _bind(self, problem: Problem, family, n_targets: int, rng) -> SealedPricer:
         """The family bound to the problem, its pricing sealed."""
         names = getattr(self, "feature_names_in_", None)
+        monotonic = self._monotonic(family)
         context = BindContext(
             n_targets=n_targets,
             random_state=rng,
@@ -166,9 +168,21 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
             feature_names=None if names is None else tuple(names),
+            monotonic=None if monotonic is None else read_only(monotonic),
             **self._categorical_facts(),
         )
         return bind_family(family, problem.X, context)
+
+    def _monotonic(self, family):
+        """The monotonic constraints by class and feature, None if there are none."""
+        given = getattr(self, "monotonic_cst", None)
+        names = getattr(self, "feature_names_in_", None)
+        found = read_constraints(
+            given, self.classes_, self.n_features_in_, names, self._categories()
+        )
+        if found is not None:
+            check_capabilities(family, requires=["monotonic"])
+        return found
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""

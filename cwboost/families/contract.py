@@ -1,10 +1,8 @@
 """The contract of a weak-learner family.
 
-Boosting asks three things of its weak learners. A `WeakLearnerFamily` holds hyper-parameters and
-binds itself to a training matrix; the `Pricer` it returns finds, once per round, the best learner
-of the family for each target; the `WeakLearners` it finds are a batch of fitted learners stored as
-flat arrays. Everything else (the solver, the model file, prediction) knows only these three
-classes, not the inside of a learner.
+A `WeakLearnerFamily` holds hyper-parameters and binds itself to a training matrix; the `Pricer` it
+returns finds, once per round, the best learner of the family for each target; the `WeakLearners` it
+finds are a batch of fitted learners. All else knows only these three, not the inside of a learner.
 """
 
 from __future__ import annotations
@@ -35,15 +33,14 @@ __all__ = [
 ]
 
 API_VERSION = 1
-"""Version of this contract; it grows by one when families for the old version would break."""
+"""Version of this contract; it grows when families for the old version would break."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
     """What a family can do with its present hyper-parameters; checked before training.
 
-    Exact pricing is not among them: it may depend on the training matrix, so the pricer declares
-    it (`Pricer.exact`).
+    Exact pricing is not among them: it may depend on the data (`Pricer.exact`).
 
     Parameters
     ----------
@@ -52,16 +49,18 @@ class Capabilities:
     sparse_input : bool, default=False
         ``bind``, ``outputs`` and ``scores`` take CSR and CSC and never make them dense.
     deterministic : bool, default=True
-        The same data, parameters and generator state give the same learners, bit for bit, at any
-        number of threads.
+        The same data, parameters and generator state give the same bits at any number of threads.
     max_categories : int, default=0
         Largest number of categories of a column (`BindContext.categorical`); 0 refuses them.
+    monotonic : bool, default=False
+        `BindContext.monotonic` is kept.
     """
 
     missing_values: bool = False
     sparse_input: bool = False
     deterministic: bool = True
     max_categories: int = 0
+    monotonic: bool = False
 
     def names(self) -> list[str]:
         """Return the names of the capabilities that are declared."""
@@ -93,6 +92,8 @@ class BindContext:
         True for a column of category codes, missing and unknown ones NaN; None if there are none.
     n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
         Number of categories of each column, 0 of others; some may not occur in X.
+    monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
+        +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
     """
 
     n_targets: int
@@ -103,6 +104,7 @@ class BindContext:
     feature_names: tuple[str, ...] | None = None
     categorical: np.ndarray | None = None
     n_categories: np.ndarray | None = None
+    monotonic: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +115,9 @@ class PricingRequest:
     ----------
     rows : ndarray of shape (n_rows,), dtype int64, or None, default=None
         Ascending indices of the only examples whose weights are not zero; None if all may count.
-        The outputs of a result cover all examples nevertheless.
+        The outputs cover all examples nevertheless.
     min_edge : float, default=0.0
-        A learner whose edge is not above this does not pay. A family may return none for such a
-        target.
+        A learner whose edge is not above this does not pay: a family need not return it.
     """
 
     rows: np.ndarray | None = None
@@ -262,14 +263,13 @@ class WeakLearners(ABC):
     def feature_shares(self, n_features: int) -> sparse.csr_array:
         """Return the fraction of each learner's edge that each feature gained, for importances.
 
-        The default derives it from the flat form: from the gains of the comparisons if it has
-        them, else every comparison at depth k counts 2^-k.
+        The default derives it from the flat form (`ThresholdTrees.feature_shares`).
 
         Returns
         -------
         csr_array of shape (len(self), n_features), dtype float64
-            A row sums to at most 1. A number is negative if the feature gained less than chance,
-            and must be stored, be it 0, if the learner looks at the feature.
+            A row sums to at most 1. A number is negative if the feature gained less than chance;
+            it must be stored, be it 0, if the learner looks at the feature.
 
         Raises
         ------

@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
+from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
 from cwboost.plugins.stumps.partitioned import StumpPlan
 
 import cwboost
@@ -60,11 +61,19 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return cwboost.Capabilities(
             missing_values=True,
             sparse_input=True,
+            monotonic=True,
             max_categories=2**16,
         )
 
     def bind(self, X, context):
         n_drawn = self._n_drawn(X.shape[1])
+        if context.monotonic is not None:
+            if context.categorical is not None:
+                raise ValueError(
+                    "stumps keep monotonic constraints only without columns of categories: use "
+                    "trees, or encode the categories"
+                )
+            return MonotonicStumpPricer(X, context, n_drawn)
         if context.categorical is None:
             return StumpPricer(SortedFeatures(X, context.n_threads), context.random_state, n_drawn)
         return CategoryStumpPricer(X, context, n_drawn)

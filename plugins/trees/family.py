@@ -98,7 +98,9 @@ class TreeFamily(cwboost.WeakLearnerFamily):
     def capabilities(self):
         is_int = isinstance(self.max_bins, Integral)  # else `bind` says what is wrong
         most = min(self.max_bins, 256) - 1 if is_int else 255
-        return cwboost.Capabilities(missing_values=True, sparse_input=True, max_categories=most)
+        return cwboost.Capabilities(
+            missing_values=True, sparse_input=True, max_categories=most, monotonic=True
+        )
 
     def bind(self, X, context):
         settings = self._settings(X.shape[1])
@@ -107,7 +109,7 @@ class TreeFamily(cwboost.WeakLearnerFamily):
             X, max_bins=self.max_bins, n_threads=n_threads, n_categories=context.n_categories
         )
         grower = TreeGrower(binned, n_threads=n_threads, **settings)
-        return TreePricer(grower, binned, context.random_state)
+        return TreePricer(grower, binned, context)
 
     def _settings(self, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""
@@ -153,16 +155,17 @@ class TreePricer(cwboost.Pricer):
 
     releases_gil = True
 
-    def __init__(self, grower, binned, random_state):
+    def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
         self._grower = grower
-        self._random_state = random_state
+        self._random_state = context.random_state
+        self._monotonic = context.monotonic
 
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows)
+        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
         return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 

@@ -246,7 +246,7 @@ def test_family_is_a_scikit_learn_object():
     family = TreeFamily(max_depth=3, criterion="edge")
     copy = clone(family).set_params(max_depth=2)
     assert copy.get_params()["max_depth"] == 2 and copy.criterion == "edge"
-    names = ["missing_values", "sparse_input", "deterministic", "max_categories"]
+    names = ["missing_values", "sparse_input", "deterministic", "max_categories", "monotonic"]
     assert family.capabilities.names() == names
 
 

@@ -16,7 +16,7 @@ examples of zero weight are set aside and only follow the tree.
 """
 
 from libc.math cimport fabs, frexp, ldexp, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
@@ -174,6 +174,29 @@ cdef double chance_gain(const Settings *settings, const Node *node) noexcept nog
     return sum / 5
 
 
+cdef void fix_one_side(Tree *tree, Node *children, int8_t direction) noexcept nogil:
+    """Set the output of one side of a constrained comparison: -1 if lower, +1 if higher.
+
+    With one side all -1 or the other all +1, the outputs cannot fall across the comparison,
+    whatever grows below the free side. The side is fixed whose sign the constraint agrees with; if
+    both are right, the purer.
+    """
+    cdef Node *low = children if direction > 0 else children + 1
+    cdef Node *high = children + 1 if direction > 0 else children
+    cdef bint fix_low
+    if low.sum > 0:
+        fix_low = False
+    elif high.sum < 0:
+        fix_low = True
+    else:
+        fix_low = fabs(low.sum) * high.mass >= fabs(high.sum) * low.mass
+    low.fixed, high.fixed = fix_low, not fix_low
+    if fix_low:
+        tree.nodes[low.index].sign = -1
+    else:
+        tree.nodes[high.index].sign = 1
+
+
 cdef bint split_node(
     const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *node,
     Node *children, bint by_codes
@@ -189,6 +212,7 @@ cdef bint split_node(
         codes = category_sides(X, work, node, &node.split)
     for k in range(2):
         children[k].depth = node.depth + 1
+        children[k].fixed = False
         children[k].index = tree.n + k
         children[k].start = children[k].end = children[k].idle_start = children[k].idle_end = 0
     if by_codes and node.depth + 1 == settings.max_depth:
@@ -198,6 +222,8 @@ cdef bint split_node(
     for k in range(2):
         if not add_leaf(tree, children[k].sum, children[k].mass):
             return False
+    if work.monotonic != NULL and work.monotonic[node.split.feature] != 0:
+        fix_one_side(tree, children, work.monotonic[node.split.feature])
     parent = tree.nodes + node.index
     parent.feature = node.split.feature
     parent.threshold = threshold
@@ -334,6 +360,8 @@ cdef bint grow_tree(
     cdef Node children[2]
     work.random = seed
     work.n_frontier = 0
+    work.monotonic = tree.monotonic
+    node.fixed = False
     tree.n = 0
     memcpy(work.features, X.usable, X.n_usable * sizeof(int32_t))
     total = load_weights(X, settings, work, weights, by_codes, &node)

@@ -210,7 +210,7 @@ cdef class TreeGrower:
         for block in self.blocks or ():
             free(<void *> block)
 
-    def grow(self, weights, seeds, rows=None):
+    def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.
 
         Parameters
@@ -221,6 +221,9 @@ cdef class TreeGrower:
         rows : ndarray of shape (n_kept,), dtype int64, default=None
             Ascending indices of the only rows whose weights are not zero; None if all may count.
             The result is the same.
+        monotonic : ndarray of shape (n_trees, n_features), dtype int8, default=None
+            +1 where a tree's output must not fall with the feature, -1 where it must not rise,
+            else 0; values only, not missing ones.
 
         Returns
         -------
@@ -242,6 +245,13 @@ cdef class TreeGrower:
                 f"{weights.shape} and strides {weights.strides}")
         if seed.shape[0] != n_trees:
             raise ValueError(f"seeds: expected {n_trees} seeds, got {seed.shape[0]}")
+        cdef const int8_t[:, ::1] constraints
+        if monotonic is not None:
+            constraints = monotonic
+            if constraints.shape[0] != n_trees or constraints.shape[1] != self.binned.n_features:
+                raise ValueError(
+                    f"monotonic: expected shape ({n_trees}, {self.binned.n_features}), got "
+                    f"{monotonic.shape}")
         self._keep(rows)
         packed = np.empty((n_trees, (self.X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
@@ -252,6 +262,7 @@ cdef class TreeGrower:
         try:
             for t in range(n_trees):
                 trees[t].capacity = 64
+                trees[t].monotonic = &constraints[t, 0] if monotonic is not None else NULL
                 trees[t].nodes = <TreeNode *> malloc(64 * sizeof(TreeNode))
                 failed |= trees[t].nodes == NULL
             if not failed and n_trees > 0 and self.X.n_rows > 0:

@@ -7,7 +7,7 @@ of a node. See criteria.h for the criteria and for ties.
 """
 
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from cwboost._kernels.trees.categories cimport (
@@ -238,13 +238,30 @@ cdef void settle_ties(
                     split[0] = candidate
 
 
+cdef void drop_falling(
+    const int8_t *monotonic, const Node *node, int64_t n, cwb_split *splits
+) noexcept nogil:
+    """Drop splits that want a higher output on the side that a constraint wants lower."""
+    cdef int64_t d
+    cdef double left, right
+    for d in range(n):
+        if not splits[d].gain > -INFINITY:
+            continue
+        left = monotonic[splits[d].feature] * splits[d].left_sum
+        right = monotonic[splits[d].feature] * (node.sum - splits[d].left_sum)
+        if left > 0 and right < 0:
+            splits[d].gain = -INFINITY
+
+
 cdef void choose_split(
     const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t drawn,
-    const cwb_split *splits
+    cwb_split *splits
 ) noexcept nogil:
     """Write the best of the features' splits to node.split."""
     cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
     cdef int64_t d
+    if work.monotonic != NULL:
+        drop_falling(work.monotonic, node, drawn, splits)
     for d in range(drawn):
         best = max(best, splits[d].gain)
     if not best > tolerance:
@@ -253,13 +270,14 @@ cdef void choose_split(
         if splits[d].gain >= best - tolerance:
             node.split = splits[d]
             break
-    if settings.criterion == CWB_EDGE and not settings.random_splits:
+    if settings.criterion == CWB_EDGE and not settings.random_splits and work.monotonic == NULL:
         settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
 
 
 cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
     cdef int64_t n = node.end - node.start
     return (n >= 2 * settings.min_samples_leaf and n >= 2 and node.depth < settings.max_depth
+            and not node.fixed
             and node.mass - fabs(node.sum) > ROUNDING * node.mass)
 
 
@@ -272,7 +290,7 @@ cdef bint find_by_bounds(
     """
     cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
     cdef int64_t i, n, n_searched = 0
-    if not screen_features(X, settings, work, node, n_nodes):
+    if work.monotonic != NULL or not screen_features(X, settings, work, node, n_nodes):
         return False
     for i in range(X.n_usable):
         work.splits[i].gain = -INFINITY

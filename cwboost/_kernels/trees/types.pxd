@@ -76,6 +76,7 @@ cdef struct Node:
     # work.idle_rows[idle_start:idle_end].
     int64_t start, end, idle_start, idle_end, depth
     double sum, mass, squares
+    bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
     cwb_split split
 
@@ -104,6 +105,7 @@ cdef struct Work:
     cwb_scan scan
     Node *frontier       # nodes that may be split: a stack, or a heap by gain
     int64_t n_frontier, frontier_capacity
+    const int8_t *monotonic  # of the tree
     uint64_t random
 
 cdef struct TreeNode:
@@ -122,3 +124,4 @@ cdef struct Tree:
     int64_t n, capacity
     double edge
     double total  # edge on the weights that took part, the unit of gains
+    const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints

@@ -97,6 +97,7 @@ class MixedFamily(WeakLearnerFamily):
             sparse_input=all(member.sparse_input for member in members),
             deterministic=all(member.deterministic for member in members),
             max_categories=min(member.max_categories for member in members),
+            monotonic=all(member.monotonic for member in members),
         )
 
     def bind(self, X, context: BindContext) -> MixedPricer:

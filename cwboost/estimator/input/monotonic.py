@@ -1,0 +1,102 @@
+"""Monotonic constraints, as users write them, in the form that families read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from cwboost.estimator.input.columns import call
+
+__all__ = ["read_constraints"]
+
+
+def read_constraints(given, classes, n_features: int, names, categorical: Collection[int]):
+    """Return the constraint of each class's score on each feature.
+
+    Parameters
+    ----------
+    given : array-like, mapping or None
+        See ``monotonic_cst`` of `CWBoostClassifier`.
+    classes : ndarray of shape (n_classes,)
+    n_features : int
+    names : sequence of str or None
+        Names of the features.
+    categorical : collection of int
+        Places of the columns of categories, which cannot be constrained.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_features), dtype int8, or None
+        -1, 0 and +1; None if nothing is constrained.
+
+    Raises
+    ------
+    ValueError
+        The message names the column and what was expected.
+    """
+    if given is None:
+        return None
+    labels = classes.tolist()
+    if isinstance(given, Mapping) and any(isinstance(v, Mapping) for v in given.values()):
+        constraints = np.zeros((len(labels), n_features), dtype=np.int8)
+        for label, own in given.items():
+            if label not in labels or not isinstance(own, Mapping):
+                raise ValueError(
+                    "monotonic_cst: expected a mapping of columns per label of y, got "
+                    f"{own!r} for {label!r}"
+                )
+            constraints[labels.index(label)] = _of_columns(own, n_features, names)
+    else:
+        constraints = _of_columns(given, n_features, names)
+        if constraints.ndim == 1:
+            constraints = _of_two_classes(constraints, labels)
+    if constraints.shape != (len(labels), n_features):
+        raise ValueError(
+            f"monotonic_cst: expected shape ({n_features},) or ({len(labels)}, {n_features}), "
+            f"one row per class, got {constraints.shape}"
+        )
+    for place in sorted(categorical):
+        if constraints[:, place].any():
+            raise ValueError(
+                f"monotonic_cst: {call(place, names)} holds categories, which have no order"
+            )
+    return constraints if constraints.any() else None
+
+
+def _of_two_classes(constraints, labels) -> np.ndarray:
+    if len(labels) != 2 and constraints.any():
+        raise ValueError(
+            f"monotonic_cst: with {len(labels)} classes expected constraints for each class, "
+            "an array of shape (n_classes, n_features) or a mapping by label, since the scores of "
+            "all classes cannot mean the same; got one row"
+        )
+    rows = (-constraints, constraints) if len(labels) == 2 else (constraints,) * len(labels)
+    return np.array(rows, dtype=np.int8)
+
+
+def _of_columns(given, n_features: int, names) -> np.ndarray:
+    """Return constraints by place, from an array or from a mapping by name or place."""
+    if not isinstance(given, Mapping):
+        constraints = np.asarray(given)
+        wrong = np.argwhere(~np.isin(constraints, (-1, 0, 1)))
+        if len(wrong):
+            where, value = call(wrong[0][-1], None), constraints[tuple(wrong[0])]
+            raise ValueError(f"monotonic_cst: expected -1, 0 or 1, got {value!r} for {where}")
+        return constraints.astype(np.int8)
+    constraints = np.zeros(n_features, dtype=np.int8)
+    known = [] if names is None else [str(name) for name in names]
+    for column, value in given.items():
+        place = known.index(column) if column in known else column
+        is_place = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
+        if not is_place or not 0 <= place < n_features:
+            raise ValueError(
+                f"monotonic_cst: expected names of columns of X, or places from 0 to "
+                f"{n_features - 1}, got {column!r}"
+            )
+        if isinstance(value, bool) or value not in (-1, 0, 1):
+            raise ValueError(
+                f"monotonic_cst: expected -1, 0 or 1, got {value!r} for {call(place, names)}"
+            )
+        constraints[place] = value
+    return constraints

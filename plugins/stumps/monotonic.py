@@ -1,0 +1,94 @@
+"""Pricing of stumps under monotonic constraints."""
+
+from __future__ import annotations
+
+import numpy as np
+from cwboost.plugins.stumps.learners import StumpLearners
+from scipy import sparse
+
+import cwboost
+from cwboost.kernels import THRESHOLDS_SEARCHED, SortedFeatures, gained_fractions
+
+__all__ = ["MonotonicStumpPricer"]
+
+
+class MonotonicStumpPricer(cwboost.Pricer):
+    """Stumps on one training matrix, of which some features allow one direction only.
+
+    Features without a constraint are searched as ever. For a constrained feature, a pass over its
+    sorted values gives the edge of every threshold in the allowed direction.
+    """
+
+    def __init__(self, X, context, n_drawn):
+        self.n_samples, self._n_features = X.shape
+        self.exact = n_drawn is None
+        self._X = X
+        self._features = SortedFeatures(X, context.n_threads)
+        self._monotonic = context.monotonic
+        self._random_state = context.random_state
+        self._n_drawn = n_drawn
+        constrained = np.flatnonzero(context.monotonic.any(axis=0))
+        self._columns = {int(f): _Column(X, f) for f in constrained}
+
+    def price(self, weights, request=cwboost.PricingRequest()):
+        drawn = np.arange(self._n_features)
+        if self._n_drawn is not None:
+            drawn = np.sort(
+                self._random_state.choice(self._n_features, self._n_drawn, replace=False)
+            )
+        found = [self._best(row, cst, drawn) for row, cst in zip(weights, self._monotonic)]
+        feature, threshold, polarity, missing = zip(*found)
+        parts = {"feature": feature, "threshold": threshold}
+        parts |= {"polarity": polarity, "missing": missing}
+        blank = np.zeros(len(found), dtype=np.float32)
+        learners = StumpLearners(**parts, gain=blank, n_features=self._n_features)
+        outputs = learners.outputs(self._X)
+        edges = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
+        learners.gain = gained_fractions(weights, edges, THRESHOLDS_SEARCHED * len(drawn))
+        return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
+
+    def _best(self, row, constraints, drawn):
+        """Return feature, threshold, polarity and missing of the best stump for one target."""
+        free = drawn[constraints[drawn] == 0]
+        found = self._features.search(row[None], free)
+        best, edge = (
+            (int(found.feature[0]), found.threshold[0], found.polarity[0], found.missing[0]),
+            found.edges[0],
+        )
+        for feature in drawn[constraints[drawn] != 0].tolist():
+            direction = int(constraints[feature])
+            own, threshold, missing = self._columns[feature].best(row, direction)
+            if own > edge:
+                best, edge = (feature, threshold, direction, missing), own
+        return best
+
+
+class _Column:
+    """The sorted values of one feature."""
+
+    def __init__(self, X, feature):
+        column = X[:, [feature]]
+        column = column.toarray() if sparse.issparse(column) else np.asarray(column)
+        column = column.ravel().astype(np.float64)
+        present = np.flatnonzero(~np.isnan(column))
+        self.order = present[np.argsort(column[present], kind="stable")]
+        self.missing = np.flatnonzero(np.isnan(column))
+        values = column[self.order]
+        self.last = np.flatnonzero(values[1:] > values[:-1])  # of each block but the highest
+        low, high = values[self.last], values[self.last + 1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = low + 0.5 * (high - low)
+        # The middle, if it separates; the lower value always does.
+        self.thresholds = np.where((middle >= low) & (middle < high), middle, low)
+
+    def best(self, row, direction: int):
+        """Return the largest edge, its threshold and the output for missing values."""
+        if not len(self.last):
+            return -np.inf, 0.0, 1
+        sums = np.cumsum(row[self.order])
+        edges = direction * (sums[-1] - 2.0 * sums[self.last])
+        at = int(np.argmax(edges))
+        unknown = row[self.missing].sum()
+        # If none is missing in training, the better constant.
+        side = unknown if len(self.missing) else sums[-1]
+        return edges[at] + abs(unknown), self.thresholds[at], 1 if side >= 0 else -1

@@ -1,0 +1,106 @@
+"""Monotonic constraints, by brute force on the fitted scores, and what is refused."""
+
+import numpy as np
+import pytest
+
+from cwboost import CWBoostClassifier, get_family
+
+TREES = {
+    "trees": get_family("tree")(max_depth=4),
+    "best edge": get_family("tree")(max_depth=3, criterion="edge", max_features=None),
+    "leaves": get_family("tree")(max_leaf_nodes=6, splitter="best"),
+}
+
+
+def data(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)).round(1)
+    score = X[:, 0] - 0.7 * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(size=300)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, np.digitize(score, np.linspace(-1, 1, n_classes - 1) if n_classes > 2 else [0.0])
+
+
+def steps(clf, X, feature):
+    """Return how class scores change from each value of a feature to the next."""
+    values = np.unique(X[:, feature][~np.isnan(X[:, feature])])
+    values = np.sort(np.concatenate([values, values + 0.05]))
+    scores = []
+    for value in values:
+        moved = X[:40].copy()
+        moved[:, feature] = value
+        scores.append(clf._scores(moved))
+    return np.diff(np.array(scores), axis=0)
+
+
+@pytest.mark.parametrize("family", ["stump", *TREES.values(), ["stump", "tree"]], ids=str)
+def test_scores_of_two_classes(family):
+    X, y = data(2)
+    given = CWBoostClassifier(family, n_estimators=40, C=1e5, correction="total", random_state=0)
+    free = steps(given.fit(X, y), X, 0)
+    assert free[..., 1].min() < -1e-3  # noise alone would break it
+    clf = given.set_params(monotonic_cst=[1, -1, 0, 0]).fit(X, y)
+    for feature, sign in ((0, 1), (1, -1)):
+        change = sign * steps(clf, X, feature)
+        assert change[..., 1].min() >= -1e-12 and change[..., 0].max() <= 1e-12
+        assert np.abs(change).max() > 0.1
+    assert clf.score(X, y) > 0.7
+    assert steps(clf, X, 2)[..., 1].min() < -0.1
+
+
+@pytest.mark.parametrize("family", ["stump", TREES["trees"]], ids=str)
+def test_scores_of_some_classes_by_name(family):
+    pandas = pytest.importorskip("pandas")
+    X, y = data(3)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    clf = CWBoostClassifier(
+        family,
+        n_estimators=10,
+        C=1e4,
+        correction="total",
+        random_state=0,
+        monotonic_cst={"high": {"a": 1, "b": -1}, "low": {"a": -1}},
+    ).fit(frame, np.array(["low", "middle", "high"])[y])
+    assert clf.classes_.tolist() == ["high", "low", "middle"]
+    del clf.feature_names_in_  # arrays from here on
+    first, second = steps(clf, X, 0), steps(clf, X, 1)
+    assert first[..., 0].min() >= -1e-12 and first[..., 1].max() <= 1e-12
+    assert second[..., 0].max() <= 1e-12
+    assert first[..., 2].min() < 0 < first[..., 2].max()
+
+
+def test_stumps_are_exact_under_constraints():
+    X, y = data(2)
+    clf = CWBoostClassifier(
+        "stump", n_estimators=400, C=10, correction="total", monotonic_cst=[1, 1, 1, 1]
+    )
+    clf.fit(X, y)
+    assert clf.history_["gap"][-1] < 1e-3 * clf.history_["objective"][-1]
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ([1, 0], r"expected shape \(4,\) or \(2, 4\), one row per class, got \(2, 2\)"),
+        ([2, 0, 0, 0], "expected -1, 0 or 1, got .*2.* for column 0"),
+        ({"a": 1}, "expected names of columns of X, or places from 0 to 3, got 'a'"),
+        ({1: 5}, "expected -1, 0 or 1, got 5 for column 1"),
+        ({7: {0: 1}}, "expected a mapping of columns per label of y, got .* for 7"),
+    ],
+)
+def test_what_is_refused(given, message):
+    X, y = data(2)
+    with pytest.raises(ValueError, match=f"monotonic_cst: {message}"):
+        CWBoostClassifier("stump", n_estimators=2, monotonic_cst=given).fit(X, y)
+
+
+def test_families_classes_and_categories_that_cannot():
+    X, y = data(3)
+    with pytest.raises(ValueError, match="with 3 classes expected constraints for each class"):
+        CWBoostClassifier("stump", n_estimators=2, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    X, y = np.nan_to_num(X), y > 0
+    with pytest.raises(ValueError, match=r"'projection'.* lacks a capability: monotonic"):
+        CWBoostClassifier("projection", n_estimators=2, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    with pytest.raises(ValueError, match="column 3 holds categories, which have no order"):
+        CWBoostClassifier(
+            "tree", n_estimators=2, monotonic_cst=[0, 0, 0, 1], categorical_features=[3]
+        ).fit(X, y)
