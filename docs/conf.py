@@ -1,10 +1,14 @@
 """Settings of the documentation; ``make docs`` builds it with warnings as errors."""
 
+import os
 import sys
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+# What the cluster of the gallery says about its workers does not belong on a page.
+os.environ["DASK_LOGGING__DISTRIBUTED"] = "error"
 
 project = "cwboost"
 author = "The cwboost developers"

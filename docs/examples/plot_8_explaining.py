@@ -27,8 +27,8 @@ plot_importances(clf)
 plot_shape(clf, "petal length (cm)", X=X)
 
 # %%
-# One flower: the parts of its scores, feature by feature. With the constant they add up to the
-# scores exactly.
+# One flower, the 107th: the parts of its scores, feature by feature. With the constant they add up
+# to the scores exactly.
 flower = X.iloc[[106]]
 constant, parts = clf.explain(flower)
 print("predicted:", clf.predict(flower)[0], " true:", names[iris.target[106]])

@@ -1,0 +1,47 @@
+"""
+Training on a cluster
+=====================
+
+The same models on rows that no single machine holds.
+"""
+
+# %%
+# A "cluster" of two threads in this process stands for one of many machines. Elsewhere, give
+# ``Client`` the address of the scheduler.
+import dask.array as da
+from dask.distributed import Client
+from sklearn.model_selection import train_test_split
+
+from cwboost.dask import DaskCWBoostClassifier
+from cwboost.datasets import load_pendigits
+
+client = Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0")
+X, y = load_pendigits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+
+# %%
+# The rows lie in partitions that never leave their worker. In each round, workers send sums and
+# small tables, whose size depends on classes and features only.
+rows = da.from_array(X_train, chunks=(2100, -1))
+labels = da.from_array(y_train, chunks=2100)
+clf = DaskCWBoostClassifier(
+    weak_learner="stump", correction="stagewise", learning_rate=0.5, n_estimators=40, random_state=0
+)
+clf.fit(rows, labels)
+print(rows.numblocks[0], "partitions,", clf.n_iter_, "rounds")
+
+# %%
+# ``to_local`` gives the ordinary classifier, which needs no cluster.
+local = clf.to_local()
+print(f"test accuracy {local.score(X_test, y_test):.1%}")
+client.close()
+
+# %%
+# Everything that draws a model draws this one.
+from matplotlib import pyplot
+
+from cwboost.plotting import plot_history, plot_loss
+
+axes = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")[1]
+plot_history(local, ax=axes[0])
+plot_loss(local, X_test, y_test, ax=axes[1])
