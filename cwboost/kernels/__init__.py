@@ -1,5 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
+from cwboost._kernels.partitions.node_sums import NodeRows, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
@@ -30,6 +31,7 @@ __all__ = [
     "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
+    "NodeRows",
     "Projector",
     "SharedBins",
     "SortedFeatures",
@@ -48,5 +50,6 @@ __all__ = [
     "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
+    "tree_outputs",
     "usable_threads",
 ]

@@ -6,12 +6,15 @@ from numbers import Integral, Real
 
 import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
+from cwboost.plugins.trees.partitioned import TreePlan
 
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     TREE_CRITERIA,
     BinnedMatrix,
+    FeatureSketch,
+    SharedBins,
     TreeGrower,
     chance_deviations,
     usable_threads,
@@ -22,7 +25,7 @@ __all__ = ["TreeFamily", "TreePricer"]
 SPLITTERS = ("auto", "best", "random")
 
 
-class TreeFamily(cwboost.WeakLearnerFamily):
+class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Binary trees with leaves -1 and +1, grown greedily on binned features.
 
     The defaults are those that generalise best in stage-wise boosting with shrinkage; see the
@@ -110,6 +113,19 @@ class TreeFamily(cwboost.WeakLearnerFamily):
         )
         grower = TreeGrower(binned, n_threads=n_threads, **settings)
         return TreePricer(grower, binned, context)
+
+    def describe(self, X):
+        _check_int("max_bins", self.max_bins, 2, 256)
+        return FeatureSketch.of(X, 2 * self.max_bins)
+
+    def plan(self, descriptions, context):
+        bins = SharedBins.from_sketches(descriptions, self.max_bins)
+        settings = self._settings(bins.n_features)
+        if self.max_leaf_nodes is not None:
+            raise ValueError(f"max_leaf_nodes: None on partitions, got {self.max_leaf_nodes!r}")
+        if self.trim != "auto" and self.trim > 0:
+            raise ValueError(f"trim: expected 0 or 'auto' on partitions, got {self.trim!r}")
+        return TreePlan(bins, settings)
 
     def _settings(self, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""

@@ -6,7 +6,7 @@ from partitions import split, train
 from scipy import sparse
 
 import cwboost
-from cwboost import CWBoostClassifier, StumpFamily
+from cwboost import CWBoostClassifier, StumpFamily, TreeFamily
 from cwboost.datasets import load_vowel
 
 STUMPS = ("feature", "threshold", "polarity", "missing")
@@ -121,6 +121,29 @@ def test_an_error_names_the_partition(data, change, message):
     first, second = split(*data, 250)
     with pytest.raises(ValueError, match=message):
         train(StumpFamily(), [first, change(*second)], 1)
+
+
+@pytest.mark.parametrize("splitter", ["random", "best"])
+def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
+    X, y = data
+    family = TreeFamily(max_depth=4, splitter=splitter, min_samples_leaf=2)
+    parts = [(sparse.csr_matrix(part), labels) for part, labels in split(X, y, 100, 200)]
+    models = [
+        train(family, blocks, 6, C=1e4, n_workers=n, learning_rate=0.5).model.ensemble()
+        for n, blocks in enumerate([[data], split(X, y, 30, 300), parts], 1)
+    ]
+    for other in models[1:]:
+        for name, array in models[0].learners.arrays().items():
+            np.testing.assert_array_equal(array, other.learners.arrays()[name], err_msg=name)
+    error = np.mean(models[0].scores(X).argmax(axis=1) != y)
+    local = CWBoostClassifier(family, 6, 1e4, "stagewise", learning_rate=0.5).fit(X, y)
+    assert error <= 1 - local.score(X, y) + 0.02
+
+
+def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
+    family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
+    trees, stumps = (train(f, split(*data, 200), 5) for f in (family, StumpFamily()))
+    np.testing.assert_allclose(trees.history["objective"], stumps.history["objective"], rtol=1e-9)
 
 
 class FirstFeatureFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
