@@ -29,7 +29,7 @@ __all__ = ["FEWEST_ROUNDS", "pilot_scale"]
 FEWEST_ROUNDS = 20
 """A model of fewer rounds has no pilot: the scale of the loss suits the first rounds."""
 
-LEAST_SHARE, MOST_SHARE, LEAST_ROUNDS = 0.1, 0.3, 10
+LEAST_SHARE, MOST_SHARE, LEAST_ROUNDS = 0.07, 0.2, 10
 """Limits of the pilot's rounds, as shares of those of the model, and the least number."""
 
 ENOUGH_EXAMPLES = 5_000

@@ -30,8 +30,8 @@ def loss(clf, X, y):
     return log_loss(y, clf.predict_proba(X), labels=clf.classes_)
 
 
-@pytest.mark.parametrize("n_classes", [11, 2])
-def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classes):
+@pytest.mark.parametrize("n_classes, below", [(11, 0.6), (2, 1.05)])
+def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classes, below):
     X, X_test, y, y_test = vowel
     y, y_test = (y, y_test) if n_classes == 11 else (y % 2, y_test % 2)
     params = {**PARAMS, "n_estimators": 200}
@@ -39,7 +39,7 @@ def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classe
     given = loss(clf, X_test, y_test)
     unscaled = CWBoostClassifier(**params, probability_scale=2.0).fit(X, y)
     np.testing.assert_array_equal(clf.decision_function(X_test), unscaled.decision_function(X_test))
-    assert given < 0.97 * loss(unscaled, X_test, y_test)
+    assert given < below * loss(unscaled, X_test, y_test)
     assert given < 1.1 * loss(clf.calibrate(X_test, y_test), X_test, y_test)
 
 
