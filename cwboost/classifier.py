@@ -41,7 +41,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     weak_learner : str, WeakLearnerFamily or list of these, default="auto"
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
         "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
-    n_estimators : int, default=500
+    n_estimators : int, default=400
         Number of rounds; each adds at most one column per class.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
@@ -155,7 +155,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     def __init__(
         self,
         weak_learner="auto",
-        n_estimators=500,
+        n_estimators=400,
         C=None,
         correction="stagewise",
         max_working_sets=2,

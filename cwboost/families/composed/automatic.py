@@ -31,9 +31,9 @@ class AutoFamily(WeakLearnerFamily):
 
     Notes
     -----
-    If the training matrix has missing or infinite values, or columns of category codes, all
-    learners are trees, since directions need numbers. At prediction, an example with a missing
-    value gets the output that a discriminant has for NaN.
+    If the training matrix has missing or infinite values, or columns of category codes, or if there
+    are monotonic constraints, all learners are trees: directions need numbers and keep no order. At
+    prediction, an example with a missing value gets the output that a discriminant has for NaN.
     """
 
     name = "auto"
@@ -56,7 +56,7 @@ class AutoFamily(WeakLearnerFamily):
         share = self._checked_share()
         tree = self.trees()
         discriminant = get_family("projection")(kind="discriminant")
-        if share == 0 or not _is_numeric(X, context):
+        if share == 0 or not _suits_directions(X, context):
             family = MixedFamily([tree])
         elif share == 1:
             family = MixedFamily([discriminant])
@@ -74,8 +74,10 @@ class AutoFamily(WeakLearnerFamily):
         return float(share)
 
 
-def _is_numeric(X, context: BindContext) -> bool:
-    """Return True if all values are finite numbers, not category codes."""
+def _suits_directions(X, context: BindContext) -> bool:
+    """Return True if all values are finite numbers, no category codes, and in no required order."""
+    if context.monotonic is not None:
+        return False
     if context.categorical is not None and context.categorical.any():
         return False
     values = X.data if sparse.issparse(X) else X

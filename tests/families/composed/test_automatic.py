@@ -28,6 +28,8 @@ def test_the_data_decide_on_directions():
         assert kinds(AutoFamily(), holed) == {"tree"}
     codes = np.array([True, False, False, False])
     assert kinds(AutoFamily(), X, categorical=codes) == {"tree"}
+    ordered = np.array([[1, 0, 0, 0]], dtype=np.int8)
+    assert kinds(AutoFamily(), X, monotonic=ordered) == {"tree"}
 
 
 def test_missing_values_at_prediction_only():
