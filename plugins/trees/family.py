@@ -68,8 +68,9 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
     ones take one byte per entry, and two if the best split among all features is searched.
 
-    A column of categories is split into two subsets of the categories that the node has, the best
-    by the criterion, whatever `splitter` says; it has at most ``max_bins - 1`` categories.
+    A column of categories is split into two subsets of the categories that the node has, whatever
+    `splitter` says: the best by the criterion in the order of the categories' mean signs, which are
+    shrunk so that rare ones count less. It has at most ``max_bins - 1`` categories.
     Categories that the node does not have go where missing values go.
     """
 

@@ -2,7 +2,9 @@
  * criterion (criteria.h) is among those that take the categories in the order of sum / mass, the
  * mean sign (Breiman and others, "Classification and Regression Trees", 1984, section 4.2.2). So
  * the non-empty bins of a scan are put in this order, and the search for a threshold goes on as
- * for numbers. Categories that the node does not have go where missing values go.
+ * for numbers. The mean is shrunk by one average mass of a category, so that a category of one
+ * light example is not at an end; its sign stays, so by "edge" the best subset is still found.
+ * Categories that the node does not have go where missing values go.
  *
  * Cost: a sort of the node's categories. */
 #ifndef CWBOOST_TREE_CATEGORIES_H
@@ -30,11 +32,12 @@ static inline void cwb_order_categories(cwb_scan *scan, int counted) {
     cwb_category all[CWB_BINS];
     double sum = 0.0, mass = 0.0;
     int64_t count = 0;
+    const double average = scan->n > 0 ? scan->mass[scan->n - 1] / scan->n : 0.0;
     for (int32_t i = 0; i < scan->n; i++) {
         all[i].sum = scan->sum[i] - sum;
         all[i].mass = scan->mass[i] - mass;
         all[i].count = counted ? scan->count[i] - count : 0;
-        all[i].mean = all[i].mass > 0.0 ? all[i].sum / all[i].mass : 0.0;
+        all[i].mean = average > 0.0 ? all[i].sum / (all[i].mass + average) : 0.0;
         all[i].bin = scan->bin[i];
         sum = scan->sum[i];
         mass = scan->mass[i];
