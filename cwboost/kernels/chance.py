@@ -9,6 +9,8 @@ of k such comparisons has the largest of k draws of u. Its mean gain is what cha
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -28,8 +30,14 @@ LARGE = 1e140
 
 def chance_deviations(n_comparisons: int) -> np.ndarray:
     """Return five equally likely values of the largest of `n_comparisons` half-normal numbers."""
+    return _deviations(max(1, n_comparisons)).copy()
+
+
+@lru_cache(maxsize=64)
+def _deviations(n_comparisons: int) -> np.ndarray:
+    """Return `chance_deviations`, computed once per number: pricing asks for one every round."""
     levels = (np.arange(5) + 0.5) / 5
-    return ndtri(0.5 + 0.5 * levels ** (1.0 / max(1, n_comparisons)))
+    return ndtri(0.5 + 0.5 * levels ** (1.0 / n_comparisons))
 
 
 def gained_fractions(weights, edges, n_comparisons: int, target=None) -> np.ndarray:
@@ -83,7 +91,7 @@ def gained_fractions_of_sums(sums, squares, edges, n_comparisons: int) -> np.nda
 
 
 def _edges_by_chance(sums, roots, n_comparisons: int) -> np.ndarray:
-    deviations = chance_deviations(n_comparisons)
+    deviations = _deviations(max(1, n_comparisons))
     return sums + np.maximum(0.0, deviations[:, None] * roots - sums).mean(axis=0)
 
 
