@@ -78,12 +78,12 @@ for use, extra in [
 @pytest.mark.parametrize(
     "statement, packages, count",
     [
-        ("import cwboost", {"cwboost", "email", "pluggy"}, 25),
-        ("from cwboost import CWBoostClassifier", {"cwboost", "email", "pluggy", "sklearn"}, 190),
+        ("import cwboost", {"cwboost", "email", "pluggy"}, 20),
+        ("from cwboost import CWBoostClassifier", {"cwboost", "email", "pluggy", "sklearn"}, 100),
     ],
 )
 def test_an_import_loads_little_beyond_scikit_learn(tmp_path, statement, packages, count):
-    """Modules are counted, since their time depends on the machine."""
+    """Modules of others are counted, since their time depends on the machine."""
     program = f"""
 import sys, sklearn
 before = set(sys.modules)
@@ -92,4 +92,4 @@ print(*set(sys.modules) - before)
 """
     loaded = run(program, tmp_path).split()
     assert {name.partition(".")[0] for name in loaded} <= packages
-    assert len(loaded) <= count
+    assert sum(not name.startswith("cwboost") for name in loaded) <= count
