@@ -22,7 +22,7 @@ SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-aarch64 fuzz faults bench dashboard compare docs linkcheck lint format clean FORCE
+.PHONY: help demo test test-fast test-aarch64 fuzz faults sanitize bench dashboard compare docs linkcheck lint format clean FORCE
 
 help:
 	@echo 'make demo          train on the bundled data, print a table, write a figure'
@@ -31,6 +31,7 @@ help:
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
 	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   load mutated model files of every family'
 	@echo 'make faults [STEP=N]   let every Nth allocation fail, interrupt at every Nth line of a fit'
+	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
 	@echo 'make lint          ruff, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
@@ -93,6 +94,10 @@ STEP ?= 1
 faults: $(STAMPS)/test
 	$(BIN)/python tests/support/failing_memory.py $(STEP)
 	$(BIN)/python tests/support/every_line.py $(STEP)
+
+# A copy of the tree is built with the sanitizers; the environment lends the other packages.
+sanitize: $(STAMPS)/test
+	sh tools/sanitize.sh $(BIN)/python $(ARGS)
 
 lint: $(STAMPS)/lint
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 Environment:
     CWBOOST_CYTHON_DEBUG=1   bounds checks and friends on (slow; for development and one CI pass)
     CWBOOST_NO_OPENMP=1      build without OpenMP even where the compiler has it
+    CWBOOST_SANITIZE=LIST    build with -fsanitize=LIST, e.g. "address,undefined"
     CWBOOST_ANNOTATE=1       write Cython's annotated HTML beside the generated C
     CC, CFLAGS, LDFLAGS      the compiler and flags of its own, such as where OpenMP is on macOS
 
@@ -23,6 +24,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = sorted(Path("cwboost/_kernels").rglob("*.pyx"))
+SANITIZE = os.environ.get("CWBOOST_SANITIZE")
 DEBUG = os.environ.get("CWBOOST_CYTHON_DEBUG", "0") == "1"
 WINDOWS = sys.platform == "win32"
 DIRECTIVES = {
@@ -91,6 +93,11 @@ def extensions():
     compile_omp, link_omp = openmp_flags()
     # -ffp-contract=off: the same sums on every processor, whichever vector width is dispatched.
     flags = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
+    if SANITIZE:
+        # Checks make the code long: -O3 would take several times as long to compile.
+        sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=undefined"]
+        flags = [*flags, "-O1", "-g1", "-fno-omit-frame-pointer", *sanitize]
+        link_omp = [*link_omp, *sanitize]
     return [
         Extension(
             ".".join(path.with_suffix("").parts),

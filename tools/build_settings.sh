@@ -7,6 +7,7 @@ file=$1
 settings=$(
     echo "CC=${CC:-} CFLAGS=${CFLAGS:-} LDFLAGS=${LDFLAGS:-}"
     echo "debug=${CWBOOST_CYTHON_DEBUG:-0} no_openmp=${CWBOOST_NO_OPENMP:-0}"
+    echo "sanitize=${CWBOOST_SANITIZE:-}"
     cksum setup.py
 )
 if [ ! -f "$file" ] || [ "$(cat "$file")" != "$settings" ]; then

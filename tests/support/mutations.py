@@ -53,6 +53,22 @@ def mutate_header(rng, header):
         holder[key] = copy.deepcopy(rng.choice(WEIRD))
 
 
+def every_field(rng, header):
+    """Return every (place of a field of the header, value to put there), in random order."""
+    places = range(len(nodes_of(header, [])))
+    pairs = [(place, value) for place in places for value in WEIRD]
+    rng.shuffle(pairs)
+    return pairs
+
+
+def write_field(path, header, arrays, place, value):
+    """Write a model file with another value in a field of the header, with valid checksums."""
+    header = copy.deepcopy(header)
+    holder, key = nodes_of(header, [])[place]
+    holder[key] = copy.deepcopy(value)
+    container.write(path, header, arrays)
+
+
 def mutate_array(rng, arrays):
     name = rng.choice(sorted(arrays))
     array, kind = arrays[name], rng.randrange(6)

@@ -273,7 +273,7 @@ cdef void evaluate_block(
         for t in range(first, last):
             for i in range(votes.indptr[t], votes.indptr[t + 1]):
                 kernels.add_set(work.sets[t - first], votes.data[i],
-                                work.scores + votes.indices[i] * CWB_BLOCK)
+                                work.scores + <int64_t> votes.indices[i] * CWB_BLOCK)
         if votes.outputs != NULL:
             cwb_write_outputs(work.sets, last - first, n_rows,
                               votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
@@ -302,8 +302,7 @@ cdef void fill_sparse(
     const int32_t[::1] column_of, int64_t first, int64_t n_rows, bint clear
 ) noexcept nogil:
     """Do the same from CSR rows; with `clear`, set their entries to zero again."""
-    cdef int64_t i, row
-    cdef int32_t u
+    cdef int64_t i, row, u
     for row in range(n_rows):
         for i in range(starts[first + row], starts[first + row + 1]):
             u = column_of[columns[i]]
