@@ -103,7 +103,8 @@ static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t 
         if (n_inner == 0) {
             if (trees->constant[t]) set = ~set;
         } else if (trees->walk[t] || n_rows < 8) {
-            for (int64_t row = 0; row < n_rows; row++) set |= CWB_NAME(walk)(trees, tree, x + row) << row;
+            for (int64_t row = 0; row < n_rows; row++)
+                set |= CWB_NAME(walk)(trees, tree, x + row) << row;
         } else {
             set = CWB_NAME(tree_set)(trees, tree, n_inner, x, reach);
         }

@@ -57,7 +57,8 @@ static inline void cwb_order_categories(cwb_scan *scan, int counted) {
 /* Write the bins that go right at a split that was found in an ordered scan. */
 static inline void cwb_set_of_split(const cwb_scan *scan, cwb_split *split) {
     int right = 0;
-    for (int word = 0; word < 4; word++) split->right[word] = split->missing_right ? ~UINT64_C(0) : 0;
+    for (int word = 0; word < 4; word++)
+        split->right[word] = split->missing_right ? ~UINT64_C(0) : 0;
     for (int32_t i = 0; i < scan->n; i++) {
         const uint64_t bit = UINT64_C(1) << (scan->bin[i] & 63);
         if (right) {
