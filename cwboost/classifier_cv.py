@@ -14,9 +14,13 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from cwboost.classifier import CWBoostClassifier
+from cwboost.estimator.defaults import chosen
 from cwboost.estimator.parameters import check_number
 
 __all__ = ["CWBoostClassifierCV"]
+
+DEFAULT_CS = {"total": (1e2, 1e3, 1e4, 1e5), "stagewise": (1e4, 1e8, 1e12)}
+"""Values of C to choose from, by correction, if none are given."""
 
 
 class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
@@ -36,8 +40,9 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     estimator : CWBoostClassifier or None, default=None
         Provides all parameters except C; ``early_stopping`` must be False if ``correction`` is
         "total". None uses the defaults.
-    Cs : array-like of float, default=(1e2, 1e3, 1e4, 1e5)
-        Values of C, > 0; the order does not matter.
+    Cs : array-like of float or None, default=None
+        Values of C, > 0; the order does not matter. None is 1e2, 1e3, 1e4 and 1e5 with total
+        correction; in stage-wise training 1e4, 1e8 and 1e12, the last of which is the default.
     rounds_per_C : int or "auto", default="auto"
         Number of rounds that each further C adds; "auto" is a tenth of the estimator's
         ``n_estimators``. With more rounds, scores of larger C are closer to those of separate fits.
@@ -68,7 +73,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         estimator=None,
-        Cs=(1e2, 1e3, 1e4, 1e5),
+        Cs=None,
         rounds_per_C="auto",
         cv=5,
         n_jobs=None,
@@ -98,7 +103,9 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         template = self._template()
         if template.early_stopping and template.correction == "total":
             raise ValueError("estimator must have early_stopping=False for a path over C")
-        Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
+        chosen(template)  # checks the correction
+        given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
+        Cs = np.unique(np.asarray(given, dtype=np.float64))
         if Cs.ndim != 1 or len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
             raise ValueError(f"Cs must hold positive finite numbers, got {self.Cs!r}")
         rounds = self.rounds_per_C

@@ -176,6 +176,15 @@ def test_the_chosen_C_is_saved(vowel, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), cv.predict(X))
 
 
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+def test_the_values_of_C_fit_the_correction(vowel, correction):
+    template = CWBoostClassifier("stump", n_estimators=4, correction=correction, random_state=0)
+    cv = CWBoostClassifierCV(template, cv=2).fit(*vowel)
+    wanted = {"total": [1e2, 1e3, 1e4, 1e5], "stagewise": [1e4, 1e8, 1e12]}
+    np.testing.assert_array_equal(cv.Cs_, wanted[correction])
+    assert cv.best_estimator_.C == cv.C_
+
+
 @pytest.mark.parametrize(
     "params, error, message",
     [
@@ -184,6 +193,11 @@ def test_the_chosen_C_is_saved(vowel, tmp_path):
         ({"Cs": (np.nan,)}, ValueError, "Cs must hold positive finite"),
         ({"rounds_per_C": 0}, ValueError, "rounds_per_C must be"),
         ({"rounds_per_C": 2.5}, TypeError, "rounds_per_C must be an integer"),
+        (
+            {"estimator": CWBoostClassifier("stump", correction="partial")},
+            ValueError,
+            "correction must be one of",
+        ),
         ({"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
         ({"scoring": "gini"}, ValueError, "'scoring' parameter"),
         (
