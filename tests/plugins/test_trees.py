@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily, TreeLearners
 from sklearn.base import clone
-from slow_trees import evaluate, nested
+from slow_trees import criterion_value, evaluate, nested
 
 from cwboost import BindContext, Priced, unpack_outputs
 
@@ -268,3 +268,31 @@ def test_binned_memory_of_sparse_data_is_proportional_to_its_entries():
     tracemalloc.stop()
     assert np.array_equal(outputs, unpack_outputs(priced.outputs, n))
     assert peak < 40e6
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
+    """By the sums of the weights in each node of the tree."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 5))
+    weights = X[:, 0] - X[:, 1] * X[:, 2] + rng.normal(size=400)
+    settings = {"max_depth": 6, "trim": 0.0, "criterion": criterion, "splitter": "best"}
+    sizes = []
+    for least, gain in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.02), (0.1, 0.02)):
+        family = TreeFamily(**settings, max_features=None, min_weight_split=least, min_gain=gain)
+        context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
+        trees = family.bind(X, context).price(weights[None]).learners
+        rows, mass = {0: np.arange(400)}, np.abs(weights).sum()
+        for node in np.flatnonzero(trees.feature >= 0):
+            here, left = rows[node], trees.left[node]
+            assert np.abs(weights[here]).sum() >= least * mass
+            right = X[here, trees.feature[node]] > trees.threshold[node]
+            rows[left], rows[left + 1] = here[~right], here[right]
+            parts = here, rows[left], rows[left + 1]
+            before, low, high = (criterion_value(criterion, weights[part]) for part in parts)
+            assert low + high - before > gain * mass - 1e-9
+        sizes.append(len(trees.feature))
+    assert sizes[0] > max(sizes[1:]) and min(sizes) >= 3
+    for name in ("min_weight_split", "min_gain"):
+        with pytest.raises(ValueError, match=name):
+            TreeFamily(**{name: 1.0}).bind(X, context)

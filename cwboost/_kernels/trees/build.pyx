@@ -365,7 +365,7 @@ cdef bint grow_tree(
     tree.n = 0
     memcpy(work.features, X.usable, X.n_usable * sizeof(int32_t))
     total = load_weights(X, settings, work, weights, by_codes, &node)
-    tree.total = fabs(node.sum)
+    tree.total, work.root_mass = fabs(node.sum), node.mass
     find_splits(X, settings, work, &node, 1)
     if not add_leaf(tree, node.sum, node.mass) or not push(work, &node, best_first):
         return False

@@ -56,6 +56,9 @@ cdef class TreeGrower:
     max_depth, max_leaves, min_samples_leaf, max_features : int
         max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
         max_features counts features that vary in the node.
+    min_weight, min_gain : float
+        Least mass of a node that is split, and least gain of a split, as fractions of the mass of
+        the root.
     chance : memoryview of shape (5,), dtype float64
         Deviations of the best comparison without association (`cwboost.kernels.chance`).
     n_threads : int
@@ -70,7 +73,8 @@ cdef class TreeGrower:
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
                   int64_t max_depth, int64_t max_leaves, int64_t min_samples_leaf,
-                  int64_t max_features, const double[::1] chance, int n_threads):
+                  int64_t max_features, const double[::1] chance, int n_threads,
+                  double min_weight=0, double min_gain=0):
         cdef int k
         self.work = NULL
         self.blocks = []
@@ -80,6 +84,8 @@ cdef class TreeGrower:
         self.settings.criterion = criterion
         self.settings.random_splits = random_splits
         self.settings.trim = trim
+        self.settings.min_weight = min_weight
+        self.settings.min_gain = min_gain
         self.settings.max_depth = max_depth
         self.settings.max_leaves = max_leaves
         self.settings.min_samples_leaf = min_samples_leaf

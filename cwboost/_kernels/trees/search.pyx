@@ -264,7 +264,7 @@ cdef void choose_split(
         drop_falling(work.monotonic, node, drawn, splits)
     for d in range(drawn):
         best = max(best, splits[d].gain)
-    if not best > tolerance:
+    if not best > max(tolerance, settings.min_gain * work.root_mass):
         return
     for d in range(drawn):
         if splits[d].gain >= best - tolerance:
@@ -274,10 +274,12 @@ cdef void choose_split(
         settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
 
 
-cdef inline bint may_split(const Settings *settings, Node *node) noexcept nogil:
+cdef inline bint may_split(
+    const Settings *settings, const Work *work, const Node *node
+) noexcept nogil:
     cdef int64_t n = node.end - node.start
     return (n >= 2 * settings.min_samples_leaf and n >= 2 and node.depth < settings.max_depth
-            and not node.fixed
+            and not node.fixed and node.mass >= settings.min_weight * work.root_mass
             and node.mass - fabs(node.sum) > ROUNDING * node.mass)
 
 
@@ -332,7 +334,7 @@ cdef void find_splits(
     cdef bint all_features = settings.max_features >= X.n_usable
     for k in range(n_nodes):
         nodes[k].split.gain = -INFINITY
-        waiting[k] = may_split(settings, nodes + k)
+        waiting[k] = may_split(settings, work, nodes + k)
         if waiting[k] and all_features and not settings.random_splits:
             waiting[k] = not find_by_bounds(X, settings, work, nodes + k, n_nodes)
     if all_features and n_nodes == 2 and waiting[0] and waiting[1]:

@@ -59,7 +59,7 @@ cdef struct Matrix:
 
 cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features
-    double trim
+    double trim, min_weight, min_gain  # the last two as fractions of the root's mass
     double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
     bint random_splits
@@ -106,6 +106,7 @@ cdef struct Work:
     Node *frontier       # nodes that may be split: a stack, or a heap by gain
     int64_t n_frontier, frontier_capacity
     const int8_t *monotonic  # of the tree
+    double root_mass
     uint64_t random
 
 cdef struct TreeNode:
