@@ -36,7 +36,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
-    - `sampling` must be "uniform".
+    - `sampling` must be "uniform" and `monotonic_cst` None.
     - `probability_scale` "auto" is fitted on held-out examples if there are any, else it is 2.
     - `categorical_features` has no effect: columns of categories are refused.
     - `n_jobs` has no effect: workers use their threads.
@@ -87,6 +87,10 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             if settings.sampling != "uniform":
                 raise ValueError(
                     f"sampling must be 'uniform' on partitions, got {settings.sampling!r}"
+                )
+            if self.monotonic_cst is not None:
+                raise ValueError(
+                    f"monotonic_cst must be None on partitions, got {self.monotonic_cst!r}"
                 )
             family = self._partitioned_family()
             tasks = self._tasks(X, y, sample_weight, X_val, y_val)

@@ -130,3 +130,9 @@ def test_a_partition_that_raises_is_named(client):
     with pytest.raises(OSError, match="no such file") as caught:
         DaskCWBoostClassifier(**PARAMETERS).fit(broken, da.from_array(Y, chunks=200))
     assert any("source of partition" in note for note in getattr(caught.value, "__notes__", []))
+
+
+def test_constraints_are_refused():
+    model = DaskCWBoostClassifier("tree", monotonic_cst=[1, 0])
+    with pytest.raises(ValueError, match="monotonic_cst must be None on partitions"):
+        model.fit(None, None)

@@ -207,3 +207,9 @@ def test_a_family_of_a_third_party_trains_on_partitions(data):
     assert one.n_rounds > 0
     np.testing.assert_allclose(many.history["objective"], one.history["objective"], rtol=0.1)
     assert many.history["objective"][-1] < many.history["objective"][0]
+
+
+@pytest.mark.parametrize("name", ["min_weight_split", "min_gain"])
+def test_trees_refuse_what_partitions_do_not_smooth(data, name):
+    with pytest.raises(ValueError, match=f"{name}: expected 0 on partitions"):
+        train(TreeFamily(**{name: 0.1}), split(*data, 250), 1)
