@@ -8,6 +8,7 @@ import numpy as np
 
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.export_rules import rule_of
+from cwboost.support.extras import extra
 
 __all__ = ["ExplainedModel"]
 
@@ -145,10 +146,8 @@ class ExplainedModel:
         ImportError
             Without pandas.
         """
-        try:
+        with extra("frames", "to_frame needs pandas"):
             import pandas
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
         return pandas.DataFrame(self._node_rows(n_estimators), columns=list(tables.COLUMNS))
 
     def to_json(self, n_estimators=None) -> str:
@@ -191,10 +190,8 @@ class ExplainedModel:
         pandas.DataFrame
             Columns ``class``, ``coef``, ``edge``, ``round`` and ``votes +1 if``.
         """
-        try:
+        with extra("frames", "strongest needs pandas"):
             import pandas
-        except ImportError as error:
-            raise ImportError("strongest needs pandas: pip install pandas") from error
         labels = self.classes_ if label is None else [label]
         names = self._feature_names()
         rows = [

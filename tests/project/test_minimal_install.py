@@ -62,6 +62,7 @@ for use, extra in [
     (lambda: fetch("USPS", "."), "fetch"),
     (lambda: plotting.plot_history(clf), "plot"),
     (lambda: to_onnx(clf), "onnx"),
+    (lambda: clf.to_frame(), "frames"),
     (lambda: read_grey("a.png", 4), "images"),
     (lambda: _hog(None, None, None), "images"),
 ]:
