@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -25,31 +26,30 @@ def collections():
     return da.from_array(X, chunks=(200, 10)), da.from_array(y, chunks=200)
 
 
-def model_bits(collections, n_rounds, n_workers, kills=0, patience=None):
-    """Return the arrays of a model trained on a cluster whose workers are killed now and then."""
-    options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
-        killed, over = [], threading.Event()
+def model_bits(collections, n_rounds):
+    """Return the arrays of a model trained on the present cluster."""
+    model = DaskCWBoostClassifier(
+        weak_learner="stump", n_estimators=n_rounds, correction="stagewise", tol=0.0, random_state=0
+    )
+    return model.fit(*collections).ensemble_.arrays()
 
-        def kill():
-            while len(killed) < kills and not over.wait(random.uniform(0.3, 1.0)):
-                workers = client.scheduler_info(n_workers=-1)["workers"]
-                if len(workers) == n_workers:  # the nanny gives up a worker that dies at its start
-                    (pid,) = client.run(os.getpid, workers=[random.choice(list(workers))]).values()
-                    os.kill(pid, signal.SIGKILL)
-                    killed.append(pid)
 
-        thread = threading.Thread(target=kill)
-        thread.start()
-        model = DaskCWBoostClassifier(
-            weak_learner="stump", n_estimators=n_rounds, correction="stagewise", tol=0.0
-        )
-        try:
-            model.fit(*collections)
-        finally:
-            over.set()
-            thread.join()
-    return model.ensemble_.arrays(), len(killed)
+class Killer(threading.Thread):
+    """Kills a worker of a cluster now and then, with a pause until its successor has come."""
+
+    def __init__(self, client, n_workers, most):
+        super().__init__()
+        self.client, self.n_workers, self.most = client, n_workers, most
+        self.n_killed, self.over = 0, threading.Event()
+
+    def run(self):
+        while self.n_killed < self.most and not self.over.wait(random.uniform(0.3, 1.0)):
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            if len(workers) == self.n_workers:  # a nanny gives up a worker that dies at its start
+                chosen = random.choice(list(workers))
+                (pid,) = self.client.run(os.getpid, workers=[chosen]).values()
+                os.kill(pid, signal.SIGKILL)
+                self.n_killed += 1
 
 
 def assert_same_bits(one, other):
@@ -58,14 +58,22 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
-def test_one_two_and_four_workers_give_the_same_bits(collections):
-    models = [model_bits(collections, 10, n)[0] for n in (1, 2, 4)]
-    assert_same_bits(models[0], models[1])
-    assert_same_bits(models[0], models[2])
-
-
-def test_killed_workers_do_not_change_the_model(collections):
-    calm, _ = model_bits(collections, 120, 2)
-    disturbed, n_killed = model_bits(collections, 120, 2, kills=3)
-    assert n_killed
+def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
+    options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        calm = model_bits(collections, 40)
+        cluster.scale(2)
+        while len(client.scheduler_info(n_workers=-1)["workers"]) > 2:
+            time.sleep(0.1)
+        killer = Killer(client, 2, most=3)
+        killer.start()
+        disturbed = model_bits(collections, 40)
+        killer.over.set()
+        killer.join()
+        cluster.scale(1)
+        while len(client.scheduler_info(n_workers=-1)["workers"]) > 1:
+            time.sleep(0.1)
+        alone = model_bits(collections, 40)
+    assert killer.n_killed
     assert_same_bits(calm, disturbed)
+    assert_same_bits(calm, alone)

@@ -123,6 +123,24 @@ def test_an_error_names_the_partition(data, change, message):
         train(StumpFamily(), [first, change(*second)], 1)
 
 
+def test_the_bytes_of_a_round_follow_the_formula(data):
+    """docs/scaling.md: what travels in a round of stumps, with 64 partitions on 8 workers."""
+    X, y = np.vstack([data[0]] * 3), np.tile(data[1], 3)
+    blocks, n_workers, n_rounds = split(X, y, *[23] * 63), 8, 6
+    before = train(StumpFamily(), blocks, 0, C=1e4, n_workers=n_workers).crew
+    training = train(StumpFamily(), blocks, n_rounds, C=1e4, n_workers=n_workers)
+    K, codes = len(training.problem.masses), training.problem.setup.plan.bins.code_starts[-1]
+    assert training.n_rounds == n_rounds
+    sums = n_workers * 8 * K * (codes + 2)
+    tables = len(blocks) * (32 * K * K + 8 * K + 24)
+    received = (training.crew.received - before.received) / n_rounds
+    # Beyond the numbers, pickles have headers: at most 700 bytes per worker and 50 per column.
+    headers = n_workers * 700 + len(blocks) * (300 + 50 * K)
+    assert sums + tables <= received <= sums + tables + headers
+    sent = (training.crew.sent - before.sent) / n_rounds
+    assert sent <= n_workers * (16 * K + 30 * K + 2500)
+
+
 @pytest.mark.parametrize("splitter", ["random", "best"])
 def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
     X, y = data
