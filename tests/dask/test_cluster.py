@@ -61,19 +61,19 @@ def assert_same_bits(one, other):
 def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
     options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        calm = model_bits(collections, 40)
+        calm = model_bits(collections, 25)
         cluster.scale(2)
         while len(client.scheduler_info(n_workers=-1)["workers"]) > 2:
             time.sleep(0.1)
         killer = Killer(client, 2, most=3)
         killer.start()
-        disturbed = model_bits(collections, 40)
+        disturbed = model_bits(collections, 25)
         killer.over.set()
         killer.join()
         cluster.scale(1)
         while len(client.scheduler_info(n_workers=-1)["workers"]) > 1:
             time.sleep(0.1)
-        alone = model_bits(collections, 40)
+        alone = model_bits(collections, 25)
     assert killer.n_killed
     assert_same_bits(calm, disturbed)
     assert_same_bits(calm, alone)
