@@ -59,7 +59,8 @@ def check_indices(const index_t[::1] indptr, const index_t[::1] indices, int64_t
         while start < n:
             end = min(start + BLOCK, n)
             outside |= any_outside(&indices[start], end - start, n_minor)
-            falls += count_falls(&indices[max(start, 1)], end - max(start, 1))
+            if end > 1:  # the first entry of all has none before it
+                falls += count_falls(&indices[max(start, 1)], end - max(start, 1))
             start = end
         # The rest are falls within a line.
         for line in range(1, indptr.shape[0] - 1):
