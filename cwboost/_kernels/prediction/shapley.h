@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
     const cwb_shapley_node *nodes; /* n_nodes, the root first, its entry unused */
-    const cwb_shapley_step *steps;  /* n_points rows of n_nodes */
+    const cwb_shapley_step *steps; /* n_points rows of n_nodes */
     int64_t n_nodes, n_points;
 } cwb_shapley_tree;
 

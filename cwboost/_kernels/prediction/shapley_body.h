@@ -25,8 +25,8 @@ static void CWB_NAME(shapley_tree)(const cwb_shapley_tree *tree, const uint8_t *
                 cwb_pick(cwb_mask_of(known[v]), cwb_splat(steps[v].both), unknown);
             const cwb_doubles product = cwb_mul(cwb_load(products + 8 * node->parent), factor);
             cwb_store(products + 8 * v, product);
-            cwb_store(sums + 8 * v, node->sign ? cwb_mul(product, cwb_splat((double)node->sign))
-                                               : cwb_zero());
+            cwb_store(sums + 8 * v,
+                      node->sign ? cwb_mul(product, cwb_splat((double)node->sign)) : cwb_zero());
         }
         cwb_store(sums, cwb_zero());
         for (int64_t v = n - 1; v > 0; v--) {

@@ -19,8 +19,7 @@ typedef struct {
 } cwb_coded;
 
 typedef struct {
-    void (*node_sums)(const double *weights, int64_t n, double *sum, double *mass,
-                      double *squares);
+    void (*node_sums)(const double *weights, int64_t n, double *sum, double *mass, double *squares);
     void (*largest_and_sum)(const double *weights, int64_t n, double *largest, double *sum);
     void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
                              int64_t n_rows, void *reach, uint8_t *positive);
