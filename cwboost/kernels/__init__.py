@@ -11,7 +11,6 @@ from cwboost.kernels.chance import (
     THRESHOLDS_SEARCHED,
     chance_deviations,
     gained_fractions,
-    gained_fractions_of_sums,
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
@@ -44,7 +43,6 @@ __all__ = [
     "canonical_csr",
     "chance_deviations",
     "gained_fractions",
-    "gained_fractions_of_sums",
     "orthonormal_rows",
     "readable",
     "ridge_solve",

@@ -33,6 +33,9 @@ class FoundStumps:
         absolute values.
     outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
         Outputs on the training matrix, packed as by `cwboost.pack_outputs`.
+    sums, norms : ndarray of shape (n_targets,), dtype float64
+        Sum of the weights of each target, and the root of the sum of their squares, whatever stump
+        was found. See `cwboost.kernels.gained_fractions`.
     """
 
     feature: np.ndarray
@@ -41,6 +44,8 @@ class FoundStumps:
     missing: np.ndarray
     edges: np.ndarray
     outputs: np.ndarray
+    sums: np.ndarray
+    norms: np.ndarray
 
 
 class SortedFeatures:

@@ -113,24 +113,24 @@ class StumpPricer(cwboost.Pricer):
 
     def price(self, weights, request=cwboost.PricingRequest()):
         found = self._features.search(weights, self._draw(), request.rows)
-        return self._priced(found, weights)
+        return self._priced(found)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search_shared(weights, self._draw()), weights)
+        return self._priced(self._features.search_shared(weights, self._draw()))
 
     def _draw(self):
         if self._n_drawn is None:
             return None
         return self._random_state.choice(self._features.n_features, self._n_drawn, replace=False)
 
-    def _priced(self, found, weights):
+    def _priced(self, found):
         n_searched = self._features.n_features if self._n_drawn is None else self._n_drawn
         learners = StumpLearners(
             feature=found.feature,
             threshold=found.threshold,
             polarity=found.polarity,
             missing=found.missing,
-            gain=gained_fractions(weights, found.edges, THRESHOLDS_SEARCHED * n_searched),
+            gain=_gains(found, n_searched),
             n_features=self._features.n_features,
         )
         return cwboost.Priced(learners, found.outputs, found.edges)
@@ -172,7 +172,7 @@ class CategoryStumpPricer(cwboost.Pricer):
             threshold=found.threshold,
             polarity=found.polarity,
             missing=found.missing,
-            gain=gained_fractions(weights, found.edges, THRESHOLDS_SEARCHED * len(drawn)),
+            gain=_gains(found, len(drawn)),
             n_features=self._n_features,
         )
         if not np.isin(self._categories.features, drawn).any():
@@ -196,3 +196,8 @@ class CategoryStumpPricer(cwboost.Pricer):
             n_features=self._n_features,
             category_sets=found.sets,
         )
+
+
+def _gains(found, n_searched):
+    n_comparisons = THRESHOLDS_SEARCHED * n_searched
+    return gained_fractions(found.edges, found.sums, found.norms, n_comparisons)

@@ -37,18 +37,21 @@ class MonotonicStumpPricer(cwboost.Pricer):
                 self._random_state.choice(self._n_features, self._n_drawn, replace=False)
             )
         found = [self._best(row, cst, drawn) for row, cst in zip(weights, self._monotonic)]
-        feature, threshold, polarity, missing = zip(*found)
+        feature, threshold, polarity, missing, sums, norms = zip(*found)
         parts = {"feature": feature, "threshold": threshold}
         parts |= {"polarity": polarity, "missing": missing}
         blank = np.zeros(len(found), dtype=np.float32)
         learners = StumpLearners(**parts, gain=blank, n_features=self._n_features)
         outputs = learners.outputs(self._X)
         edges = np.einsum("ti,it->t", weights, outputs.astype(np.float64))
-        learners.gain = gained_fractions(weights, edges, THRESHOLDS_SEARCHED * len(drawn))
+        learners.gain = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * len(drawn))
         return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
 
     def _best(self, row, constraints, drawn):
-        """Return feature, threshold, polarity and missing of the best stump for one target."""
+        """Return feature, threshold, polarity and missing of the best stump for one target.
+
+        The sum of its weights and their norm follow.
+        """
         free = drawn[constraints[drawn] == 0]
         found = self._features.search(row[None], free)
         best, edge = (
@@ -60,7 +63,7 @@ class MonotonicStumpPricer(cwboost.Pricer):
             own, threshold, missing = self._columns[feature].best(row, direction)
             if own > edge:
                 best, edge = (feature, threshold, direction, missing), own
-        return best
+        return *best, found.sums[0], found.norms[0]
 
 
 class _Column:

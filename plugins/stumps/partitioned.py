@@ -10,7 +10,7 @@ from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     BinnedPartition,
     SharedBins,
-    gained_fractions_of_sums,
+    gained_fractions,
 )
 
 __all__ = ["BinnedStumps", "StumpPlan", "best_stumps"]
@@ -47,7 +47,8 @@ class StumpPlan(cwboost.PricingPlan):
         threshold[split] = self.bins.thresholds(feature[split], place[split])
         threshold[split[place[split] == self.bins.n_bins[feature[split]]]] = np.inf
         n_searched = THRESHOLDS_SEARCHED * (n_features if drawn is None else len(drawn))
-        gain = gained_fractions_of_sums(totals, squares * 2.0**52, edges, n_searched)
+        norms = np.sqrt(squares) * 2.0**26
+        gain = gained_fractions(edges, totals, norms, n_searched)
         learners = StumpLearners(
             feature=feature.astype(np.int32),
             threshold=threshold,

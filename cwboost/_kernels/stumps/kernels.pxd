@@ -33,7 +33,8 @@ cdef extern from "stumps/kernels.h" nogil:
     ctypedef struct cwb_stump_kernels:
         int unit_lanes, most_lanes
         double (*mass)(const double *r, int64_t n) noexcept nogil
-        double (*total)(const double *r, double scale, int64_t n) noexcept nogil
+        double (*total)(
+            const double *r, double scale, int64_t n, double *squares) noexcept nogil
         double (*edge)(const double *r, const uint8_t *bits, int64_t n) noexcept nogil
         void (*fill_rows)(
             const cwb_weights *weights, int lanes, int64_t start, int64_t end,

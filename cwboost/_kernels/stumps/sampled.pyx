@@ -51,12 +51,13 @@ cdef class SampledStumpSearch(StumpSearch):
         """
         cdef int64_t n_targets = weights.shape[0], t
         cdef double[::1] scales = np.empty(n_targets), totals = np.empty(n_targets)
+        cdef double[::1] squares = np.empty(n_targets)
         cdef Found[::1] winners
         cdef cwb_weights w
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         if (not 0 < len(rows) <= MOST_KEPT * self.n_samples or len(rows) == self.n_samples
-                or self.measure(&w, &scales[0], &totals[0], n_threads)):
+                or self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads)):
             return self.search(weights, features, values, n_threads)
         winners = np.empty(n_targets, dtype=FOUND)
         if self.of_kept is None:
@@ -70,4 +71,4 @@ cdef class SampledStumpSearch(StumpSearch):
             if winners[t].column >= 0:
                 winners[t].stump.position = self.of_kept.kept.whole_position(
                     winners[t].column, winners[t].stump.position)
-        return self.write(&w, totals, winners, values, n_threads)
+        return self.write(&w, totals, squares, winners, values, n_threads)

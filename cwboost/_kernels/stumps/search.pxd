@@ -25,7 +25,7 @@ cdef class StumpSearch:
     cdef BinnedColumns bins
 
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
-                      int n_threads) except -1
+                      double *squares, int n_threads) except -1
     cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,
                              const int64_t[::1] features, Found[::1] found,
                              int n_threads) except -1
@@ -42,7 +42,8 @@ cdef class StumpSearch:
                             const int64_t[::1] features, const Slice *part, int64_t lane,
                             Found *found) noexcept nogil
     cdef object write(self, const cwb_weights *weights, const double[::1] totals,
-                      const Found[::1] found, object values, int n_threads)
+                      const double[::1] squares, const Found[::1] found, object values,
+                      int n_threads)
     cdef object locate(self, const Found[::1] found, object values)
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil

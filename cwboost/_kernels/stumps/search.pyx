@@ -16,7 +16,7 @@ have the same bits at any number of threads.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, isfinite, rint
+from libc.math cimport INFINITY, fabs, isfinite, rint, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 import numpy as np
@@ -84,25 +84,26 @@ cdef class StumpSearch:
 
         Returns
         -------
-        feature, threshold, polarity, missing, edges, outputs
+        feature, threshold, polarity, missing, edges, outputs, sums, norms
         """
         cdef int64_t n_targets = weights.shape[0]
         cdef double[::1] scales = np.empty(n_targets), totals = np.empty(n_targets)
+        cdef double[::1] squares = np.empty(n_targets)
         cdef Found[::1] winners = np.empty(n_targets, dtype=FOUND)
         cdef cwb_weights w
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
-        if self.measure(&w, &scales[0], &totals[0], n_threads):
+        if self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads):
             # The mass is so small that a scale would overflow; a power of two loses nothing.
             factor = np.where(np.isinf(scales), 2.0**600, 1.0)
             found = self.search(np.asarray(weights) * factor[:, None], features, values,
                                 n_threads)
-            return *found[:4], found[4] / factor, found[5]
+            return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
         self.scan_and_settle(&w, totals, features, winners, n_threads)
-        return self.write(&w, totals, winners, values, n_threads)
+        return self.write(&w, totals, squares, winners, values, n_threads)
 
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
-                      int n_threads) except -1:
+                      double *squares, int n_threads) except -1:
         # Threads split the examples, not the targets: the solver wrote the weights by examples, so
         # that each thread has its part in its cache. Scales are powers of two: integer weights
         # stay integers, and equal sums stay equal.
@@ -110,6 +111,7 @@ cdef class StumpSearch:
         cdef int64_t n_targets = weights.n_targets, task, t, first, size
         cdef int n_used = threads(n * n_targets, n_threads)
         cdef double[:, ::1] sums = np.empty((n_tasks, n_targets))
+        cdef double[:, ::1] of_squares = np.empty((n_tasks, n_targets))
         cdef bint small = False
         for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
             first = task * ROWS_OF_A_TASK
@@ -128,9 +130,9 @@ cdef class StumpSearch:
             size = min(ROWS_OF_A_TASK, n - first)
             for t in range(n_targets):
                 sums[task, t] = kernels.total(weights.r + t * weights.stride + first, scales[t],
-                                              size)
+                                              size, &of_squares[task, t])
         for t in range(n_targets):
-            totals[t] = sum_of(sums, t)
+            totals[t], squares[t] = sum_of(sums, t), sum_of(of_squares, t)
         return small
 
     cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,
@@ -265,13 +267,14 @@ cdef class StumpSearch:
                 found.stump = stump
 
     cdef object write(self, const cwb_weights *weights, const double[::1] totals,
-                      const Found[::1] found, object values, int n_threads):
+                      const double[::1] squares, const Found[::1] found, object values,
+                      int n_threads):
         cdef int64_t n = self.n_samples, n_targets = found.shape[0], t
         polarity = np.empty(n_targets, dtype=np.int8)
         missing = np.empty(n_targets, dtype=np.int8)
-        edges = np.empty(n_targets)
+        edges, of_weights, norms = np.empty(n_targets), np.empty(n_targets), np.empty(n_targets)
         outputs = np.empty((n_targets, (n + 7) // 8), dtype=np.uint8)
-        cdef double[::1] edges_ = edges
+        cdef double[::1] edges_ = edges, of_weights_ = of_weights, norms_ = norms
         cdef int8_t[::1] polarity_ = polarity, missing_ = missing
         cdef uint8_t[:, ::1] outputs_ = outputs
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK, task, first
@@ -288,8 +291,10 @@ cdef class StumpSearch:
                                              min(ROWS_OF_A_TASK, n - first))
         for t in range(n_targets):
             edges_[t] = sum_of(sums, t)
+            of_weights_[t] = totals[t] / weights.scales[t]
+            norms_[t] = sqrt(squares[t]) / weights.scales[t]
         feature, threshold = self.locate(found, values)
-        return feature, threshold, polarity, missing, edges, outputs
+        return feature, threshold, polarity, missing, edges, outputs, of_weights, norms
 
     cdef object locate(self, const Found[::1] found, object values):
         """Return features and thresholds; values(rows, columns) gives both sides of a threshold."""

@@ -45,10 +45,13 @@ cdef class SharedStumpSearch(SampledStumpSearch):
         -------
         feature, threshold, polarity, missing, edges, outputs
             Each with one entry; the polarity is +1.
+        sums, norms
+            With one entry per target.
         """
         cdef int64_t n = self.n_samples, n_targets = weights.shape[0], t
         cdef double mass = 0.0, edge = 0.0
         cdef double[::1] totals = np.empty(n_targets), sums = np.empty(n_targets)
+        cdef double[::1] squares = np.empty(n_targets)
         cdef cwb_together w
         w.r, w.n_targets, w.totals, w.sums = &weights[0, 0], n_targets, &totals[0], &sums[0]
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
@@ -58,10 +61,11 @@ cdef class SharedStumpSearch(SampledStumpSearch):
         if w.scale == 0.0:
             raise ValueError("weights must be finite and sum to a finite number")
         if not isfinite(w.scale):
-            found = self.search_shared(np.asarray(weights) * 2.0**600, features, values, n_threads)
-            return *found[:4], found[4] / 2.0**600, found[5]
+            factor = 2.0**600
+            found = self.search_shared(np.asarray(weights) * factor, features, values, n_threads)
+            return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
         for t in range(n_targets):
-            totals[t] = kernels.total(w.r + t * w.stride, w.scale, n)
+            totals[t] = kernels.total(w.r + t * w.stride, w.scale, n, &squares[t])
         cdef int32_t[::1] best = self.scan_shared(&w, features, n_threads)
         cdef Found[::1] winner = self.settle_shared(&w, features, best)
         polarity, missing = np.empty(1, dtype=np.int8), np.empty(1, dtype=np.int8)
@@ -72,7 +76,8 @@ cdef class SharedStumpSearch(SampledStumpSearch):
         for t in range(n_targets):
             edge += fabs(kernels.edge(w.r + t * w.stride, &outputs_[0, 0], n))
         feature, threshold = self.locate(winner, values)
-        return feature, threshold, polarity, missing, np.array([edge]), outputs
+        return (feature, threshold, polarity, missing, np.array([edge]), outputs,
+                np.asarray(totals) / w.scale, np.sqrt(squares) / w.scale)
 
     cdef scan_shared(self, const cwb_together *w, const int64_t[::1] features, int n_threads):
         """Return the sum over targets of |E| / 2 per column, in units of 2^20 / scale."""
