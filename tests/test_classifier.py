@@ -372,7 +372,7 @@ def test_bad_parameters_are_named(params, error, message):
         ({"y": Y[:5]}, ValueError, "inconsistent numbers of samples"),
         ({"X": X[:, 0]}, ValueError, "Expected 2D array"),
         ({"X": X[:0], "y": Y[:0]}, ValueError, "0 sample"),
-        ({"X": np.full((6, 2), "a", dtype=object)}, ValueError, "could not convert"),
+        ({"X": np.full((6, 2), "a", dtype=object)}, ValueError, "column 1 hold text"),
         ({"sample_weight": -np.ones(6)}, ValueError, "Negative values"),
         ({"sample_weight": np.zeros(6)}, ValueError, "at least one non-zero|all weights are zero"),
         ({"sample_weight": (Y == 1) * 1.0}, ValueError, "at least two classes"),

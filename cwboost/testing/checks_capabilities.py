@@ -9,8 +9,9 @@ import tracemalloc
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
-from cwboost.families.contract import Pricer
+from cwboost.families.contract import BindContext, Pricer
 from cwboost.testing.material import (
     WHOLE,
     assert_priced,
@@ -24,6 +25,33 @@ from cwboost.testing.material import (
     reals,
     with_missing,
 )
+
+
+def check_monotonic(family):
+    """Check that outputs keep monotonic constraints that the weights oppose.
+
+    The weights of the first target want outputs that fall with the first feature, those of the
+    second outputs that rise; the constraints demand the opposite. The third target has none.
+    """
+    rng = np.random.default_rng(70)
+    X = rng.standard_normal((90, 2))
+    weights = np.sign(X[:, 0]) * np.array([[-1.0], [1.0], [1.0]]) * rng.integers(1, 9, size=90)
+    constraints = np.array([[1, 0], [-1, 0], [0, 0]], dtype=np.int8)
+    context = BindContext(n_targets=3, random_state=np.random.default_rng(0), monotonic=constraints)
+    pricer = clone(family).bind(X, context)
+    rising = np.linspace(-4.0, 4.0, 201)
+    for _ in range(5):
+        priced = pricer.price(weights, WHOLE)
+        assert_priced(family, priced, X, weights, "constraints", len(priced.learners))
+        target = np.arange(3) if priced.target is None else priced.target
+        for other in (-1.0, 0.0, 1.0):
+            outputs = priced.learners.outputs(np.column_stack([rising, np.full(201, other)]))
+            steps = np.diff(outputs.astype(np.int64), axis=0)
+            for sign, step in zip(constraints[target, 0], steps.T):
+                assert np.all(sign * step >= 0), (
+                    f"outputs break the constraint {sign:+d} on feature 0"
+                )
+        weights = weights * rng.uniform(0.5, 2.0, size=90)
 
 
 def check_missing_values(family):

@@ -29,7 +29,7 @@ PARAMETERS = {
 @pytest.fixture(scope="module")
 def client():
     options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(dashboard_address=None, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster) as client:
         yield client
 
 

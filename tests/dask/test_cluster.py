@@ -59,7 +59,7 @@ def assert_same_bits(one, other):
 
 
 def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
-    options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         calm = model_bits(collections, 25)
         cluster.scale(2)

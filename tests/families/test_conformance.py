@@ -42,6 +42,7 @@ SETTINGS = {
         {"estimator": DecisionTreeClassifier(max_depth=5, splitter="random")},
         {"estimator": RidgeClassifier()},
     ],
+    "auto": [],
     "mixed": [
         {"families": ["stump"]},
         {"families": ["projection", "stump"]},

@@ -67,7 +67,7 @@ def deep_json(header):
 
 
 def array_entry(name, array, claimed=None, raw=None):
-    stored = zlib.compress(array.tobytes() if raw is None else raw, 9)
+    stored = zlib.compress(array.tobytes() if raw is None else raw, 4)
     return {
         "name": name,
         "dtype": array.dtype.str,

@@ -41,6 +41,11 @@ def codes_are_taken_for_numbers():
     return make_family(capabilities=Capabilities(max_categories=10))
 
 
+@breaks(check_monotonic=r"break the constraint \+1 on feature 0")
+def constraints_are_ignored():
+    return make_family(capabilities=Capabilities(monotonic=True))
+
+
 class Centring(ReferencePricer):
     def __init__(self, X):
         if X.flags.writeable:

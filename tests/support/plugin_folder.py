@@ -89,7 +89,7 @@ def write_distribution(folder: Path, name: str, version: str, entry_points: dict
     return info
 
 
-BUILT_IN = ["mixed", "projection", "sklearn", "stump", "tree"]
+BUILT_IN = ["auto", "mixed", "projection", "sklearn", "stump", "tree"]
 
 
 def only_record(distribution):
