@@ -34,7 +34,7 @@ def test_sklearn_checks(estimator, check):
     [
         {},
         {"weak_learner": "tree", "subsample": 0.7},
-        {"weak_learner": "projection", "solver": "lbfgsb"},
+        {"weak_learner": "projection", "solver": "lbfgsb", "probability_scale": 2.0},
     ],
     ids=["stumps", "trees", "projections"],
 )

@@ -133,6 +133,7 @@ def test_a_closed_output_pipe_is_not_an_error():
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_plugins_lists_families_failures_and_reasons(tmp_path):
     write_distribution(
         tmp_path, "fine-dist", "1.5", {"fine": "fine"}, {"fine": family_source("fine")}

@@ -72,7 +72,7 @@ def test_history_is_what_the_reference_computes(vowel):
         {"correction": "stagewise", "C": 1e8, "learning_rate": 0.01},
         {"correction": "stagewise", "C": 1e12, "learning_rate": 0.7, "subsample": 0.5},
         {"correction": "stagewise", "C": 1e12, "weak_learner": "tree", "subsample": 0.5},
-        {"solver": "lbfgsb", "n_estimators": 15},
+        {"solver": "lbfgsb", "n_estimators": 8},
     ],
 )
 def test_the_objective_never_rises(vowel, params):

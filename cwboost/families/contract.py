@@ -93,8 +93,7 @@ class BindContext:
     n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
         Number of categories of each column, 0 of others; some may not occur in X.
     monotonic : ndarray of shape (n_targets, n_features), dtype int8, or None, default=None
-        +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise. Weights
-        then have `n_targets` rows, in this order.
+        +1 if outputs for a target must not fall as the feature rises, -1 if they must not rise.
     """
 
     n_targets: int
