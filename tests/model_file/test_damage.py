@@ -191,7 +191,7 @@ def test_mutations_by_hypothesis(model, in_memory, confined):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["quantile", *BUILT_IN, ["stump", "tree"]], ids=str)
 def test_thousands_of_mutations(quantile, family, in_memory, confined):
-    """Five thousand per family; `make fuzz` tries as many as it is told."""
+    """Two thousand per family; `make fuzz` tries as many as it is told."""
     family = quantile(share=0.3) if family == "quantile" else family
     clf = CWBoostClassifier(
         family, correction="total", n_estimators=8, random_state=0, warm_start=True
@@ -200,11 +200,11 @@ def test_thousands_of_mutations(quantile, family, in_memory, confined):
     parts = prepared(clf, in_memory)
     rng = random.Random(2024)
     loaded = 0
-    for _ in range(5_000):
+    for _ in range(2_000):
         mutated(rng, in_memory, *parts)
         loaded += assert_harmless(in_memory, X)
     # Some mutations are harmless (another history, another coefficient); most must be refused.
-    assert 0 < loaded < 2_500
+    assert 0 < loaded < 1_000
 
 
 @on_linux
