@@ -372,6 +372,14 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         return snapshot
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:
+        attributes = self._kept_attributes(fit, stop_reason)
+        goes_on = self.warm_start and 0 < attributes["n_iter_"] == attributes["best_iteration_"]
+        if goes_on and (state := training_state(fit.training)) is not None:
+            attributes["_state"] = {**state, "data": self._data}
+        return attributes
+
+    def _kept_attributes(self, fit, stop_reason) -> dict:
+        """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
         if n_rounds == 0:
@@ -382,12 +390,9 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
                 "probability_scale_": LOSS_SCALE,
             }
         best = stopping.kept_round if stopping else n_rounds
-        state = training_state(fit.training) if self.warm_start and best == n_rounds else None
         ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
         if best < n_rounds:
             ensemble = ensemble.truncate(best)
-        if state is not None:
-            attributes["_state"] = {**state, "data": self._data}
         return attributes | {
             "ensemble_": ensemble,
             "best_iteration_": best,

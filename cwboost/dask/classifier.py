@@ -14,9 +14,7 @@ from cwboost.dask.held_out import PartitionedHeldOut, PartitionedSets
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import chosen
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.stopping import watched_metric
 from cwboost.families.composed.automatic import AutoFamily
 from cwboost.families.discovery import resolve_weak_learner
@@ -30,8 +28,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     The parameters are those of `CWBoostClassifier`, with these differences:
 
-    - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): the shipped
-      families are.
+    - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): stumps and
+      trees are.
     - `weak_learner` "auto" has trees only.
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
@@ -167,23 +165,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:
         fit.training.finish()
-        attributes = BoostingClassifier._fitted_attributes(self, fit, stop_reason)
-        n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
-        ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
-        best = stopping.kept_round if stopping else n_rounds
-        scale = LOSS_SCALE
-        if n_rounds == 0:
-            weights = fit.training.master.class_weights
-            ensemble = predict_prior(ensemble, weights, chosen(self).C)
-        elif best < n_rounds:
-            ensemble = ensemble.truncate(best)
-        if n_rounds:
-            scale = self._scale(ensemble, held_out)
-        return attributes | {
-            "ensemble_": ensemble,
-            "best_iteration_": best if n_rounds else 0,
-            "probability_scale_": scale,
-        }
+        return self._kept_attributes(fit, stop_reason)
 
     def _snapshot(self, fit) -> CWBoostClassifier:
         """Return a local classifier with all rounds so far, from which training can go on."""
