@@ -81,20 +81,18 @@ def metric_for(value, parameter: str) -> Metric:
     ValueError, TypeError
         Naming the parameter, what was expected and what came.
     """
+    wanted = (
+        f"{parameter} must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn scorer or "
+        f"a function scorer(estimator, X, y), got {value!r}"
+    )
     if isinstance(value, str):
         if value in NAMED:
             return NAMED[value]
         if value not in get_scorer_names():
-            raise ValueError(
-                f"{parameter} must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn "
-                f"scorer or a function scorer(estimator, X, y), got {value!r}"
-            )
+            raise ValueError(wanted)
         return Metric(value, partial(_scored, get_scorer(value), parameter), True)
     if not callable(value) or isinstance(value, type):
-        raise TypeError(
-            f"{parameter} must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn "
-            f"scorer or a function scorer(estimator, X, y), got {value!r}"
-        )
+        raise TypeError(wanted)
     inner = getattr(value, "_score_func", value)
     name = getattr(inner, "__name__", type(value).__name__)
     return Metric(name, partial(_scored, value, parameter), True)
