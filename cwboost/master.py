@@ -173,10 +173,14 @@ class RestrictedMaster:
         """
         rows, new = self.columns.add(np.asarray(classes, dtype=np.int64), outputs)
         self._edges = None
+        self._make_room()
+        return rows, new
+
+    def _make_room(self) -> None:
+        """Widen the coefficients to the capacity of the columns."""
         missing = self.columns.capacity - self.coef_matrix.shape[1]
         if missing > 0:
             self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, missing)))
-        return rows, new
 
     def edges(self) -> list[np.ndarray]:
         """Return sum_i r_c(i) h(i) / q per column: one minus the derivative of the objective."""

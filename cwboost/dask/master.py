@@ -97,9 +97,7 @@ class PartitionedMaster(RestrictedMaster):
         if self.keeps_columns and new.any():
             self._unsent.append(("keep", (np.asarray(classes)[new],)))
         self._edges = None
-        missing = self.columns.capacity - self.coef_matrix.shape[1]
-        if missing > 0:
-            self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, missing)))
+        self._make_room()
         return rows, new
 
     def update_layer(self, rows, step: float = 1.0) -> None:
@@ -135,8 +133,7 @@ class PartitionedMaster(RestrictedMaster):
         for k in np.flatnonzero(~new):
             # On other data, columns of an earlier model may be equal: the partitions hold both.
             rows[k] = self.columns.add_another(classes[k], k)
-        missing = self.columns.capacity - self.coef_matrix.shape[1]
-        self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, max(0, missing))))
+        self._make_room()
         return rows
 
     def drop_columns(self) -> None:
