@@ -22,8 +22,7 @@ PAYS = 1.0 + 1e-10
 """A column enters when its edge is above this: one, and the rounding of an edge."""
 
 MOST_DRAWS = 10
-"""Turns of pricing in a row without a column that pays, after which training ends, if pricing does
-not cover the whole family on all examples."""
+"""Pricings in a row without a column that pays after which training ends, unless they are exact."""
 
 
 class ColumnGeneration:
@@ -41,6 +40,7 @@ class ColumnGeneration:
         Scores on held-out examples, which follow every round.
     extra_names : tuple of str, default=()
         Names of history arrays that only this kind of training has.
+    sampler : RowSampler or one with its `draw`; None draws as the settings say
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class ColumnGeneration:
         False while a round is unfinished, so that the master is ahead of the model.
     """
 
-    def __init__(self, pricer, master, settings, rng, held_out=None, extra_names=()):
+    def __init__(self, pricer, master, settings, rng, held_out=None, extra_names=(), sampler=None):
         self.pricer: SealedPricer = pricer
         self.master: RestrictedMaster = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
         self.covers_family = pricer.exact and settings.subsample == 1.0
-        self.sampler = RowSampler(settings.subsample, settings.sampling)
+        self.sampler = sampler or RowSampler(settings.subsample, settings.sampling)
         self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)

@@ -138,8 +138,8 @@ class PartitionedTraining(ColumnGeneration):
     is_followed = False
 
     def __init__(self, pricer, master, settings, rng, held_out=None):
-        super().__init__(pricer, master, settings, rng, held_out)
-        self.sampler = PartitionSampler(settings.subsample)
+        sampler = PartitionSampler(settings.subsample)
+        super().__init__(pricer, master, settings, rng, held_out, sampler=sampler)
 
     def price(self):
         priced = super().price()

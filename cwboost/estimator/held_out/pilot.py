@@ -92,8 +92,8 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
             return LOSS_SCALE
         master = PilotMaster(problem, C, n_threads, kept)
         settings = replace(training.settings, tol=0.0)
-        pilot = ColumnGeneration(training.pricer, master, settings, training.rng)
-        pilot.sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
+        sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
+        pilot = ColumnGeneration(training.pricer, master, settings, training.rng, sampler=sampler)
         # It has no part in any certificate.
         pilot.covers_family = False
         n_rounds = _n_rounds(training.n_rounds, len(problem.y))
