@@ -49,6 +49,7 @@ _LAZY = {
     "FamilyFault": "cwboost.families.sealing",
     "ModelFileError": "cwboost.model_file.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",
+    "PartitionContext": "cwboost.families.partitioned",
     "PartitionPricer": "cwboost.families.partitioned",
     "PartitionWeights": "cwboost.families.partitioned",
     "PartitionedFamily": "cwboost.families.partitioned",

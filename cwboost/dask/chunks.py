@@ -152,8 +152,9 @@ def report(chunk: Chunk, family) -> Report:
     labels, place = np.unique(chunk.y, return_inverse=True)
     size = len(labels)
     description = None
-    if chunk.role == "training" and (weight > 0).any():
-        description = family.describe(X)
+    used = weight > 0
+    if chunk.role == "training" and used.any():
+        description = family.describe(X if used.all() else X[used])
     return Report(
         chunk.role,
         chunk.n_rows,

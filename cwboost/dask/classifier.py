@@ -16,9 +16,8 @@ from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.stopping import watched_metric
-from cwboost.families.composed.automatic import AutoFamily
+from cwboost.families.composed.partitioned import check_members
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.partitioned import PartitionedFamily
 
 __all__ = ["DaskCWBoostClassifier"]
 
@@ -28,9 +27,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     The parameters are those of `CWBoostClassifier`, with these differences:
 
-    - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): stumps and
-      trees are.
-    - `weak_learner` "auto" has trees only.
+    - `weak_learner` must be able to price on partitions (`cwboost.PartitionedFamily`): stumps,
+      trees, projections and mixtures of these are, "auto" among them.
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
@@ -105,13 +103,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def _partitioned_family(self):
         family = resolve_weak_learner(self.weak_learner)
-        if isinstance(family, AutoFamily):
-            family = family.trees()
-        if not isinstance(family, PartitionedFamily):
-            raise TypeError(
-                f"weak_learner {family.name!r} cannot be trained on partitions: its family does "
-                "not derive from cwboost.PartitionedFamily"
-            )
+        check_members([family])
         return family
 
     def _tasks(self, X, y, sample_weight, X_val, y_val) -> list:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cwboost.dask.chunks import Chunk, checked, report
 from cwboost.dask.partition import HeldOutPartition, Partition
-from cwboost.families.partitioned import PricingPlan
+from cwboost.families.partitioned import PartitionContext, PricingPlan
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
@@ -33,6 +33,8 @@ class Setup:
     exponent : int
         Weights are divided by this power of two.
     q : float
+    counts : dict of int to ndarray of shape (n_classes,), int64
+        Examples of positive weight of each class, by training partition, in their order.
     """
 
     plan: PricingPlan
@@ -40,6 +42,17 @@ class Setup:
     class_weight: np.ndarray
     exponent: int
     q: float
+    counts: dict
+
+    def context_of(self, index: int, n_threads: int) -> PartitionContext:
+        """Return the context of a training partition."""
+        totals = sum(self.counts.values())
+        before = np.cumsum(totals) - totals
+        before = before + sum(c for k, c in self.counts.items() if k < index)
+        own = [np.arange(start, start + n) for start, n in zip(before, self.counts[index])]
+        places = np.concatenate(own).astype(np.int64)
+        places.flags.writeable = False
+        return PartitionContext(places=places, n_total=int(totals.sum()), n_threads=n_threads)
 
 
 class Host:
@@ -99,7 +112,7 @@ class Host:
             np.ldexp(weight[rows], -setup.exponent),
             setup.plan,
             setup.q,
-            self.n_threads,
+            setup.context_of(chunk.index, self.n_threads),
         )
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:

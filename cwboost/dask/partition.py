@@ -40,13 +40,13 @@ class Partition:
     plan : PricingPlan
     q : float
         p / C, of all partitions.
-    n_threads : int
+    context : PartitionContext
     """
 
-    def __init__(self, index, X, counts, weight, plan, q, n_threads):
+    def __init__(self, index, X, counts, weight, plan, q, context):
         self.index = index
-        self.pairs = PairWeights(counts, weight, q, n_threads)
-        self.pricer = plan.bind(X, n_threads)
+        self.pairs = PairWeights(counts, weight, q, context.n_threads)
+        self.pricer = plan.bind(X, context)
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
         self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
         self.overflows = False

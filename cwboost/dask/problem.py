@@ -88,7 +88,12 @@ def shared_problem(reports, family, C, class_weight, rng, n_threads=1) -> Shared
     described = [r.description for r in ordered if r.description is not None]
     plan = family.plan(described, context)
     q = (len(masses) - 1) * float(masses.sum()) / C
-    setup = Setup(plan, labels[kept], factor[kept], exponent, q)
+    of_partition = {
+        index: _by_label([report], labels, "used")[kept]
+        for index, report in sorted(reports.items())
+        if report.n_rows
+    }
+    setup = Setup(plan, labels[kept], factor[kept], exponent, q, of_partition)
     return SharedProblem(setup, masses, n_samples, first.n_features, first.names)
 
 

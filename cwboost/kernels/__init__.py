@@ -13,6 +13,7 @@ from cwboost.kernels.chance import (
     gained_fractions,
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
+from cwboost.kernels.partitioned.best_of_bins import best_of_bins
 from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
@@ -38,6 +39,7 @@ __all__ = [
     "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
+    "best_of_bins",
     "canonical",
     "canonical_csc",
     "canonical_csr",

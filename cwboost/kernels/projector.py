@@ -48,7 +48,7 @@ class Projector:
                 offset = np.add.accumulate(terms, axis=0)[-1]
         self._directions = Directions(padded, np.ascontiguousarray(offset), self.n_columns)
 
-    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+    def __call__(self, X, n_threads: int = 1, dtype=np.float32) -> np.ndarray:
         """Return the projections of the rows of X.
 
         Parameters
@@ -56,16 +56,18 @@ class Projector:
         X : ndarray or sparse matrix of shape (n_samples, n_features)
             uint8, float32 and float64 are read in place; other dtypes are converted to float64.
         n_threads : int, default=1
+        dtype : {float32, float64}, default=float32
+            float64 gives the sums before they are rounded.
 
         Returns
         -------
-        ndarray of shape (n_columns, n_samples), dtype float32
+        ndarray of shape (n_columns, n_samples)
             NaN if infinities in a row cancel.
         """
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} features, got {X.shape[1]}")
         n_threads = usable_threads(n_threads)
-        out = np.empty((self.n_columns, X.shape[0]), dtype=np.float32)
+        out = np.empty((self.n_columns, X.shape[0]), dtype=dtype)
         if sparse.issparse(X):
             X = canonical_csr(X)
             indices = X.indices.astype(np.int32, copy=False)

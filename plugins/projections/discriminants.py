@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cwboost.kernels import Projector, ridge_solve
 
-__all__ = ["Discriminants"]
+__all__ = ["BLOCK", "Discriminants", "RidgeDirections", "sampled_places"]
 
 SAMPLE = 2048
 """Largest number of examples from which covariances are computed."""
@@ -48,31 +48,17 @@ class Discriminants:
     """
 
     def __init__(self, n_drawn, shrinkage, X, centre, scale, n_threads):
-        self._n_features = X.shape[1]
         self._columns = X.T.tocsr() if sparse.issparse(X) else X.T
-        self._centre, self._scale = centre, scale
-        self._shrinkage, self._n_threads = shrinkage, n_threads
-        self._varying = np.flatnonzero(scale > 0)
-        self._n_drawn = min(n_drawn, len(self._varying))
-        # Evenly spaced: a caller that sorts examples by class gets every class in proportion.
-        n = min(X.shape[0], SAMPLE)
-        self._sample = X[np.arange(n) * X.shape[0] // n]
-        self._covariance = None
-        if len(self._varying) <= KEPT:
-            self._covariance = self._covariances(self._varying)
+        self._scale, self._n_threads = scale, n_threads
+        sample = X[sampled_places(X.shape[0])]
+        self._ridge = RidgeDirections(n_drawn, shrinkage, sample, centre, scale, n_threads)
 
     def draw(self, rng, weights) -> Drawn:
         """Return one direction per row of `weights`, (n_targets, n_samples)."""
-        if not len(self._varying):
-            return Drawn.explicit(sparse.csr_array((len(weights), self._n_features)))
-        drawn = np.sort(rng.choice(len(self._varying), self._n_drawn, replace=False))
-        features = self._varying[drawn]
-        if self._covariance is None:
-            S = self._covariances(features)
-        else:
-            S = self._covariance[np.ix_(drawn, drawn)]
-        differences = self._projections(_balanced(weights), features)
-        return Drawn.explicit(self._rows(ridge_solve(S, differences.T, self._shrinkage), features))
+        features = self._ridge.draw_features(rng)
+        if not len(features):
+            return Drawn.explicit(sparse.csr_array((len(weights), len(self._scale))))
+        return self._ridge.directions(features, self._projections(_balanced(weights), features))
 
     def _projections(self, weights, features) -> np.ndarray:
         """Return the products of the weights with the standardised features, one row per target.
@@ -88,6 +74,66 @@ class Discriminants:
         # An infinite feature has no mean.
         products[~np.isfinite(products)] = 0
         return products
+
+
+def _balanced(weights) -> np.ndarray:
+    """Scale positive and negative weights of each target to the sums 1 and -1; zero if all agree.
+
+    Sums run from the first example to the last: a sum by `numpy.sum` depends on the processor.
+    """
+    groups = np.maximum(weights, 0), np.maximum(-weights, 0)
+    totals = [np.add.accumulate(group, axis=1)[:, -1:] for group in groups]
+    both = (totals[0] > 0) & (totals[1] > 0)
+    positive, negative = (g / np.where(both, t, 1) for g, t in zip(groups, totals))
+    return np.where(both, positive - negative, 0)
+
+
+def sampled_places(n_samples) -> np.ndarray:
+    """Return the examples from which covariances are computed.
+
+    Evenly spaced: a caller that sorts examples by class gets every class in proportion.
+    """
+    n = min(n_samples, SAMPLE)
+    return np.arange(n) * n_samples // n
+
+
+class RidgeDirections:
+    """The part of `Discriminants` that needs a sample of the examples only.
+
+    Parameters
+    ----------
+    sample : ndarray or CSR matrix of shape (n_sampled, n_features)
+        The examples at `sampled_places`.
+    n_drawn, shrinkage, centre, scale, n_threads
+        As for `Discriminants`.
+    """
+
+    def __init__(self, n_drawn, shrinkage, sample, centre, scale, n_threads):
+        self._n_features = sample.shape[1]
+        self._sample = sample
+        self._centre, self._scale = centre, scale
+        self._shrinkage, self._n_threads = shrinkage, n_threads
+        self._varying = np.flatnonzero(scale > 0)
+        self._n_drawn = min(n_drawn, len(self._varying))
+        self._covariance = None
+        if 0 < len(self._varying) <= KEPT:
+            self._covariance = self._covariances(self._varying)
+
+    def draw_features(self, rng) -> np.ndarray:
+        """Return the features of the round's directions, ascending; none if none varies."""
+        if not len(self._varying):
+            return self._varying
+        drawn = rng.choice(len(self._varying), self._n_drawn, replace=False)
+        return self._varying[np.sort(drawn)]
+
+    def directions(self, features, differences) -> Drawn:
+        """Return the directions with these differences of means, (n_targets, n_drawn)."""
+        if self._covariance is None:
+            S = self._covariances(features)
+        else:
+            drawn = np.searchsorted(self._varying, features)
+            S = self._covariance[np.ix_(drawn, drawn)]
+        return Drawn.explicit(self._rows(ridge_solve(S, differences.T, self._shrinkage), features))
 
     def _covariances(self, features) -> np.ndarray:
         """Return the covariance matrix of standardised features on the sample."""
@@ -111,15 +157,3 @@ class Discriminants:
             (rows.astype(np.float32).ravel(), np.tile(features, n), np.arange(n + 1) * k),
             shape=(n, self._n_features),
         )
-
-
-def _balanced(weights) -> np.ndarray:
-    """Scale positive and negative weights of each target to the sums 1 and -1; zero if all agree.
-
-    Sums run from the first example to the last: a sum by `numpy.sum` depends on the processor.
-    """
-    groups = np.maximum(weights, 0), np.maximum(-weights, 0)
-    totals = [np.add.accumulate(group, axis=1)[:, -1:] for group in groups]
-    both = (totals[0] > 0) & (totals[1] > 0)
-    positive, negative = (g / np.where(both, t, 1) for g, t in zip(groups, totals))
-    return np.where(both, positive - negative, 0)

@@ -9,7 +9,13 @@ import numpy as np
 from cwboost.plugins.projections.directions import DRAWS, Drawn, RandomDirections
 from cwboost.plugins.projections.discriminants import Discriminants
 from cwboost.plugins.projections.learners import ProjectionLearners
-from cwboost.plugins.projections.standardise import centre_and_scale
+from cwboost.plugins.projections.partitioned import DiscriminantPlan, ProjectionPlan
+from cwboost.plugins.projections.standardise import (
+    centre_and_scale,
+    merged_moments,
+    moments,
+    rounded_frame,
+)
 from scipy import sparse
 
 import cwboost
@@ -19,8 +25,13 @@ __all__ = ["ProjectionFamily", "ProjectionPricer"]
 
 KINDS = (*DRAWS, "discriminant")
 
+DRAWN_ANYWHERE = ("gaussian", "sparse", "orthogonal", "discriminant")
+"""Kinds whose directions the driver of partitions can draw."""
 
-class ProjectionFamily(cwboost.WeakLearnerFamily):
+N_PROJECTIONS = 100
+
+
+class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Thresholds on random directions: h(x) = sign(<a, x> - t).
 
     Every round draws new directions, projects all examples on them and, for every target, searches
@@ -67,6 +78,10 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
     ``n d K`` for the projections and ``n K`` for each of their sorting passes. The covariance
     matrix is computed from at most 2,048 examples, once, or in each round if there are more than
     1,024 features. X is not copied; if it is sparse, its transpose is kept.
+
+    On partitions (`cwboost.dask`) thresholds lie between at most 256 bins of the projections, and
+    "difference" is refused. The result equals that on all examples, up to rounding, if there are at
+    most 256 distinct projections.
     """
 
     name = "projection"
@@ -92,16 +107,39 @@ class ProjectionFamily(cwboost.WeakLearnerFamily):
         return cwboost.Capabilities(sparse_input=True)
 
     def bind(self, X, context):
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise ValueError(f"kind: expected one of {KINDS}, got {self.kind!r}")
+        self._check_kind(KINDS)
         self._check_number()
         density = self._checked_density(X.shape[1])
         shrinkage = self._checked_shrinkage()
         n_drawn = self._n_drawn(X.shape[1])
         if self.kind == "discriminant":
             return ProjectionPricer(X, context, partial(Discriminants, n_drawn, shrinkage))
-        n = 100 if self.n_projections is None else self.n_projections
+        n = N_PROJECTIONS if self.n_projections is None else self.n_projections
         return ProjectionPricer(X, context, partial(RandomDirections, DRAWS[self.kind], n, density))
+
+    def check_partitioned(self):
+        self._check_kind(KINDS)
+        self._check_kind(DRAWN_ANYWHERE, " on partitions")
+
+    def describe(self, X):
+        return moments(X)
+
+    def plan(self, descriptions, context):
+        self.check_partitioned()
+        self._check_number()
+        centre, scale = rounded_frame(merged_moments(descriptions))
+        density, shrinkage = self._checked_density(len(scale)), self._checked_shrinkage()
+        n_drawn = self._n_drawn(len(scale))
+        if self.kind == "discriminant":
+            return DiscriminantPlan(n_drawn, shrinkage, centre, scale)
+        n = N_PROJECTIONS if self.n_projections is None else self.n_projections
+        no_examples = np.empty((0, len(scale)))
+        draw = partial(DRAWS[self.kind], n=n, density=density, X=no_examples)
+        return ProjectionPlan(draw, centre, scale)
+
+    def _check_kind(self, kinds, where=""):
+        if not isinstance(self.kind, str) or self.kind not in kinds:
+            raise ValueError(f"kind: expected one of {kinds}{where}, got {self.kind!r}")
 
     def _check_number(self):
         n = self.n_projections

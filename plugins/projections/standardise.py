@@ -7,7 +7,7 @@ from scipy import sparse
 
 from cwboost.kernels import canonical_csc
 
-__all__ = ["centre_and_scale"]
+__all__ = ["centre_and_scale", "merged_moments", "moments", "rounded_frame"]
 
 BLOCK = 2**22
 """Number of entries standardised at a time, which bounds the memory beyond X."""
@@ -28,26 +28,54 @@ def centre_and_scale(X):
         centre to a sixteenth of a standard deviation, so that they have the same bits however
         the sums were taken: dense and sparse copies of the data give the same projections.
     """
+    return rounded_frame(moments(X))
+
+
+def moments(X):
+    """Return number, mean, standard deviation and largest magnitude of finite entries per column.
+
+    Returns
+    -------
+    ndarray of shape (4, n_features), dtype float64
+    """
     n_samples, n_features = X.shape
     if sparse.issparse(X):
-        return _rounded(*_moments_by_column(canonical_csc(X)))
+        return np.stack(_moments_by_column(canonical_csc(X)))
     width = max(1, BLOCK // n_samples)
-    parts = [_moments(X[:, at : at + width]) for at in range(0, n_features, width)]
-    return _rounded(*(np.concatenate(part) for part in zip(*parts)))
+    parts = [np.stack(_moments(X[:, at : at + width])) for at in range(0, n_features, width)]
+    return np.hstack(parts)
+
+
+def merged_moments(parts):
+    """Return the moments of several matrices together, from the result of `moments` for each."""
+    parts = np.stack(parts)
+    number, mean, deviation, size = (parts[:, k] for k in range(4))
+    size = size.max(axis=0)
+    unit, count = _power_above(size), np.maximum(1, number.sum(axis=0))
+    mean, deviation = mean / unit, deviation / unit
+    of_all = (number * mean).sum(axis=0) / count
+    squares = number * (np.square(deviation) + np.square(mean - of_all))
+    deviation = np.sqrt(squares.sum(axis=0) / count)
+    return np.stack([number.sum(axis=0), of_all * unit, deviation * unit, size])
+
+
+def rounded_frame(moments):
+    """Return centre and scale of features with these moments; see `centre_and_scale`."""
+    return _rounded(*moments[1:])
 
 
 def _moments(X):
-    """Return mean, standard deviation and largest magnitude of the finite entries per column."""
     X = X.astype(np.float64)
     finite = np.isfinite(X)
     X[~finite] = 0
-    count = np.maximum(1, finite.sum(axis=0))
+    number = finite.sum(axis=0)
+    count = np.maximum(1, number)
     size = np.abs(X).max(axis=0)
     unit = _power_above(size)
     X /= unit  # below 1, so that squares do not overflow
     mean = X.sum(axis=0) / count
     deviation = np.sqrt((np.square(X - mean) * finite).sum(axis=0) / count)
-    return mean * unit, deviation * unit, size
+    return number, mean * unit, deviation * unit, size
 
 
 def _moments_by_column(X):
@@ -67,7 +95,7 @@ def _moments_by_column(X):
     squares = np.bincount(column, weights=np.square(values - mean[column]), minlength=n_features)
     zeros = n_samples - infinite - stored
     deviation = np.sqrt((squares + zeros * np.square(mean)) / count)
-    return mean * unit, deviation * unit, size
+    return n_samples - infinite, mean * unit, deviation * unit, size
 
 
 def _power_above(size):

@@ -10,10 +10,11 @@ from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     BinnedPartition,
     SharedBins,
+    best_of_bins,
     gained_fractions,
 )
 
-__all__ = ["BinnedStumps", "StumpPlan", "best_stumps"]
+__all__ = ["BinnedStumps", "StumpPlan"]
 
 
 class StumpPlan(cwboost.PricingPlan):
@@ -31,8 +32,8 @@ class StumpPlan(cwboost.PricingPlan):
         self.n_drawn = n_drawn
         self.exact = n_drawn is None
 
-    def bind(self, X, n_threads):
-        return BinnedStumps(BinnedPartition(X, self.bins, n_threads))
+    def bind(self, X, context):
+        return BinnedStumps(BinnedPartition(X, self.bins, context.n_threads))
 
     def choose(self, scales, rng):
         n_features = self.bins.n_features
@@ -40,12 +41,8 @@ class StumpPlan(cwboost.PricingPlan):
         if self.n_drawn is not None:
             drawn = np.sort(rng.choice(n_features, self.n_drawn, replace=False))
         sums, totals, squares = yield None
-        found = best_stumps(self.bins, sums, totals, drawn)
-        feature, place, polarity, missing, edges = found
-        threshold = np.zeros(len(feature))
-        split = np.flatnonzero(feature >= 0)
-        threshold[split] = self.bins.thresholds(feature[split], place[split])
-        threshold[split[place[split] == self.bins.n_bins[feature[split]]]] = np.inf
+        found = best_of_bins(self.bins, sums, totals, drawn)
+        feature, threshold, polarity, missing, edges = found
         n_searched = THRESHOLDS_SEARCHED * (n_features if drawn is None else len(drawn))
         norms = np.sqrt(squares) * 2.0**26
         gain = gained_fractions(edges, totals, norms, n_searched)
@@ -92,60 +89,3 @@ class BinnedStumps(cwboost.PartitionPricer):
                     positive[codes == bins.n_bins[f]] = missing > 0
             packed[k] = np.packbits(positive, bitorder="little")
         return packed
-
-
-def best_stumps(bins: SharedBins, sums, totals, features=None):
-    """Return the best stump of every target from the exact sums of all bins.
-
-    Ties go to the constant stump, then to the lowest feature, then to the lowest threshold, as in
-    `cwboost.kernels.SortedFeatures`.
-
-    Parameters
-    ----------
-    bins : SharedBins
-    sums : ndarray of shape (n_codes, n_targets), dtype float64
-        What `BinnedPartition.sums` returns, over all partitions.
-    totals : ndarray of shape (n_targets,), dtype float64
-    features : ndarray of int, default=None
-        The features searched; None for all.
-
-    Returns
-    -------
-    feature, place : ndarrays of shape (n_targets,), dtype int64
-        The threshold is above bin `place`, the number of bins for present against missing;
-        feature -1 is a constant.
-    polarity, missing : ndarrays of shape (n_targets,), dtype int8
-    edges : ndarray of shape (n_targets,), dtype float64
-    """
-    n_targets = len(totals)
-    features = np.arange(bins.n_features) if features is None else features
-    widths = bins.n_bins[features].astype(np.int64)
-    padded = np.zeros((len(features), int(widths.max(initial=0)) + 1, n_targets))
-    inside = np.arange(padded.shape[1]) < widths[:, None]
-    starts = bins.code_starts[features]
-    padded[inside] = sums[(starts[:, None] + np.arange(padded.shape[1]))[inside]]
-    lost = sums[starts + widths]  # the sums of missing values, (n_features, n_targets)
-    present = totals - lost
-    above = present[:, None] - 2.0 * np.cumsum(padded, axis=1)
-    edges = np.abs(above)
-    edges[np.arange(padded.shape[1]) >= widths[:, None] - 1] = -np.inf
-    place = edges.argmax(axis=1)
-    at = np.arange(len(features))[:, None], place, np.arange(n_targets)
-    best, sign = edges[at] + np.abs(lost), above[at]
-    # Present against missing.
-    apart = np.where(lost * present < 0, np.abs(lost) + np.abs(present), -np.inf)
-    whole = apart > best
-    best, sign = np.where(whole, apart, best), np.where(whole, -present, sign)
-    place = np.where(whole, widths[:, None], place)
-    found = np.where(best.max(axis=0) > np.abs(totals), best.argmax(axis=0), -1)
-    split, targets = found >= 0, np.arange(n_targets)
-    lost = np.where(split, lost[found, targets], totals)
-    sign = np.where(split, sign[found, targets], totals)
-    missing = np.where(lost > 0, 1, np.where(lost < 0, -1, np.where(totals >= 0, 1, -1)))
-    return (
-        np.where(split, features[found], -1),
-        np.where(split, place[found, targets], 0),
-        np.where(sign >= 0, 1, -1).astype(np.int8),
-        missing.astype(np.int8),
-        np.where(split, best[found, targets], np.abs(totals)),
-    )

@@ -31,8 +31,8 @@ class TreePlan(cwboost.PricingPlan):
         self.settings = settings
         self.usable = np.flatnonzero(bins.n_bins + bins.has_nan > 1).astype(np.int32)
 
-    def bind(self, X, n_threads):
-        return PartitionTrees(BinnedPartition(X, self.bins, n_threads))
+    def bind(self, X, context):
+        return PartitionTrees(BinnedPartition(X, self.bins, context.n_threads))
 
     def merge(self, one, other):
         merged = tuple(a + b for a, b in zip(one, other))

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from partitions import split, train
 from scipy import sparse
+from sklearn.dummy import DummyClassifier
 
 import cwboost
-from cwboost import CWBoostClassifier, StumpFamily, TreeFamily
+from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
 from cwboost.datasets import load_vowel
+from cwboost.families import AutoFamily, MixedFamily, SklearnFamily
+from cwboost.families.composed.partitioned import check_members
 
 STUMPS = ("feature", "threshold", "polarity", "missing")
 
@@ -164,6 +167,55 @@ def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
     np.testing.assert_allclose(trees.history["objective"], stumps.history["objective"], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "family", [ProjectionFamily(kind="discriminant"), ProjectionFamily(10, density=0.5)]
+)
+def test_projections_give_the_learners_of_local_training(data, family):
+    """At most 256 examples: bins do not round. Bits of learners, coefficients up to rounding."""
+    X, y = np.nan_to_num(data[0])[:250], data[1][:250]
+    settings = {"learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
+    local = CWBoostClassifier(family, 6, 100.0, "stagewise", **settings).fit(X, y)
+    blocks = split(X, y, 60, 0, 100)
+    blocks[3] = sparse.csr_matrix(blocks[3][0]), blocks[3][1]
+    training = train(family, blocks, 6, n_workers=2, seed=local._generator())
+    found, wanted = training.model.ensemble(), local.ensemble_
+    for name, array in wanted.learners.arrays().items():
+        np.testing.assert_array_equal(found.learners.arrays()[name], array, err_msg=name)
+    np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)
+
+
+def test_auto_is_the_local_mixture(data):
+    X, y = np.nan_to_num(data[0]), data[1]
+    blocks = split(X, y, 100, 150)
+    one, other = (train(AutoFamily(4, 0.5), blocks, 8, n_workers=n).model for n in (1, 3))
+    one, other = one.ensemble().arrays(), other.ensemble().arrays()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert {name.partition("/")[0] for name in one} >= {"learners.projection", "learners.tree"}
+    with_gaps = train(AutoFamily(4, 1.0), [*blocks[:2], split(*data, 250)[1]], 2)
+    assert list(with_gaps.model.ensemble().learners.parts) == ["tree"]
+
+
+@pytest.mark.parametrize("selection", ["best", "random"])
+def test_mixed_families_choose_by_target(data, selection):
+    family = MixedFamily([StumpFamily(), TreeFamily(max_depth=3)], selection=selection)
+    ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()
+    assert list(ensemble.learners.parts) == ["stump", "tree"]
+    assert np.mean(ensemble.scores(data[0]).argmax(axis=1) == data[1]) > 0.4
+
+
+@pytest.mark.parametrize(
+    ("family", "error", "message"),
+    [
+        (ProjectionFamily(kind="difference"), ValueError, "kind: expected one of .* on partitions"),
+        (MixedFamily(["tree", TreeFamily(2)]), ValueError, "each name once on partitions"),
+        (SklearnFamily(DummyClassifier()), TypeError, "cannot be trained on partitions"),
+    ],
+)
+def test_families_that_partitions_refuse(family, error, message):
+    with pytest.raises(error, match=message):
+        check_members([family])
+
+
 class FirstFeatureFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Signs of the first feature: a third party's family, in plain Python."""
 
@@ -197,7 +249,7 @@ class FirstFeaturePlan(cwboost.PricingPlan):
             n_features=10,
         )
 
-    def bind(self, X, n_threads):
+    def bind(self, X, context):
         return FirstFeaturePricer(X, self)
 
     def choose(self, scales, rng):

@@ -1,5 +1,6 @@
 """Projections of rows on many directions: the same bits in training and prediction."""
 
+from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -60,8 +61,11 @@ cdef class Directions:
         self.W, self.offset = W, offset
         self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
 
-    def dense(self, const feature_t[:, :] X, float[:, ::1] out, int n_threads):
-        """Fill `out`, (n_columns, n_samples), with the projections of the rows of X."""
+    def dense(self, const feature_t[:, :] X, floating[:, ::1] out, int n_threads):
+        """Fill `out`, (n_columns, n_samples), with the projections of the rows of X.
+
+        Doubles are the sums before they are rounded.
+        """
         cdef int64_t n = X.shape[0], task
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t row_step = X.strides[0] // <int64_t> sizeof(feature_t)
@@ -80,7 +84,7 @@ cdef class Directions:
             raise MemoryError("no memory for the projections")
 
     cdef int dense_task(self, const feature_t *x, int64_t row_step, int64_t column_step,
-                        int64_t start, int64_t end, int64_t n, float *out) noexcept nogil:
+                        int64_t start, int64_t end, int64_t n, floating *out) noexcept nogil:
         cdef int64_t d = self.d, i, k, r, count, at
         cdef int64_t waiting = 0
         cdef int64_t rows[CWB_PROJ_ROWS]
@@ -121,13 +125,13 @@ cdef class Directions:
         return failed
 
     cdef void store(self, const double *sums, int64_t i, int64_t n, int64_t start, int64_t end,
-                    float *out) noexcept nogil:
+                    floating *out) noexcept nogil:
         cdef int64_t j
         for j in range(start, end):
-            out[j * n + i] = <float> (sums[j] - self.offset[j])
+            out[j * n + i] = <floating> (sums[j] - self.offset[j])
 
     def sparse(self, const feature_t[::1] data, const int32_t[::1] features,
-               const int64_t[::1] indptr, float[:, ::1] out, int n_threads):
+               const int64_t[::1] indptr, floating[:, ::1] out, int n_threads):
         """Do the same for the rows of a canonical CSR matrix whose indices are in range."""
         cdef int64_t n = indptr.shape[0] - 1, i
         cdef int failed = 0
@@ -141,7 +145,7 @@ cdef class Directions:
             raise MemoryError("no memory for the projections")
 
     cdef int sparse_row(self, const feature_t *data, const int32_t *features, int64_t start,
-                        int64_t count, int64_t i, int64_t n, float *out) noexcept nogil:
+                        int64_t count, int64_t i, int64_t n, floating *out) noexcept nogil:
         cdef int64_t p
         cdef double *value = <double *> malloc((count + self.width) * sizeof(double))
         if value == NULL:

@@ -11,11 +11,12 @@ from cwboost.families.composed.mixed import MixedFamily
 from cwboost.families.composed.mixed_learners import MixedLearners
 from cwboost.families.contract import BindContext, Pricer, WeakLearnerFamily
 from cwboost.families.discovery import get_family
+from cwboost.families.partitioned import PartitionedFamily
 
 __all__ = ["AutoFamily"]
 
 
-class AutoFamily(WeakLearnerFamily):
+class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     """Trees mixed with thresholds on discriminant directions, as far as the data allow.
 
     Every round draws one of the two kinds and prices only that one. Trees are better if single
@@ -53,17 +54,29 @@ class AutoFamily(WeakLearnerFamily):
         return get_family("tree")(max_depth=self.max_depth)
 
     def bind(self, X, context: BindContext) -> Pricer:
+        return self._mixture(_suits_directions(X, context)).bind(X, context)
+
+    def describe(self, X):
+        suits = _is_finite(X)
+        members = {member.name: member for member in self._mixture(suits).families}
+        members["tree"] = self.trees()  # another partition may not suit directions
+        return suits, {name: member.describe(X) for name, member in members.items()}
+
+    def plan(self, descriptions, context):
+        family = self._mixture(all(suits for suits, _ in descriptions))
+        names = [member.name for member in family.families]
+        return family.plan([[own[name] for name in names] for _, own in descriptions], context)
+
+    def _mixture(self, suits_directions: bool) -> MixedFamily:
+        """Return the families that the data allow."""
         share = self._checked_share()
-        tree = self.trees()
         discriminant = get_family("projection")(kind="discriminant")
-        if share == 0 or not _suits_directions(X, context):
-            family = MixedFamily([tree])
-        elif share == 1:
-            family = MixedFamily([discriminant])
-        else:
-            shares = (1 - share, share)
-            family = MixedFamily([tree, discriminant], selection="turns", shares=shares)
-        return family.bind(X, context)
+        if share == 0 or not suits_directions:
+            return MixedFamily([self.trees()])
+        if share == 1:
+            return MixedFamily([discriminant])
+        shares = (1 - share, share)
+        return MixedFamily([self.trees(), discriminant], selection="turns", shares=shares)
 
     def _checked_share(self) -> float:
         share = self.discriminants
@@ -80,5 +93,9 @@ def _suits_directions(X, context: BindContext) -> bool:
         return False
     if context.categorical is not None and context.categorical.any():
         return False
+    return _is_finite(X)
+
+
+def _is_finite(X) -> bool:
     values = X.data if sparse.issparse(X) else X
     return values.dtype.kind != "f" or bool(np.isfinite(values).all())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cwboost.families.composed.mixed_learners import MixedLearners
+from cwboost.families.composed.partitioned import MixedPlan, check_members
 from cwboost.families.contract import (
     BindContext,
     Capabilities,
@@ -17,6 +18,7 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
 )
 from cwboost.families.discovery import resolve_weak_learner
+from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing import SealedPricer, bind_family
 
 __all__ = ["MixedFamily"]
@@ -24,7 +26,7 @@ __all__ = ["MixedFamily"]
 SELECTIONS = ("best", "random", "turns")
 
 
-class MixedFamily(WeakLearnerFamily):
+class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     """Weak learners of several families in one model.
 
     ``weak_learner=["stump", "projection"]`` is short for ``MixedFamily(["stump", "projection"])``.
@@ -47,7 +49,8 @@ class MixedFamily(WeakLearnerFamily):
     -----
     Parameters of the families are nested under their names: ``tree__max_depth``, and
     ``tree-1__max_depth``, ``tree-2__max_depth`` if there are two of a name. Data with missing
-    values, or sparse data, need families that all take them.
+    values, or sparse data, need families that all take them. On partitions (`cwboost.dask`) all
+    families must be able to price there, each name once.
     """
 
     name = "mixed"
@@ -102,15 +105,33 @@ class MixedFamily(WeakLearnerFamily):
         )
 
     def bind(self, X, context: BindContext) -> MixedPricer:
-        members = self._members()
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
-        shares = self._checked_shares(len(members))
+        members, shares = self._members(), self._chosen_shares()
         pricers = [bind_family(member, X, context) for member in members]
         if self.selection == "best":
             return MixedPricer(pricers, None, context)
         make = MixedPricer if self.selection == "random" else TurnsPricer
         return make(pricers, shares, context)
+
+    def check_partitioned(self):
+        check_members(self._members())
+
+    def describe(self, X):
+        return [member.describe(X) for member in self._members()]
+
+    def plan(self, descriptions, context):
+        members, shares = self._members(), self._chosen_shares()
+        plans = {
+            member.name: member.plan([d[k] for d in descriptions], context)
+            for k, member in enumerate(members)
+        }
+        return MixedPlan(plans, self.selection, shares)
+
+    def _chosen_shares(self):
+        """Check the selection and return the shares, None with "best"."""
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
+        shares = self._checked_shares(len(self._members()))
+        return None if self.selection == "best" else shares
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families

@@ -50,14 +50,14 @@ class MixedLearners(WeakLearners):
     def __len__(self) -> int:
         return len(self.part)
 
-    def _places(self):
+    def batches(self):
         """Yield name, batch and places among all learners of each part."""
         for k, (name, batch) in enumerate(self.parts.items()):
             yield name, batch, np.flatnonzero(self.part == k)
 
     def outputs(self, X) -> np.ndarray:
         outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
-        for _, batch, places in self._places():
+        for _, batch, places in self.batches():
             outputs[:, places] = batch.outputs(X)
         return outputs
 
@@ -65,7 +65,7 @@ class MixedLearners(WeakLearners):
         coef = sparse.csr_array(coef, dtype=np.float64)
         if coef.shape[0] != len(self):
             raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
-        scorers = [batch.scorer(coef[places]) for _, batch, places in self._places()]
+        scorers = [batch.scorer(coef[places]) for _, batch, places in self.batches()]
 
         def scorer(X, n_threads: int = 1) -> np.ndarray:
             scores = np.zeros((X.shape[0], coef.shape[1]))
@@ -119,7 +119,7 @@ class MixedLearners(WeakLearners):
     def take(self, indices) -> MixedLearners:
         indices = np.asarray(indices, dtype=np.intp)
         within = np.empty(len(self), dtype=np.intp)
-        for _, batch, places in self._places():
+        for _, batch, places in self.batches():
             within[places] = np.arange(len(batch))
         part = self.part[indices]
         taken = {

@@ -2,6 +2,7 @@
 
 from cwboost.families.partitioned.contract import (
     Chosen,
+    PartitionContext,
     PartitionedFamily,
     PartitionPricer,
     PricingPlan,
@@ -10,6 +11,7 @@ from cwboost.families.partitioned.weights import PartitionWeights, scales_of
 
 __all__ = [
     "Chosen",
+    "PartitionContext",
     "PartitionPricer",
     "PartitionWeights",
     "PartitionedFamily",

@@ -25,7 +25,27 @@ import numpy as np
 from cwboost.families.contract import BindContext, WeakLearners
 from cwboost.families.partitioned.weights import PartitionWeights
 
-__all__ = ["Chosen", "PartitionPricer", "PartitionedFamily", "PricingPlan"]
+__all__ = ["Chosen", "PartitionContext", "PartitionPricer", "PartitionedFamily", "PricingPlan"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PartitionContext:
+    """Facts that a plan gets when it is bound to a partition. Later versions add fields.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n_samples,), dtype int64
+        Ascending, read-only: the place of each example of the partition if the examples of all
+        partitions, in their order, are sorted by class. No two partitions share a place.
+    n_total : int
+        Number of examples of all partitions.
+    n_threads : int, default=1
+        Upper bound on the number of threads.
+    """
+
+    places: np.ndarray
+    n_total: int
+    n_threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +104,14 @@ class PricingPlan(ABC):
     exact: bool = False
 
     @abstractmethod
-    def bind(self, X, n_threads: int) -> PartitionPricer:
+    def bind(self, X, context: PartitionContext) -> PartitionPricer:
         """Prepare one partition.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n_samples, n_features)
             The partition's examples, sorted by class; at least one.
-        n_threads : int
+        context : PartitionContext
         """
 
     @abstractmethod
@@ -125,6 +145,9 @@ class PricingPlan(ABC):
 
 class PartitionedFamily(ABC):
     """The capability, as a base beside `cwboost.WeakLearnerFamily`."""
+
+    def check_partitioned(self) -> None:  # noqa: B027
+        """Raise TypeError or ValueError if these hyper-parameters do not allow it; optional."""
 
     @abstractmethod
     def describe(self, X) -> object:

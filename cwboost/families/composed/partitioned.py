@@ -1,0 +1,109 @@
+"""Several families on partitions: every question goes to the plan of one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.families.composed.mixed_learners import MixedLearners
+from cwboost.families.partitioned import Chosen, PartitionedFamily, PartitionPricer, PricingPlan
+
+__all__ = ["MixedPlan", "check_members"]
+
+
+def check_members(members) -> None:
+    """Raise TypeError or ValueError if families cannot price on partitions together."""
+    for member in members:
+        if not isinstance(member, PartitionedFamily):
+            raise TypeError(
+                f"weak_learner {member.name!r} cannot be trained on partitions: its family does "
+                "not derive from cwboost.PartitionedFamily"
+            )
+        member.check_partitioned()
+    names = [member.name for member in members]
+    again = [name for name in names if names.count(name) > 1]
+    if again:
+        raise ValueError(f"families: each name once on partitions, got {again[0]!r} again")
+
+
+class MixedPlan(PricingPlan):
+    """One plan per family, and the choice among them.
+
+    Parameters
+    ----------
+    plans : dict of str to PricingPlan
+        By the name of the family.
+    selection : {"best", "random", "turns"}
+        As for `MixedFamily`; "random" also asks for the targets for which a family was not drawn.
+    shares : ndarray of shape (n_families,), or None
+    """
+
+    def __init__(self, plans, selection, shares):
+        self.plans = dict(plans)
+        self.selection, self.shares = selection, shares
+        self.exact = selection == "best" and all(plan.exact for plan in plans.values())
+
+    def bind(self, X, context):
+        return MixedPartition({name: plan.bind(X, context) for name, plan in self.plans.items()})
+
+    def merge(self, one, other):
+        name, *own = one
+        return (name, *self.plans[name].merge(tuple(own), tuple(other[1:])))
+
+    def choose(self, scales, rng):
+        names, n_targets = list(self.plans), len(scales)
+        wanted = dict.fromkeys(names, np.ones(n_targets, dtype=bool))
+        if self.selection == "turns":
+            wanted = {names[rng.choice(len(names), p=self.shares)]: np.ones(n_targets, dtype=bool)}
+        elif self.selection == "random":
+            drawn = rng.choice(len(names), n_targets, p=self.shares)
+            wanted = {name: drawn == k for k, name in enumerate(names) if (drawn == k).any()}
+        found = []
+        for name, targets in wanted.items():
+            chosen = yield from self._ask(name, scales, rng)
+            kept = np.flatnonzero(targets[chosen.target])
+            learners = MixedLearners.of(name, chosen.learners.take(kept))
+            found.append((learners, chosen.edges[kept], chosen.target[kept]))
+        return _best_of(found)
+
+    def _ask(self, name, scales, rng):
+        """Hold the conversation of one family."""
+        conversation = self.plans[name].choose(scales, rng)
+        question = next(conversation)
+        while True:
+            _, *summary = yield name, question
+            try:
+                question = conversation.send(tuple(summary))
+            except StopIteration as end:
+                return end.value
+
+
+class MixedPartition(PartitionPricer):
+    """One partition, bound to every family.
+
+    Parameters
+    ----------
+    pricers : dict of str to PartitionPricer
+    """
+
+    def __init__(self, pricers):
+        self._pricers = pricers
+
+    def summarise(self, weights, question):
+        name, own = question
+        return (name, *self._pricers[name].summarise(weights, own))
+
+    def outputs(self, learners):
+        parts = [(self._pricers[n].outputs(own), places) for n, own, places in learners.batches()]
+        packed = np.empty((len(learners), parts[0][0].shape[1]), dtype=np.uint8)
+        for outputs, places in parts:
+            packed[places] = outputs
+        return packed
+
+
+def _best_of(found) -> Chosen:
+    """Return the learner of largest edge for each target; in a tie, that of the first family."""
+    learners, edges, target = zip(*found)
+    edges, target = np.concatenate(edges), np.concatenate(target)
+    order = np.lexsort((-edges, target))
+    best = order[np.diff(target[order], prepend=-1) > 0]
+    return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])

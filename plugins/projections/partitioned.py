@@ -1,0 +1,207 @@
+"""Pricing of projections on partitions: directions drawn by the driver, thresholds between bins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from cwboost.plugins.projections.directions import Drawn
+from cwboost.plugins.projections.discriminants import BLOCK, RidgeDirections, sampled_places
+from cwboost.plugins.projections.learners import ProjectionLearners
+from scipy import sparse
+
+import cwboost
+from cwboost.kernels import (
+    BinnedPartition,
+    FeatureSketch,
+    Projector,
+    SharedBins,
+    best_of_bins,
+    canonical_csr,
+)
+
+__all__ = ["DiscriminantPlan", "ProjectedPartition", "ProjectionPlan"]
+
+BINS = 256
+"""Largest number of bins of the projections on a direction."""
+
+SKETCHED = 8192
+"""Largest number of a partition's examples from which the bins are formed."""
+
+ROWS = 2**15
+"""Number of examples whose weighted features are summed at a time."""
+
+
+class ProjectionPlan(cwboost.PricingPlan):
+    """Directions that need no examples, with thresholds between bins of their projections.
+
+    Summaries that are not sums are dicts with one entry per partition, whose key is the place of
+    the partition's first example.
+
+    Parameters
+    ----------
+    draw : callable or None
+        ``draw(rng) -> Drawn``.
+    centre, scale : ndarray of shape (n_features,), dtype float64
+    """
+
+    def __init__(self, draw, centre, scale):
+        self._draw = draw
+        self.centre, self.scale = centre, scale
+
+    def bind(self, X, context):
+        return ProjectedPartition(X, self, context)
+
+    def merge(self, one, other):
+        if isinstance(one[0], dict):
+            return ({**one[0], **other[0]},)
+        return super().merge(one, other)
+
+    def choose(self, scales, rng):
+        drawn = yield from self._directions(len(scales), rng)
+        (sketches,) = yield "sketch", drawn
+        bins = _open_above(SharedBins.from_sketches(list(sketches.values()), BINS))
+        sums, totals = yield "sums", bins
+        feature, threshold, polarity, missing, edges = best_of_bins(bins, sums, totals)
+        split = np.flatnonzero(feature >= 0)
+        learners = ProjectionLearners(
+            drawn.take(feature[split]).spread(split, len(feature)),
+            threshold,
+            polarity,
+            missing,
+            np.zeros(len(feature), dtype=np.int32),
+            self.centre[None],
+            self.scale[None],
+        )
+        return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
+
+    def _directions(self, n_targets, rng):
+        """Return the directions of a round; a conversation."""
+        return self._draw(rng)
+        yield
+
+
+class DiscriminantPlan(ProjectionPlan):
+    """Ridge discriminants: class means from sums, covariances from a sample of the examples.
+
+    Parameters
+    ----------
+    n_drawn : int
+    shrinkage : float
+    centre, scale
+        As for `ProjectionPlan`.
+    """
+
+    def __init__(self, n_drawn, shrinkage, centre, scale):
+        super().__init__(None, centre, scale)
+        self._settings = n_drawn, shrinkage
+        self._ridge = None
+
+    def __getstate__(self):
+        return {**vars(self), "_ridge": None}  # the driver alone keeps the sample
+
+    def _directions(self, n_targets, rng):
+        if self._ridge is None:
+            (parts,) = yield ("sample",)
+            sample = _in_order(parts)
+            self._ridge = RidgeDirections(*self._settings, sample, self.centre, self.scale, 1)
+        features = self._ridge.draw_features(rng)
+        if not len(features):
+            return Drawn.explicit(sparse.csr_array((n_targets, len(self.scale))))
+        (parts,) = yield "means", features
+        totals, products = (sum(part) for part in zip(*(parts[k] for k in sorted(parts))))
+        return self._ridge.directions(features, self._differences(totals, products, features))
+
+    def _differences(self, totals, products, features):
+        """Return the differences of the means of both groups, rounded as one process does."""
+        positive, negative = totals.reshape(2, -1, 1)
+        both = (positive > 0) & (negative > 0)
+        means = products.reshape(2, *both.shape[:1], -1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = means[0] / np.where(both, positive, 1) - means[1] / np.where(both, negative, 1)
+            found = np.where(both, found, 0).astype(np.float32) * self.scale[features]
+        return np.where(np.isfinite(found), found, 0)
+
+
+class ProjectedPartition(cwboost.PartitionPricer):
+    """Projections of the examples of one partition."""
+
+    def __init__(self, X, plan, context):
+        self._X = canonical_csr(X) if sparse.issparse(X) else X
+        self._plan, self._context = plan, context
+        self._key = int(context.places[0])
+        self._values = None
+
+    def summarise(self, weights, question):
+        kind, *rest = question
+        if kind == "sums":
+            return self._sums(weights, *rest)
+        if kind == "means":
+            found = self._means(weights.weights, *rest)
+        elif kind == "sketch":
+            found = self._sketch(*rest)
+        else:
+            found = self._sample()
+        return ({self._key: found},)
+
+    def _sample(self):
+        """Return places and features of the examples from which covariances are computed."""
+        places = self._context.places
+        own = np.isin(places, sampled_places(self._context.n_total))
+        return places[own], self._X[own]
+
+    def _means(self, weights, features):
+        """Return the totals and weighted sums of features: positive weights, then negative."""
+        totals = np.zeros(2 * len(weights))
+        products = np.zeros((len(totals), len(features)))
+        for start in range(0, weights.shape[1], ROWS):
+            own = weights[:, start : start + ROWS]
+            groups = np.concatenate([np.maximum(own, 0), np.maximum(-own, 0)])
+            totals += np.add.accumulate(groups, axis=1)[:, -1]
+            project = Projector(np.ascontiguousarray(groups.T))
+            columns = self._X[start : start + ROWS].T
+            columns = columns.tocsr() if sparse.issparse(columns) else columns
+            for at in range(0, len(features), BLOCK):
+                part = slice(at, at + BLOCK)
+                values = project(columns[features[part]], self._context.n_threads, np.float64)
+                products[:, part] += values
+        return totals, products
+
+    def _sketch(self, drawn):
+        """Project all examples and return a sketch of the projections."""
+        project = Projector(drawn.directions(self._plan.scale), self._plan.centre)
+        self._values = project(self._X, self._context.n_threads)
+        n = self._values.shape[1]
+        if n <= SKETCHED:
+            return FeatureSketch.of(self._values.T, 2 * BINS)
+        sample = self._values[:, np.arange(SKETCHED) * n // SKETCHED]
+        sketch = FeatureSketch.of(sample.T, 2 * BINS)
+        has_nan = np.isnan(self._values).any(axis=1)
+        return replace(sketch, exact=np.zeros(len(sample), dtype=bool), has_nan=has_nan)
+
+    def _sums(self, weights, bins):
+        values, self._values = self._values, None
+        binned = BinnedPartition(values.T, bins, self._context.n_threads)
+        sums = binned.sums(weights.weights, weights.scales)
+        return sums, sums[: int(bins.code_starts[1])].sum(axis=0)
+
+    def outputs(self, learners):
+        return cwboost.pack_outputs(learners.outputs(self._X))
+
+
+def _in_order(parts):
+    """Return the sampled examples of all partitions, in the order of their places."""
+    places = np.concatenate([places for places, _ in parts.values()])
+    rows = [X for _, X in parts.values()]
+    if any(sparse.issparse(X) for X in rows):
+        stacked = sparse.csr_array(sparse.vstack([sparse.csr_array(X) for X in rows]))
+    else:
+        stacked = np.vstack(rows)
+    return stacked[np.argsort(places)]
+
+
+def _open_above(bins):
+    """Let the last bin of projections that are not all known take whatever is above it."""
+    highest, last = bins.highest.copy(), bins.bin_start[1:] - 1
+    highest[last[~bins.exact & (bins.n_bins > 0)]] = np.inf
+    return replace(bins, highest=highest)
