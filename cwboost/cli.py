@@ -20,6 +20,15 @@ from cwboost.commands import CommandError
 
 __all__ = ["main"]
 
+EPILOG = """\
+A first model from a file with a header line and the label in the last column:
+
+  cwboost fit train.csv model.cwb --valid 0.2
+  cwboost evaluate model.cwb test.csv
+  cwboost predict model.cwb new.csv --out labels.csv
+
+"cwboost COMMAND --help" describes a command."""
+
 
 # Errors for bad input, and errors of files and downloads. Any other exception is a defect of
 # cwboost and shows its traceback.
@@ -61,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser(modules) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="cwboost", description="Multi-class boosting by column generation."
+        prog="cwboost",
+        description="Multi-class boosting by column generation.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")

@@ -52,7 +52,10 @@ def read_for(classifier, args):
 
 def _hint(table, n_expected, trained, label) -> str:
     """Return what to do about a number of features that is not the model's."""
-    if label is not None or table.X.shape[-1] != n_expected + 1:
+    if label is not None:
+        missed = table.y is not None and table.X.shape[-1] == n_expected - 1
+        return " (its label column was not counted: does the file have labels?)" if missed else ""
+    if table.X.shape[-1] != n_expected + 1:
         return ""
     extra = [name for name in table.names or () if trained is not None and name not in trained]
     if len(extra) == 1:

@@ -15,7 +15,13 @@ DEFAULT = Path("data")
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("action", nargs="?", choices=("list", "fetch", "check"), default="list")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "fetch", "check"),
+        default="list",
+        help="default: list",
+    )
     parser.add_argument("name", nargs="?", help="data set to fetch or check")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder (default: data, if it exists)"

@@ -13,9 +13,15 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("demo_output"))
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("demo_output"),
+        help="folder for the models and the figure (default: demo_output)",
+    )
+    parser.add_argument("--rounds", type=int, default=200, help="rounds of boosting (default: 200)")
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, help="threads (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
 

@@ -1,7 +1,7 @@
 """Export a saved model to ONNX.
 
 The input X of the graph is one row of features per example; the outputs are label, scores and
-probabilities. Needs the package onnx.
+probabilities. Needs the extra: pip install "cwboost[onnx]".
 
     cwboost export model.cwb --onnx model.onnx
 """

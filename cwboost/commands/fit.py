@@ -13,12 +13,23 @@ numbers, by place. An interrupted fit saves the rounds that were finished.
 from __future__ import annotations
 
 import ast
+import math
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 
 from cwboost.commands._tables.reading import FILES, add_reading_arguments
 
 __all__ = ["add_arguments", "run"]
+
+# Why training ended before the last round, by the classifier's `stop_reason_`.
+REASONS = {
+    "tol": "a round lowered the objective by less than the fraction tol",
+    "optimal": "no weak learner of the family can lower the objective",
+    "no column": "no weak learner was found that lowers the objective",
+    "early stopping": "the validation examples gain no more",
+    "max_seconds": "the time given by max_seconds is over",
+}
 
 METHODS = {
     "cw": "CWBoostClassifier",
@@ -130,8 +141,11 @@ def _set(classifier, assigned: dict):
             start = f"{outer}__" if nested else ""
             there = sorted(k for k in known if k.startswith(start) and (nested or "__" not in k))
             owner = "the weak learner" if nested else "the classifier"
+            near = get_close_matches(name, there, 1)
+            meant = f", did you mean {near[0]!r}?" if near else ";"
             raise CommandError(
-                f"--set: {owner} has no parameter {name!r}; there are: {', '.join(there) or 'none'}"
+                f"--set: {owner} has no parameter {name!r}{meant} there are: "
+                f"{', '.join(there) or 'none'}"
             )
     return classifier.set_params(**assigned)
 
@@ -175,6 +189,12 @@ def _split(args, table):
 
     from cwboost.commands import CommandError
 
+    n_held, n_classes = math.ceil(share * len(table.y)), len(np.unique(table.y))
+    if n_held < n_classes:
+        raise CommandError(
+            f"--valid {args.valid}: {n_held} of {len(table.y)} examples cannot hold one of each of "
+            f"the {n_classes} classes"
+        )
     try:
         kept, held = train_test_split(
             np.arange(len(table.y)), test_size=share, stratify=table.y, random_state=args.seed
@@ -262,4 +282,5 @@ def _reason(classifier) -> str:
     """Return why training stopped before the last round, if it did."""
     if classifier.stop_reason_ == "n_estimators":
         return ""
-    return f"; stopped after {classifier.n_iter_} rounds: {classifier.stop_reason_}"
+    reason = REASONS.get(classifier.stop_reason_, classifier.stop_reason_)
+    return f"; stopped after {classifier.n_iter_} rounds: {reason}"

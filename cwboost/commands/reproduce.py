@@ -17,9 +17,22 @@ QUICK = {"runs": 1, "rounds": 60, "selection_rounds": 20, "seconds": 10.0}
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--figure", nargs="+", choices=(*FIGURES, "all"), default=["all"])
+    parser.add_argument(
+        "--figure",
+        nargs="+",
+        choices=(*FIGURES, "all"),
+        default=["all"],
+        metavar="NAME",
+        help=f"experiments: {', '.join(FIGURES)} or all (default: all)",
+    )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the data sets")
-    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("reproduction"))
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("reproduction"),
+        help="folder for the runs, the table and the figures (default: reproduction)",
+    )
     parser.add_argument("--runs", type=int, help="runs of each method (default: 5)")
     parser.add_argument("--rounds", type=int, help="rounds of boosting (default: 500)")
     parser.add_argument(
@@ -42,9 +55,9 @@ def add_arguments(parser) -> None:
         help="limit on the processor time of each training, and separately of each choice of C; a "
         "larger limit repeats only the runs that were stopped (default: none)",
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
-    parser.add_argument("--weak-learner", default="stump", metavar="FAMILY")
+    parser.add_argument("--weak-learner", default="stump", metavar="NAME", help="default: stump")
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )

@@ -29,7 +29,7 @@ from cwboost.estimator.input.categories import as_columns, encode, learn_categor
 from cwboost.estimator.input.columns import call
 from cwboost.estimator.input.monotonic import read_constraints
 from cwboost.estimator.nested import NestedWeakLearner
-from cwboost.estimator.parameters import check_weight
+from cwboost.estimator.parameters import check_jobs, check_weight
 from cwboost.estimator.problem import (
     Problem,
     find_missing,
@@ -186,7 +186,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
-        return usable_threads(effective_n_jobs(self.n_jobs))
+        return usable_threads(effective_n_jobs(check_jobs(self.n_jobs)))
 
     def _encode(self, y, name="y_val") -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""

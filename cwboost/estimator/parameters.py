@@ -10,6 +10,7 @@ __all__ = [
     "check_callbacks",
     "check_choice",
     "check_class_weight",
+    "check_jobs",
     "check_number",
     "check_scale",
     "check_verbose",
@@ -93,6 +94,17 @@ def check_class_weight(class_weight):
         "class_weight must be 'balanced', a dict of weights by label, or None, got "
         f"{class_weight!r}"
     )
+
+
+def check_jobs(n_jobs):
+    """Check the parameter `n_jobs` (None or an integer other than 0) and return it."""
+    if n_jobs is None:
+        return n_jobs
+    if isinstance(n_jobs, bool | np.bool_) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be an integer or None, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a number of threads, -1 for all, or None, got 0")
+    return n_jobs
 
 
 def check_scale(name, value):

@@ -125,6 +125,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     np.savez(tmp_path / "no_y.npz", X=X)
     (tmp_path / "odd.npz").write_text("not a zip file")
     assert run("fit", data, model, "--rounds", 2, "--quiet") == 0
+    features = write_csv(tmp_path / "features.csv", X)
     narrow = write_csv(tmp_path / "narrow.csv", X[:, :3], y)
     header = write_csv(tmp_path / "header.csv", X, y, [*"abcdefghij", "vowel"])
     named = tmp_path / "named.cwb"
@@ -156,7 +157,10 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["fit", data, model, "--valid", "1.5"], "--valid: a share must lie between 0 and 1"),
         (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),
         (["fit", data, model, "--valid", narrow], "narrow.csv: expected 10 features as in"),
-        (["fit", data, model, "--valid", "0.001"], "--valid 0.001: cannot split"),
+        (["fit", data, model, "--valid", "0.001"], "--valid 0.001: 1 of 330 examples cannot hold"),
+        (["fit", data, model, "--set", "n_estimator=3"], "did you mean 'n_estimators'? there are"),
+        (["fit", data, model, "--jobs", 0], "n_jobs must be a number of threads, -1 for all"),
+        (["evaluate", model, features], "label column was not counted: does the file have labels?"),
         (["fit", data, model, "--history", tmp_path / "no" / "h.csv"], "its folder does not"),
         (["fit", data, model, "--sep", ";"], "has no column of features; if its lines"),
         (["predict", named, narrow, "--label", "-1"], "expected 10 features, got 3"),

@@ -48,6 +48,13 @@ def test_verbose_is_checked(classifier, vowel):
     classifier(n_estimators=2, verbose=False).fit(*vowel)
 
 
+def test_n_jobs_is_none_or_a_number_of_threads(vowel):
+    with pytest.raises(ValueError, match="n_jobs must be a number of threads, -1 for all, or None"):
+        CWBoostClassifier(n_estimators=2, n_jobs=0).fit(*vowel)
+    with pytest.raises(TypeError, match="n_jobs must be an integer or None, got '2'"):
+        CWBoostClassifier(n_estimators=2, n_jobs="2").fit(*vowel)
+
+
 @pytest.mark.parametrize("wrong", ["balancd", 3, [1.0] * 11])
 def test_class_weight_is_checked(wrong, vowel):
     with pytest.raises(ValueError, match="class_weight must be 'balanced', a dict of weights"):

@@ -34,7 +34,11 @@ def add_reading_arguments(parser, label: str | None = None) -> None:
     )
     group.add_argument("--encoding", default="utf-8", help="of a text file (default: utf-8)")
     group.add_argument(
-        "--decimal", choices=(".", ","), default=".", help="decimal mark (default: .)"
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        metavar="MARK",
+        help="decimal mark, '.' or ',' (default: .)",
     )
     group.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column"
