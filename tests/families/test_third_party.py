@@ -182,7 +182,9 @@ from cwboost.families import MixedFamily, SklearnFamily
 class PartyMixed(MixedFamily):
     name = "party_mixed"
 
-    def __init__(self, families=("wave_let_ball", "wave_let_interval"), selection="best", shares=None):
+    def __init__(
+        self, families=("wave_let_ball", "wave_let_interval"), selection="best", shares=None
+    ):
         super().__init__(families, selection, shares)
 
 
