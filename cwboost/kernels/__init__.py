@@ -9,6 +9,7 @@ from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import (
     THRESHOLDS_SEARCHED,
+    LinearGains,
     chance_deviations,
     gained_fractions,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
+    "LinearGains",
     "NodeRows",
     "Projector",
     "SharedBins",

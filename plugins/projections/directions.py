@@ -165,12 +165,17 @@ class RandomDirections:
     density : float
     X, centre, scale, n_threads
         As for `cwboost.plugins.projections.discriminants.Discriminants`.
+
+    Attributes
+    ----------
+    n_searched : int
+        Number of directions that a learner may choose from.
     """
 
     def __init__(self, draw, n_projections, density, X, centre, scale, n_threads):
         self._draw = draw
-        self._n_projections = n_projections
+        self.n_searched = n_projections
         self._of_data = {"density": density, "X": X, "scale": scale}
 
     def draw(self, rng, weights) -> Drawn:
-        return self._draw(rng, self._n_projections, weights=weights, **self._of_data)
+        return self._draw(rng, self.n_searched, weights=weights, **self._of_data)

@@ -45,6 +45,11 @@ class Discriminants:
     centre, scale : ndarray of shape (n_features,), dtype float64
         See `cwboost.plugins.projections.standardise.centre_and_scale`.
     n_threads : int
+
+    Attributes
+    ----------
+    n_searched : int
+        Number of directions whose best one does as well by chance: that of the drawn features.
     """
 
     def __init__(self, n_drawn, shrinkage, X, centre, scale, n_threads):
@@ -52,6 +57,7 @@ class Discriminants:
         self._scale, self._n_threads = scale, n_threads
         sample = X[sampled_places(X.shape[0])]
         self._ridge = RidgeDirections(n_drawn, shrinkage, sample, centre, scale, n_threads)
+        self.n_searched = self._ridge.n_drawn
 
     def draw(self, rng, weights) -> Drawn:
         """Return one direction per row of `weights`, (n_targets, n_samples)."""
@@ -106,6 +112,11 @@ class RidgeDirections:
         The examples at `sampled_places`.
     n_drawn, shrinkage, centre, scale, n_threads
         As for `Discriminants`.
+
+    Attributes
+    ----------
+    n_drawn : int
+        Number of features of a direction.
     """
 
     def __init__(self, n_drawn, shrinkage, sample, centre, scale, n_threads):
@@ -114,7 +125,7 @@ class RidgeDirections:
         self._centre, self._scale = centre, scale
         self._shrinkage, self._n_threads = shrinkage, n_threads
         self._varying = np.flatnonzero(scale > 0)
-        self._n_drawn = min(n_drawn, len(self._varying))
+        self.n_drawn = min(n_drawn, len(self._varying))
         self._covariance = None
         if 0 < len(self._varying) <= KEPT:
             self._covariance = self._covariances(self._varying)
@@ -123,7 +134,7 @@ class RidgeDirections:
         """Return the features of the round's directions, ascending; none if none varies."""
         if not len(self._varying):
             return self._varying
-        drawn = rng.choice(len(self._varying), self._n_drawn, replace=False)
+        drawn = rng.choice(len(self._varying), self.n_drawn, replace=False)
         return self._varying[np.sort(drawn)]
 
     def directions(self, features, differences) -> Drawn:

@@ -19,7 +19,15 @@ from cwboost.plugins.projections.standardise import (
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector, SortedFeatures, canonical, readable
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    LinearGains,
+    Projector,
+    SortedFeatures,
+    canonical,
+    gained_fractions,
+    readable,
+)
 
 __all__ = ["ProjectionFamily", "ProjectionPricer"]
 
@@ -135,7 +143,7 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         n = N_PROJECTIONS if self.n_projections is None else self.n_projections
         no_examples = np.empty((0, len(scale)))
         draw = partial(DRAWS[self.kind], n=n, density=density, X=no_examples)
-        return ProjectionPlan(draw, centre, scale)
+        return ProjectionPlan(draw, n, centre, scale)
 
     def _check_kind(self, kinds, where=""):
         if not isinstance(self.kind, str) or self.kind not in kinds:
@@ -194,6 +202,7 @@ class ProjectionPricer(cwboost.Pricer):
         self._n_threads = context.n_threads
         self._centre, self._scale = centre_and_scale(X)
         self._directions = make_directions(self._X, self._centre, self._scale, self._n_threads)
+        self._gains = LinearGains(self._X, self._centre, self._n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
         return self._best(SortedFeatures.search, weights, request.rows)
@@ -204,14 +213,16 @@ class ProjectionPricer(cwboost.Pricer):
     def _best(self, search, weights, rows):
         drawn, directions = self._drawn(weights)
         if not self._is_less_work(rows, len(drawn), len(weights)):
-            return self._priced(drawn, search(self._projected(directions), weights))
+            found = search(self._projected(directions), weights)
+            return self._priced(drawn, directions, found, weights)
         # Only the winners need the examples that do not count: for outputs and thresholds.
         kept = search(self._projected(directions, rows), weights[:, rows])
         winners = np.unique(kept.feature[kept.feature >= 0])
         if not winners.size:
             winners = np.zeros(1, dtype=np.intp)
-        found = search(self._projected(directions[:, winners]), weights)
-        return self._priced(drawn.take(winners), found)
+        directions = directions[:, winners]
+        found = search(self._projected(directions), weights)
+        return self._priced(drawn.take(winners), directions, found, weights)
 
     def _drawn(self, weights):
         """Return what was drawn, and the directions in its columns."""
@@ -231,8 +242,13 @@ class ProjectionPricer(cwboost.Pricer):
         values = Projector(directions, self._centre)(X, self._n_threads)
         return SortedFeatures(values.T, self._n_threads)
 
-    def _priced(self, drawn: Drawn, found):
+    def _priced(self, drawn: Drawn, directions, found, weights):
         split = np.flatnonzero(found.feature >= 0)
+        # A constant has no direction, and gains nothing.
+        chosen = np.where(found.feature >= 0, directions[:, found.feature], 0.0)
+        n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched
+        gained = gained_fractions(found.edges, found.sums, found.norms, n_searched)
+        gains = self._gains(chosen, found.threshold, found.polarity, weights, gained)
         learners = ProjectionLearners(
             drawn.take(found.feature[split]).spread(split, len(found.feature)),
             found.threshold,
@@ -241,5 +257,6 @@ class ProjectionPricer(cwboost.Pricer):
             np.zeros(len(found.feature), dtype=np.int32),
             self._centre[None],
             self._scale[None],
+            gains,
         )
         return cwboost.Priced(learners, found.outputs, found.edges)

@@ -26,6 +26,9 @@ DTYPES = {
     "value": np.dtype(np.float32),
     "centre": np.dtype(np.float64),
     "scale": np.dtype(np.float64),
+    "gain_start": np.dtype(np.int64),
+    "gain_feature": np.dtype(np.int32),
+    "gain": np.dtype(np.float32),
 }
 A_LEARNER = ("kind", "seed", "density", "threshold", "polarity", "missing", "frame")
 
@@ -55,9 +58,11 @@ class ProjectionLearners(cwboost.WeakLearners):
         Row of `centre` and `scale` that standardises the features; there is more than one row if
         learners of several training matrices were concatenated.
     centre, scale : ndarray of shape (n_frames, n_features), dtype float64
+    gains : csr_array of shape (n, n_features), dtype float32
+        What the features gained in edge, as fractions (see `cwboost.kernels.LinearGains`).
     """
 
-    def __init__(self, drawn, threshold, polarity, missing, frame, centre, scale):
+    def __init__(self, drawn, threshold, polarity, missing, frame, centre, scale, gains):
         self.drawn = drawn
         self.threshold = threshold
         self.polarity = polarity
@@ -65,6 +70,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         self.frame = frame
         self.centre = centre
         self.scale = scale
+        self.gains = gains
 
     def __len__(self):
         return len(self.drawn)
@@ -134,11 +140,10 @@ class ProjectionLearners(cwboost.WeakLearners):
         return scorer
 
     def feature_shares(self, n_features):
-        """Return shares in proportion to the absolute entries, in standardised features."""
-        shares = np.abs(self.drawn.directions(np.ones(n_features))).T
-        shares *= self.scale[self.frame] > 0
-        total = shares.sum(axis=1, keepdims=True)
-        return sparse.csr_array(shares / np.where(total > 0, total, 1))
+        uses = self.drawn.directions(np.ones(n_features)).T != 0
+        learner, feature = np.nonzero(uses & (self.scale[self.frame] > 0))
+        gains = self.gains.toarray()[learner, feature].astype(np.float64)
+        return sparse.csr_array((gains, (learner, feature)), shape=(len(self), n_features))
 
     def flat_form(self):
         """Return one tree of one comparison, and one linear feature, per learner."""
@@ -170,6 +175,9 @@ class ProjectionLearners(cwboost.WeakLearners):
             "value": stored.data,
             "centre": self.centre.ravel(),
             "scale": self.scale.ravel(),
+            "gain_start": self.gains.indptr.astype(np.int64),
+            "gain_feature": self.gains.indices.astype(np.int32),
+            "gain": self.gains.data,
         }
 
     @classmethod
@@ -182,13 +190,17 @@ class ProjectionLearners(cwboost.WeakLearners):
         drawn = Drawn(own["kind"], own["seed"], own["density"], stored)
         rest = (own[name] for name in ("threshold", "polarity", "missing", "frame"))
         frames = (own[name].reshape(-1, n_features) for name in ("centre", "scale"))
-        return cls(drawn, *rest, *frames)
+        gains = sparse.csr_array(
+            (own["gain"], own["gain_feature"], own["gain_start"]), shape=(n, n_features)
+        )
+        return cls(drawn, *rest, *frames, gains)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.int64)
         rest = (self.threshold, self.polarity, self.missing, self.frame)
         parts = (part[indices] for part in rest)
-        return ProjectionLearners(self.drawn.take(indices), *parts, self.centre, self.scale)
+        frames = self.centre, self.scale
+        return ProjectionLearners(self.drawn.take(indices), *parts, *frames, self.gains[indices])
 
     @classmethod
     def concatenate(cls, batches):
@@ -209,6 +221,7 @@ class ProjectionLearners(cwboost.WeakLearners):
             new.ravel()[frame].astype(np.int32),
             np.ascontiguousarray(centre),
             np.ascontiguousarray(scale),
+            sparse.csr_array(sparse.vstack([batch.gains for batch in batches], format="csr")),
         )
 
 
@@ -236,7 +249,11 @@ def _checked_arrays(arrays, n_features):
     _require("threshold", not np.isnan(own["threshold"]).any(), "expected no NaN")
     for name in ("polarity", "missing"):
         _require(name, np.isin(own[name], (-1, 1)).all(), "expected -1 or 1")
-    _check_stored(own, n, n_features)
+    _check_rows(own, ("start", "feature", "value"), n, n_features)
+    _check_rows(own, ("gain_start", "gain_feature", "gain"), n, n_features)
+    start = own["start"]
+    holds = own["kind"] == STORED
+    _require("start", (start[1:] == start[:-1])[~holds].all(), "entries of a seeded direction")
     return own
 
 
@@ -254,22 +271,22 @@ def _check_frames(frame, centre, scale, n_features):
         _require("centre", (np.abs(centre) * scale <= 1e20).all(), "too far from zero")
 
 
-def _check_stored(own, n, n_features):
-    start, feature, value = own["start"], own["feature"], own["value"]
-    _require("value", len(value) == len(feature), "expected as many entries as feature has")
-    _require("value", np.isfinite(value).all(), "expected finite numbers")
+def _check_rows(own, names, n, n_features):
+    """Check n sparse rows: the arrays of their starts, their features and their values."""
+    start, feature, value = (own[name] for name in names)
+    of_start, of_feature, of_value = names
+    _require(of_value, len(value) == len(feature), f"expected as many entries as {of_feature} has")
+    _require(of_value, np.isfinite(value).all(), "expected finite numbers")
     inside = ((feature >= 0) & (feature < n_features)).all()
-    _require("feature", inside, f"expected 0 to {n_features - 1}")
-    _require("start", len(start) == n + 1, f"expected {n + 1} entries, got {len(start)}")
+    _require(of_feature, inside, f"expected 0 to {n_features - 1}")
+    _require(of_start, len(start) == n + 1, f"expected {n + 1} entries, got {len(start)}")
     # Compared, not subtracted: a difference of hostile numbers may wrap around.
     ascends = start[0] == 0 and start[-1] == len(feature) and (start[:-1] <= start[1:]).all()
-    _require("start", ascends, f"expected numbers that ascend from 0 to {len(feature)}")
-    holds = own["kind"] == STORED
-    _require("start", (start[1:] == start[:-1])[~holds].all(), "entries of a seeded direction")
+    _require(of_start, ascends, f"expected numbers that ascend from 0 to {len(feature)}")
     follows = np.ones(len(feature), dtype=bool)
     follows[1:] = feature[1:] > feature[:-1]
     follows[start[:-1][start[:-1] < len(feature)]] = True
-    _require("feature", follows.all(), "expected ascending features in each direction")
+    _require(of_feature, follows.all(), "expected ascending features in each row")
 
 
 def _require(name, holds, message):

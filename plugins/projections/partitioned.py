@@ -12,12 +12,15 @@ from scipy import sparse
 
 import cwboost
 from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
     BinnedPartition,
     FeatureSketch,
+    LinearGains,
     Projector,
     SharedBins,
     best_of_bins,
     canonical_csr,
+    gained_fractions,
 )
 
 __all__ = ["DiscriminantPlan", "ProjectedPartition", "ProjectionPlan"]
@@ -42,12 +45,19 @@ class ProjectionPlan(cwboost.PricingPlan):
     ----------
     draw : callable or None
         ``draw(rng) -> Drawn``.
+    n_searched : int
+        Number of directions that a learner may choose from.
     centre, scale : ndarray of shape (n_features,), dtype float64
     """
 
-    def __init__(self, draw, centre, scale):
+    def __init__(self, draw, n_searched, centre, scale):
         self._draw = draw
         self.centre, self.scale = centre, scale
+        self.n_searched = n_searched
+        self._gains = None
+
+    def __getstate__(self):
+        return {**vars(self), "_gains": None}  # the driver alone keeps the sample
 
     def bind(self, X, context):
         return ProjectedPartition(X, self, context)
@@ -58,12 +68,18 @@ class ProjectionPlan(cwboost.PricingPlan):
         return super().merge(one, other)
 
     def choose(self, scales, rng):
+        if self._gains is None:
+            (parts,) = yield "rows", LinearGains.sampled
+            self._gains = LinearGains(_in_order(parts), self.centre)
         drawn = yield from self._directions(len(scales), rng)
         (sketches,) = yield "sketch", drawn
         bins = _open_above(SharedBins.from_sketches(list(sketches.values()), BINS))
-        sums, totals = yield "sums", bins
+        sums, totals, squares, weights = yield "sums", bins
         feature, threshold, polarity, missing, edges = best_of_bins(bins, sums, totals)
         split = np.flatnonzero(feature >= 0)
+        chosen = np.where(feature >= 0, drawn.directions(self.scale)[:, feature], 0.0)
+        norms, n_searched = np.sqrt(squares) * 2.0**26, THRESHOLDS_SEARCHED * self.n_searched
+        gained = gained_fractions(edges, totals, norms, n_searched)
         learners = ProjectionLearners(
             drawn.take(feature[split]).spread(split, len(feature)),
             threshold,
@@ -72,6 +88,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             np.zeros(len(feature), dtype=np.int32),
             self.centre[None],
             self.scale[None],
+            self._gains(chosen, threshold, polarity, weights, gained),
         )
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
@@ -93,16 +110,17 @@ class DiscriminantPlan(ProjectionPlan):
     """
 
     def __init__(self, n_drawn, shrinkage, centre, scale):
-        super().__init__(None, centre, scale)
+        n_searched = min(n_drawn, np.count_nonzero(scale))
+        super().__init__(None, n_searched, centre, scale)
         self._settings = n_drawn, shrinkage
         self._ridge = None
 
     def __getstate__(self):
-        return {**vars(self), "_ridge": None}  # the driver alone keeps the sample
+        return {**super().__getstate__(), "_ridge": None}
 
     def _directions(self, n_targets, rng):
         if self._ridge is None:
-            (parts,) = yield ("sample",)
+            (parts,) = yield "rows", _for_covariances
             sample = _in_order(parts)
             self._ridge = RidgeDirections(*self._settings, sample, self.centre, self.scale, 1)
         features = self._ridge.draw_features(rng)
@@ -141,13 +159,13 @@ class ProjectedPartition(cwboost.PartitionPricer):
         elif kind == "sketch":
             found = self._sketch(*rest)
         else:
-            found = self._sample()
+            found = self._rows(*rest)
         return ({self._key: found},)
 
-    def _sample(self):
-        """Return places and features of the examples from which covariances are computed."""
+    def _rows(self, sampled):
+        """Return places and features of the examples of a sample of all examples."""
         places = self._context.places
-        own = np.isin(places, sampled_places(self._context.n_total))
+        own = np.isin(places, sampled(self._context.n_total, self._X.shape[1]))
         return places[own], self._X[own]
 
     def _means(self, weights, features):
@@ -183,10 +201,21 @@ class ProjectedPartition(cwboost.PartitionPricer):
         values, self._values = self._values, None
         binned = BinnedPartition(values.T, bins, self._context.n_threads)
         sums = binned.sums(weights.weights, weights.scales)
-        return sums, sums[: int(bins.code_starts[1])].sum(axis=0)
+        # Zero at the examples of other partitions, so that these add up.
+        wanted = LinearGains.sampled(self._context.n_total, self._X.shape[1])
+        sampled = np.zeros((len(weights.weights), len(wanted)))
+        own = np.isin(wanted, self._context.places)
+        at = np.searchsorted(self._context.places, wanted[own])
+        sampled[:, own] = weights.weights[:, at]
+        totals = sums[: int(bins.code_starts[1])].sum(axis=0)
+        return sums, totals, weights.squares(), sampled
 
     def outputs(self, learners):
         return cwboost.pack_outputs(learners.outputs(self._X))
+
+
+def _for_covariances(n_samples, _):
+    return sampled_places(n_samples)
 
 
 def _in_order(parts):

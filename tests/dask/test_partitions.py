@@ -180,7 +180,9 @@ def test_projections_give_the_learners_of_local_training(data, family):
     training = train(family, blocks, 6, n_workers=2, seed=local._generator())
     found, wanted = training.model.ensemble(), local.ensemble_
     for name, array in wanted.learners.arrays().items():
-        np.testing.assert_array_equal(found.learners.arrays()[name], array, err_msg=name)
+        # Squares of weights are summed with fewer bits.
+        atol = 1e-6 if name == "gain" else 0
+        np.testing.assert_allclose(found.learners.arrays()[name], array, atol, atol, err_msg=name)
     np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)
 
 

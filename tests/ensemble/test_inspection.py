@@ -8,9 +8,11 @@ from plugin_folder import family_source
 from quantile_family import QuantileStumps
 from scipy.special import ndtri
 from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 
 from cwboost import BindContext, CWBoostClassifier, ThresholdTrees, get_family
 from cwboost.ensemble import inspection
+from cwboost.families import SklearnFamily
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -106,8 +108,12 @@ def test_gains_of_trees_by_the_definition():
             assert trees.gain[start + node] == pytest.approx(gain / priced.edges[t], abs=1e-6)
 
 
-NOISY = {"stump": "stump", "mixed": ["stump", "tree"]} | {
-    f"depth {depth}": get_family("tree")(max_depth=depth) for depth in (2, 5, 8, None)
+NOISY = {"stump": "stump", "mixed": ["stump", "tree"], "auto": "auto", "projection": "projection"}
+NOISY |= {f"depth {depth}": get_family("tree")(max_depth=depth) for depth in (1, 2, 5, 8, None)}
+NOISY |= {
+    "edge": get_family("tree")(criterion="edge"),
+    "discriminant": get_family("projection")(kind="discriminant"),
+    "linear": SklearnFamily(RidgeClassifier()),
 }
 
 

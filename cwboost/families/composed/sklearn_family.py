@@ -9,7 +9,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
-from cwboost.families.composed.sklearn_learners import SklearnLearners, TreeModels, learners_class
+from cwboost.families.composed.sklearn_learners import (
+    LinearModels,
+    SklearnLearners,
+    TreeModels,
+    learners_class,
+)
 from cwboost.families.contract import (
     BindContext,
     Capabilities,
@@ -19,6 +24,7 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
     pack_outputs,
 )
+from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
 
 __all__ = ["SklearnFamily"]
 
@@ -92,6 +98,7 @@ class SklearnPricer(Pricer):
         self._form = learners_class(estimator)
         # Trees of scikit-learn refuse values beyond float32; clipping changes no split.
         self._fitted_on = _clipped(X) if self._form is TreeModels else X
+        self._gains = LinearGains(X) if self._form is LinearModels else None
         self._estimator = estimator
         self._seeded = estimator.get_params(deep=False).get("random_state", 0) is None
         self._random_state = context.random_state
@@ -106,11 +113,13 @@ class SklearnPricer(Pricer):
                 for t, row in enumerate(weights)
             ]
         learners, outputs, edges = zip(*found)
-        return Priced(
-            self._form.concatenate(learners),
-            pack_outputs(np.concatenate(outputs, axis=1)),
-            np.array(edges),
-        )
+        joined, edges = self._form.concatenate(learners), np.array(edges)
+        if self._gains is not None:
+            sums, norms = weights.sum(axis=1), np.sqrt(np.square(weights).sum(axis=1))
+            gained = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * self.n_features)
+            about = joined.weights.T, -joined.intercept, joined.polarity
+            joined.gain = self._gains(*about, weights, gained).toarray()
+        return Priced(joined, pack_outputs(np.concatenate(outputs, axis=1)), edges)
 
     def _price_one(self, row, seed) -> tuple[SklearnLearners, np.ndarray, float]:
         """Return the learner for one row of weights, its outputs and its edge."""

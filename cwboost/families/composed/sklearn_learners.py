@@ -164,12 +164,16 @@ class TreeModels(SklearnLearners):
 
 
 class LinearModels(ArrayLearners, SklearnLearners):
-    """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``."""
+    """Linear models: `polarity` if ``x @ weights + intercept > 0``, else ``-polarity``.
+
+    ``gain`` is what the features gained in edge, as fractions of it.
+    """
 
     layout: ClassVar = {
         "weights": ("float64", ("n_features",)),
         "intercept": ("float64", ()),
         "polarity": ("int8", ()),
+        "gain": ("float32", ("n_features",)),
     }
 
     @classmethod
@@ -179,12 +183,14 @@ class LinearModels(ArrayLearners, SklearnLearners):
         intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64)).ravel()[:1]
         if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
             return cls.constant(1, n_features)
-        return cls(weights=weights, intercept=intercept, polarity=[1], n_features=n_features)
+        parts = {"weights": weights, "intercept": intercept, "polarity": [1]}
+        return cls(**parts, gain=np.zeros(weights.shape), n_features=n_features)
 
     @classmethod
     def constant(cls, sign: int, n_features: int) -> LinearModels:
         weights = np.zeros((1, n_features))
-        return cls(weights=weights, intercept=[1.0], polarity=[sign], n_features=n_features)
+        parts = {"weights": weights, "intercept": [1.0], "polarity": [sign]}
+        return cls(**parts, gain=weights, n_features=n_features)
 
     def reversed(self) -> LinearModels:
         arrays = {**self.arrays(), "polarity": -self.polarity}
@@ -222,8 +228,13 @@ class LinearModels(ArrayLearners, SklearnLearners):
         stumps = stump_trees(np.arange(len(self)), -self.intercept, self.polarity, -self.polarity)
         return ThresholdTrees(**stumps.nodes(), directions=self.weights.T)
 
+    def feature_shares(self, n_features: int) -> sparse.csr_array:
+        learner, feature = np.nonzero(self.weights)
+        gain = self.gain[learner, feature].astype(np.float64)
+        return sparse.csr_array((gain, (learner, feature)), shape=(len(self), n_features))
+
     def check_values(self, n_features: int) -> None:
-        for name in ("weights", "intercept"):
+        for name in ("weights", "intercept", "gain"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"array {name!r} must be finite")
         if not np.isin(self.polarity, (-1, 1)).all():
