@@ -9,13 +9,13 @@ from cwboost.support.extras import extra
 __all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes"]
 
 
-def new_axes(ax):
-    """Return `ax`, or the Axes of a new figure if it is None."""
+def new_axes(ax, figsize=None):
+    """Return `ax`, or the Axes of a new figure, of this size in inches, if it is None."""
     if ax is not None:
         return ax
     with extra("plot", "plotting needs matplotlib"):
         from matplotlib import pyplot
-    return pyplot.subplots(layout="constrained")[1]
+    return pyplot.subplots(figsize=figsize, layout="constrained")[1]
 
 
 def colours(count: int) -> list:

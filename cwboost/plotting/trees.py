@@ -23,8 +23,8 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
     Returns
     -------
     matplotlib Axes
-        Each inner node has its comparison; examples for which it holds go right. Leaves have the
-        output, -1 or +1.
+        Each inner node has its comparison; examples for which it holds go right, as the words at
+        the root say. Leaves have the output, -1 or +1.
     """
     learners = classifier.ensemble_.learners
     if not 0 <= learner < len(learners):
@@ -35,8 +35,11 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
             f"plot_tree needs learners that compare single features, got {type(learners).__name__}"
         )
     rows = tree_rows(trees, 0, classifier._feature_names(), classifier._categories())
-    ax = new_axes(ax)
     places = _places(rows)
+    n_leaves = sum(row["left"] is None for row in rows)
+    depth = max(row["depth"] for row in rows)
+    # Side by side, boxes of about 25 characters need this much.
+    ax = new_axes(ax, figsize=(max(6.4, 1.3 * n_leaves), max(2.5, 1.0 + 0.9 * depth)))
     for row in rows:
         x, y = places[row["node"]]
         if row["left"] is None:
@@ -47,8 +50,14 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
                 ax.plot([x, places[child][0]], [y, places[child][1]], color="0.7", zorder=1)
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
         ax.text(x, y, text, ha="center", va="center", fontsize="small", color=colour, bbox=box)
+    root = places[0]
+    for child, answer in ((rows[0]["left"], "no"), (rows[0]["right"], "yes")):
+        if child is not None:
+            middle = [(a + b) / 2 for a, b in zip(root, places[child])]
+            ax.text(*middle, answer, ha="center", color="0.3", fontsize="small")
     ax.set(xlim=(-0.7, max(x for x, _ in places.values()) + 0.7))
     ax.set(ylim=(min(y for _, y in places.values()) - 0.5, 0.5))
+    ax.set_title(f"Weak learner {learner}")
     ax.set_axis_off()
     return ax
 

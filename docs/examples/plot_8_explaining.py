@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import pyplot
 from sklearn.datasets import load_wine
 
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.plotting import plot_importances, plot_shape
 
 wine = load_wine(as_frame=True)
@@ -41,3 +41,38 @@ ax.set_yticks(rows, X.columns)
 ax.axvline(0.0, color="0.3", linewidth=0.8)
 ax.set(title="What speaks for which grower", xlabel="part of the score")
 ax.legend()
+
+# %%
+# Trees compare several features, so their scores are no such sums. SHAP values share each score
+# out among the features: with the mean score of the background, here the data, they too add up
+# to the scores.
+trees = CWBoostClassifier("tree", correction="stagewise", n_estimators=30, random_state=0)
+trees.fit(X, y)
+values, base = trees.shap_values(X)
+assert np.allclose(base + values.sum(axis=1), trees.decision_function(X))
+
+# %%
+# One dot per wine for the features that move the scores of one grower most. Red dots are wines
+# with much of the feature, blue ones with little.
+grower = 0
+of_grower = values[:, :, grower]
+strongest = np.argsort(np.abs(of_grower).mean(axis=0))[-8:]
+rng = np.random.default_rng(0)
+figure, ax = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+for row, feature in enumerate(strongest):
+    heights = row + rng.uniform(-0.25, 0.25, len(X))
+    rank = X.iloc[:, feature].rank(pct=True)
+    dots = ax.scatter(of_grower[:, feature], heights, c=rank, s=10, cmap="coolwarm")
+ax.set_yticks(range(len(strongest)), X.columns[strongest])
+ax.axvline(0.0, color="0.3", linewidth=0.8)
+ax.set(title=f"SHAP values for {trees.classes_[grower]}", xlabel="part of the score")
+figure.colorbar(dots, label="value of the feature, as a rank")
+
+# %%
+# A single weak learner, the first one of a model of small trees. Examples for which a comparison
+# holds go right; a leaf votes for or against its class.
+from cwboost.plotting import plot_tree
+
+small = TreeFamily(max_depth=3)
+trees = CWBoostClassifier(small, correction="stagewise", n_estimators=10, random_state=0).fit(X, y)
+plot_tree(trees)

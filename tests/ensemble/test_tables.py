@@ -73,7 +73,8 @@ def test_plot_tree(clf):
     ax = plot_tree(clf, learner)
     nodes = clf.to_frame().query("learner == @learner")
     texts = [text.get_text() for text in ax.texts]
-    assert len(texts) == len(nodes) and len(ax.lines) == len(nodes) - 1
+    assert len(texts) == len(nodes) + 2 and len(ax.lines) == len(nodes) - 1
+    assert texts[-2:] == ["no", "yes"] and ax.texts[-2].get_position() < ax.texts[-1].get_position()
     assert texts[0].startswith(f"{nodes['feature'].iloc[0]} > {nodes['threshold'].iloc[0]:.4g}")
     matplotlib.pyplot.close("all")
     with pytest.raises(ValueError, match="learner must lie in"):
