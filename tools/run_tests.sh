@@ -11,6 +11,8 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 # What the installed package was built from, so that the tests need not build it again.
 export CWBOOST_DISTRIBUTIONS="$root/build/wheel"
+# The workers share the processors: a thread that waits must not keep one from another worker.
+export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
 "$python" - "$root" <<'END'
 import pathlib, sys
 import cwboost
