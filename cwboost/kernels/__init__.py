@@ -16,7 +16,13 @@ from cwboost.kernels.chance import (
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.partitioned.best_of_bins import best_of_bins
 from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
-from cwboost.kernels.projector import Projector, orthonormal_rows, ridge_solve, seeded_directions
+from cwboost.kernels.projector import (
+    Projector,
+    group_weights,
+    orthonormal_rows,
+    ridge_solve,
+    seeded_directions,
+)
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
@@ -47,6 +53,7 @@ __all__ = [
     "canonical_csr",
     "chance_deviations",
     "gained_fractions",
+    "group_weights",
     "orthonormal_rows",
     "readable",
     "ridge_solve",

@@ -177,5 +177,5 @@ class RandomDirections:
         self.n_searched = n_projections
         self._of_data = {"density": density, "X": X, "scale": scale}
 
-    def draw(self, rng, weights) -> Drawn:
+    def draw(self, rng, weights, rows=None) -> Drawn:
         return self._draw(rng, self.n_searched, weights=weights, **self._of_data)

@@ -6,7 +6,7 @@ import numpy as np
 from cwboost.plugins.projections.directions import Drawn
 from scipy import sparse
 
-from cwboost.kernels import Projector, ridge_solve
+from cwboost.kernels import Projector, group_weights, ridge_solve
 
 __all__ = ["BLOCK", "Discriminants", "RidgeDirections", "sampled_places"]
 
@@ -53,45 +53,48 @@ class Discriminants:
     """
 
     def __init__(self, n_drawn, shrinkage, X, centre, scale, n_threads):
-        self._columns = X.T.tocsr() if sparse.issparse(X) else X.T
+        self._X = X.T.tocsr() if sparse.issparse(X) else X
+        self._every_row = np.arange(X.shape[0])
         self._scale, self._n_threads = scale, n_threads
         sample = X[sampled_places(X.shape[0])]
         self._ridge = RidgeDirections(n_drawn, shrinkage, sample, centre, scale, n_threads)
         self.n_searched = self._ridge.n_drawn
 
-    def draw(self, rng, weights) -> Drawn:
-        """Return one direction per row of `weights`, (n_targets, n_samples)."""
+    def draw(self, rng, weights, rows=None) -> Drawn:
+        """Return one direction per row of `weights`, (n_targets, n_samples).
+
+        The weights of examples that are not among the `rows` are zero.
+        """
         features = self._ridge.draw_features(rng)
         if not len(features):
             return Drawn.explicit(sparse.csr_array((len(weights), len(self._scale))))
-        return self._ridge.directions(features, self._projections(_balanced(weights), features))
+        return self._ridge.directions(features, self._differences(weights, rows, features))
 
-    def _projections(self, weights, features) -> np.ndarray:
-        """Return the products of the weights with the standardised features, one row per target.
+    def _differences(self, weights, rows, features) -> np.ndarray:
+        """Return the differences of the groups' means of standardised features, a row per target.
 
-        The weights of a target sum to zero, so that the centre of a feature does not matter.
+        They are products of weights that sum to zero: the centre of a feature does not matter.
         """
-        project = Projector(np.ascontiguousarray(weights.T))
+        # Few columns of a sparse matrix cost more than the products with zero weights.
+        if rows is None or sparse.issparse(self._X):
+            rows = self._every_row
+        project = Projector(group_weights(weights, rows))
         products = np.empty((len(weights), len(features)))
         for start in range(0, len(features), BLOCK):
-            part = slice(start, start + BLOCK)
-            products[:, part] = project(self._columns[features[part]], self._n_threads)
+            part = features[start : start + BLOCK]
+            products[:, start : start + BLOCK] = project(self._taken(rows, part), self._n_threads)
         products *= self._scale[features]
         # An infinite feature has no mean.
         products[~np.isfinite(products)] = 0
         return products
 
-
-def _balanced(weights) -> np.ndarray:
-    """Scale positive and negative weights of each target to the sums 1 and -1; zero if all agree.
-
-    Sums run from the first example to the last: a sum by `numpy.sum` depends on the processor.
-    """
-    groups = np.maximum(weights, 0), np.maximum(-weights, 0)
-    totals = [np.add.accumulate(group, axis=1)[:, -1:] for group in groups]
-    both = (totals[0] > 0) & (totals[1] > 0)
-    positive, negative = (g / np.where(both, t, 1) for g, t in zip(groups, totals))
-    return np.where(both, positive - negative, 0)
+    def _taken(self, rows, features):
+        """Return features of some examples, (n_features, n_rows)."""
+        if sparse.issparse(self._X):
+            return self._X[features]
+        if len(rows) == len(self._X):
+            return self._X.T[features]
+        return self._X[np.ix_(rows, features)].T
 
 
 def sampled_places(n_samples) -> np.ndarray:

@@ -211,7 +211,7 @@ class ProjectionPricer(cwboost.Pricer):
         return self._best(SortedFeatures.search_shared, weights, request.rows)
 
     def _best(self, search, weights, rows):
-        drawn, directions = self._drawn(weights)
+        drawn, directions = self._drawn(weights, rows)
         if not self._is_less_work(rows, len(drawn), len(weights)):
             found = search(self._projected(directions), weights)
             return self._priced(drawn, directions, found, weights)
@@ -224,9 +224,9 @@ class ProjectionPricer(cwboost.Pricer):
         found = search(self._projected(directions), weights)
         return self._priced(drawn.take(winners), directions, found, weights)
 
-    def _drawn(self, weights):
+    def _drawn(self, weights, rows):
         """Return what was drawn, and the directions in its columns."""
-        drawn = self._directions.draw(self._random_state, weights)
+        drawn = self._directions.draw(self._random_state, weights, rows)
         return drawn, drawn.directions(self._scale)
 
     def _is_less_work(self, rows, n_directions, n_targets):

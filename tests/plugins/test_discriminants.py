@@ -7,7 +7,7 @@ from cwboost.plugins.projections.standardise import centre_and_scale
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import ridge_solve
+from cwboost.kernels import group_weights, ridge_solve
 
 
 def bind(X, n_targets, n_threads=1, **parameters):
@@ -50,6 +50,27 @@ def test_a_round_draws_its_features():
     for rows in used:
         assert (rows == rows[0]).all() and rows[0].sum() == 5
     assert (used[0][0] != used[1][0]).any()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_that_count_give_the_same_bits(make):
+    rng = np.random.default_rng(4)
+    X, rows = make(rng.integers(0, 3, size=(90, 7)).astype(np.uint8)), np.arange(0, 90, 2)
+    weights = np.zeros((3, 90))
+    weights[:, rows] = rng.normal(size=(3, 45))
+    told = bind(X, 3).price(weights, cwboost.PricingRequest(rows=rows))
+    untold = bind(X, 3).price(weights)
+    np.testing.assert_array_equal(told.edges, untold.edges)
+    for name, array in untold.learners.arrays().items():
+        np.testing.assert_array_equal(told.learners.arrays()[name], array)
+
+
+def test_weights_of_both_groups_sum_to_one():
+    weights = np.array([[3.0, -1, 1, 0, -4], [2, 0, 5, 9, 1]])
+    scaled = group_weights(weights, np.array([0, 2, 4]))
+    np.testing.assert_array_equal(scaled, [[0.75, 0], [0.25, 0], [-1, 0]])
+    with pytest.raises(ValueError, match=r"rows must be in \[0, 5\), got 5"):
+        group_weights(weights, np.array([5]))
 
 
 def test_a_plane_between_two_classes_is_found_in_one_round():
