@@ -35,6 +35,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -44,6 +44,7 @@ def test_no_argument_stands_for_trees_and_discriminants_in_turns(vowel, tmp_path
     same(clf, loaded, X_test)
 
 
+@pytest.mark.slow
 def test_the_defaults_err_little(vowel):
     X, y, X_test, y_test = vowel
     assert CWBoostClassifier(random_state=0).fit(X, y).score(X_test, y_test) > 0.97

@@ -37,6 +37,7 @@ def test_any_layout_gives_the_same_model_and_scores(family, dtype, layout, tmp_p
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -137,6 +138,7 @@ def test_coordinates_out_of_range_are_refused(family):
         fitted(X, family)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_more_than_2_31_rows_times_columns(family):
     """70,000 x 40,000 with few entries is the model of its columns that are in use."""

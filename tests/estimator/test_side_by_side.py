@@ -21,6 +21,7 @@ def fitted(family, seed=0, n_jobs=1):
     return clf.fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_fits_side_by_side_equal_serial_ones(family, n_jobs):
@@ -31,6 +32,7 @@ def test_fits_side_by_side_equal_serial_ones(family, n_jobs):
         np.testing.assert_array_equal(model.decision_function(X), scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda cls: cls.__name__)
 def test_many_threads_predict_with_one_model(classifier):
     """Each with another number of rounds, so that they compete for the cached evaluator."""
@@ -43,6 +45,7 @@ def test_many_threads_predict_with_one_model(classifier):
             np.testing.assert_array_equal(labels, serial[n])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_refit_is_seen_whole_or_not_at_all(family):
     """While one thread refits a model, each prediction is by the former or by the new one."""

@@ -133,6 +133,7 @@ def test_search_through_a_pipeline(vowel):
 # ---------------------------------------------------------------------------- calibration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("ensemble", [True, False])
 def test_calibration_of_a_pipeline(method, ensemble, vowel):
@@ -148,6 +149,7 @@ def test_calibration_of_a_pipeline(method, ensemble, vowel):
         np.testing.assert_array_equal(inner.estimator.predict(X), pipeline.fit(X, y).predict(X))
 
 
+@pytest.mark.slow
 def test_search_over_a_calibrated_classifier(vowel):
     X, y = vowel
     calibrated = CalibratedClassifierCV(small(), cv=3)
@@ -159,6 +161,7 @@ def test_search_over_a_calibrated_classifier(vowel):
 # ---------------------------------------------------------------------------- metadata routing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
 def test_weights_reach_the_classifier_at_the_end_of_a_pipeline(classifier, routing, vowel):
     X, y = vowel

@@ -51,21 +51,32 @@ SETTINGS = {
 }
 
 
-def built_in_families():
-    families = []
-    for record in list_plugins():
-        if record.distribution == "cwboost" and record.state == "loaded":
-            settings = [{}, *SETTINGS.get(record.family, ())]
-            families += [record.family_class(**parameters) for parameters in settings]
-    return families
+BUILT_IN = {
+    record.family: record.family_class
+    for record in list_plugins()
+    if record.distribution == "cwboost" and record.state == "loaded"
+}
 
 
 def every_stump(family, X) -> WeakLearners:
     return ReferenceStump().brute_force(X)
 
 
-@parametrize_with_family_checks(built_in_families(), brute_force=every_stump)
+@parametrize_with_family_checks([f() for f in BUILT_IN.values()], brute_force=every_stump)
 def test_family(family, check):
+    keeps(family, check)
+
+
+@pytest.mark.slow
+@parametrize_with_family_checks(
+    [BUILT_IN[name](**settings) for name in SETTINGS for settings in SETTINGS[name]],
+    brute_force=every_stump,
+)
+def test_settings(family, check):
+    keeps(family, check)
+
+
+def keeps(family, check):
     if check.name == "check_exact_pricing":
         members = getattr(family, "families", [family.name])
         assert members == ["stump"], f"enumerate the learners of {family!r} here"
@@ -73,7 +84,7 @@ def test_family(family, check):
 
 
 def test_every_setting_belongs_to_a_family():
-    assert set(SETTINGS) == {family.name for family in built_in_families()}
+    assert set(SETTINGS) == set(BUILT_IN)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

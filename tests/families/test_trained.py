@@ -54,6 +54,7 @@ def test_search_over_the_parameters_of_a_family(vowel):
     assert clone(clf).weak_learner.get_params() == tree.get_params()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weak_learner", "least"), [("stump", 0.9), ("tree", 0.94), ("projection", 0.92)]
 )

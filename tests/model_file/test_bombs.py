@@ -130,6 +130,7 @@ BOMBS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
 def test_a_refusal_takes_64_MB_and_four_times_the_file(saved, bomb):
     bomb(saved)

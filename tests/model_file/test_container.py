@@ -185,6 +185,7 @@ def entry(stored, **changed):
     return {"arrays": [{**table, **changed}]}
 
 
+@pytest.mark.slow
 def test_decompression_bomb_is_refused_before_it_is_unpacked(path):
     bomb = zlib.compress(bytes(2**29), 9)
     tracemalloc.start()

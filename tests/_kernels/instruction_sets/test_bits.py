@@ -57,6 +57,7 @@ def of_this_machine(tmp_path_factory):
     return hashes([build(compiler, tmp_path_factory.mktemp("native"))], len(cpu.available()))
 
 
+@pytest.mark.slow
 def test_kernels_of_every_set_give_the_same_bits(of_this_machine):
     assert set(of_this_machine) == set(cpu.available())
     assert_all_equal(of_this_machine)

@@ -67,6 +67,7 @@ def test_the_flat_form_predicts_as_the_estimator(data, estimator):
     assert priced.edges[0] == pytest.approx(weights[0] @ outputs)
 
 
+@pytest.mark.slow
 def test_saved_and_copied_models_predict_the_same(model, data, tmp_path):
     X, X_test, y, _ = data
     expected = model.decision_function(X_test)
