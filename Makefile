@@ -29,7 +29,7 @@ help:
 	@echo 'make test          build a wheel, install it and run the whole suite against it'
 	@echo 'make test-fast     the same without the tests marked slow'
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
-	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   load mutated model files of every family'
+	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   mutated model files, tables, odd ONNX exports'
 	@echo 'make faults [STEP=N]   let every Nth allocation fail, interrupt at every Nth line of a fit'
 	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
 	@echo 'make lint          ruff, cython-lint and clang-format; make format rewrites what they can'
@@ -87,8 +87,9 @@ test-aarch64: $(STAMPS)/test
 
 MUTATIONS ?= 50000
 SEED ?=
+PARTS ?=
 fuzz: $(STAMPS)/test
-	$(BIN)/python tests/support/fuzz.py $(MUTATIONS) $(SEED)
+	$(BIN)/python tests/support/fuzz.py $(MUTATIONS) '$(SEED)' $(PARTS)
 
 STEP ?= 1
 faults: $(STAMPS)/test

@@ -28,6 +28,9 @@ LARGEST_C = 1e150
 REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""
 
+DRIFT = 1e-7
+"""Pair weights differ from recomputed ones by less than this fraction, for rounding."""
+
 
 def largest(values_by_class) -> float:
     """Return the largest number in a list of arrays, zero if there is none."""
@@ -99,8 +102,20 @@ class RestrictedMaster:
         }
 
     def restore(self, state) -> None:
-        """Take the pair weights of `state` for the present columns and coefficients."""
+        """Take the pair weights of `state` for the present columns and coefficients.
+
+        Raises
+        ------
+        ValueError
+            If they are not those of the coefficients, up to rounding.
+        """
+        self.rebuild()
+        expected = self.pairs.state()
         self.pairs.restore(state["pairs"])
+        for name, array in expected.items():
+            tolerance = DRIFT * np.abs(array).max()
+            if not np.allclose(state["pairs"][name], array, rtol=DRIFT, atol=tolerance):
+                raise ValueError(f"the {name} of the state must be those of the coefficients")
         self.solves_since_rebuild = state["solves_since_rebuild"]
         self._edges = None
 

@@ -84,7 +84,8 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     classes, encoded = np.unique(y[used], return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y must have at least two classes (of positive weight), got 1 class: {classes[0]!r}"
+            f"y must have at least two classes (of positive weight), got 1 class: "
+            f"{classes.tolist()[0]!r}"
         )
     order = np.argsort(encoded, kind="stable")
     rows = used[order]

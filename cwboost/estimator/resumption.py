@@ -11,7 +11,26 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.input.columns import call
 from cwboost.families.contract import pack_outputs
 
-__all__ = ["add_columns", "change_C", "check_continues", "resume", "training_state"]
+__all__ = [
+    "add_columns",
+    "change_C",
+    "check_continues",
+    "resume",
+    "training_state",
+]
+
+STATE_TYPES = {
+    "pairs": dict,
+    "solves_since_rebuild": int,
+    "q": float,
+    "best_bound": float,
+    "precision": list,
+    "generator": dict,
+    "data": int,
+}
+PAIRS_TYPES = {"weights": np.ndarray, "scores": np.ndarray}
+PRECISION_TYPES = [float, int, bool]
+STOPPING_TYPES = {"best": float, "best_round": int, "kept_round": int}
 
 LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
@@ -34,15 +53,23 @@ def training_state(training: ColumnGeneration) -> dict | None:
 
 
 def check_continues(classifier, previous: Mapping) -> None:
-    """Check that classes and categories are those of the model that training goes on from.
+    """Check that training can go on from a model: its classes, categories and state.
 
     Parameters
     ----------
     classifier : CWBoostClassifier
         With the attributes of the new training data.
     previous : mapping
-        ``classes`` and ``categories`` of the fitted model.
+        ``classes``, ``categories``, ``ensemble`` and ``state`` of the fitted model.
+
+    Raises
+    ------
+    ValueError
+        For other classes or categories, or a state that training does not save: a file may hold
+        anything.
     """
+    if previous["state"] is not None:
+        _check_state(previous["state"], previous["ensemble"].n_rounds)
     if not np.array_equal(previous["classes"], classifier.classes_):
         raise ValueError("y must have the classes of the fitted model if warm_start=True")
     before, now = previous["categories"], classifier._categories()
@@ -53,6 +80,27 @@ def check_continues(classifier, previous: Mapping) -> None:
                 f"X: {call(place, names)} must have the categories of the fitted model if "
                 "warm_start=True"
             )
+
+
+def _check_state(state: Mapping, n_rounds: int) -> None:
+    """Check names and types of the fields of a training state."""
+    stopping = state.get("early_stopping")
+    own = {name: type(value) for name, value in state.items() if name != "early_stopping"}
+    if not (
+        own == STATE_TYPES
+        and [type(value) for value in state["precision"]] == PRECISION_TYPES
+        and {name: type(value) for name, value in state["pairs"].items()} == PAIRS_TYPES
+    ):
+        raise ValueError("training_state must have the fields that training saves, each its type")
+    if "early_stopping" in state and not (
+        isinstance(stopping, dict)
+        and {name: type(value) for name, value in stopping.items()} == STOPPING_TYPES
+        and 0 <= stopping["best_round"] <= n_rounds
+        and 0 <= stopping["kept_round"] <= n_rounds
+    ):
+        raise ValueError(
+            f"training_state: early_stopping must name rounds up to {n_rounds}, got {stopping!r}"
+        )
 
 
 def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:
@@ -70,6 +118,11 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
     state : dict or None
         What `training_state` returned, for a continuation that equals one uninterrupted run bit
         for bit; None forms the pair weights from the coefficients.
+
+    Raises
+    ------
+    ValueError
+        If the state is not that of the ensemble: a file may hold any.
     """
     _restore_columns(training, ensemble, X)
     training.model.resume(ensemble, history)
@@ -78,10 +131,18 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
         return
     training.master.restore(state)
     if state["q"] == training.master.q:
+        if state["best_bound"] > training.master.objective * (1.0 + 1e-9):
+            raise ValueError(
+                f"training_state: best_bound must not lie above the objective "
+                f"{training.master.objective}, got {state['best_bound']}"
+            )
         training.best_bound = state["best_bound"]
         training.schedule.restore(state["precision"], training.model.latest["objective"])
     # Otherwise C is another, and bound and last objective say nothing of its problem.
-    training.rng.bit_generator.state = state["generator"]
+    try:
+        training.rng.bit_generator.state = state["generator"]
+    except (ArithmeticError, LookupError, TypeError) as error:
+        raise ValueError(f"training_state: not a state of a generator: {error!r}") from error
 
 
 def change_C(training: ColumnGeneration, C: float) -> None:

@@ -1,6 +1,8 @@
 """Reading of files of examples: what is found out, what is refused and in which words."""
 
 import gzip
+import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -185,14 +187,64 @@ def test_npz(tmp_path):
         ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),
         ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
         ({"Z": X}, "must have an array X or X_train, has only"),
+        ({"X": X * 1j, "y": y}, "X must hold numbers, got dtype complex128"),
+        ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or strings, got dtype \|S1"),
     ):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match=rf"a\.npz: {message}"):
             read_table(path)
-    np.savez(path, X=X)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(ValueError, match="is not an NPZ file, or is damaged"):
+    np.savez(path, X=X, y=np.arange(3, dtype=np.float16))
+    assert read_table(path).y.dtype == np.float64  # as a model file holds them
+
+
+def patched(at, value):
+    """Replace two bytes after the first entry of a ZIP file's directory begins."""
+
+    def patch(data):
+        start = data.index(b"PK\1\2") + at
+        return data[:start] + value.to_bytes(2, "little") + data[start + 2 :]
+
+    return patch
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-30],
+        patched(8, 1),  # encrypted
+        patched(10, 99),  # an unknown compression
+        patched(44, 0xFFFF),  # begins before the file
+    ],
+    ids=["cut", "encrypted", "compression", "offset"],
+)
+def test_a_damaged_npz_file(tmp_path, damage):
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.eye(3))
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"a\.npz: is not an NPZ file, or is damaged"):
         read_table(path)
+
+
+@pytest.mark.parametrize("old, new", [(b"{'descr'", b"{{{{{{{{"), (b"(3, 3)", b"(3**2)")])
+def test_a_damaged_header_in_an_npz_file(tmp_path, old, new):
+    path, file = tmp_path / "a.npz", io.BytesIO()
+    np.save(file, np.eye(3))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", file.getvalue().replace(old, new))
+    with pytest.raises(ValueError, match=r"a\.npz: "):
+        read_table(path)
+
+
+def test_messages_show_the_start_of_a_long_field(read):
+    with pytest.raises(ValueError, match=r"'z{100}\.\.\.' is not a number"):
+        read(f"1,2\n3,4\n5,{'z' * 5000}\n")
+
+
+def test_a_header_of_many_digits(read):
+    assert (
+        read("".join(f"{n}{'0' * 5000}," for n in range(4)) + "a\n1,2,3,4,b\n", label="4").y[1]
+        == "b"
+    )
 
 
 def test_parquet(tmp_path):

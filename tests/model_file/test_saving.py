@@ -174,6 +174,32 @@ def test_continuation_from_a_file_equals_one_fit(quantile, path):
     np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"])
 
 
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda state: state["pairs"]["weights"].__imul__(2.0), "the weights of the state must be"),
+        (lambda state: state["pairs"]["scores"].fill(np.nan), "the scores of the state must be"),
+        (lambda state: state.pop("q"), "training_state must have the fields"),
+        (lambda state: state.update(precision=[0.1, None, False]), "must have the fields"),
+        (lambda state: state.update(best_bound=1e9), "best_bound must not lie above the objective"),
+        (lambda state: state["generator"].pop("state"), "not a state of a generator"),
+        (
+            lambda state: state.update(
+                early_stopping={"best": 0.0, "best_round": 1, "kept_round": 99}
+            ),
+            "early_stopping must name rounds up to 3",
+        ),
+    ],
+)
+def test_a_training_state_that_is_not_the_models_is_refused(quantile, path, spoil, message):
+    """Training would go on from other weights than those of the coefficients."""
+    clf = trained(quantile, n_estimators=3, warm_start=True)
+    spoil(clf._state)
+    clf.save(path, training_state=True)
+    with pytest.raises(ValueError, match=message):
+        load_model(path).set_params(n_estimators=5).fit(X, Y)
+
+
 @pytest.mark.parametrize("staged", [True, False])
 def test_the_offset_of_an_ensemble(quantile, path, staged):
     clf = trained(quantile)

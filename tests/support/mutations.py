@@ -1,10 +1,16 @@
-"""Mutated model files: bytes as they come, or header fields and arrays with correct checksums."""
+"""Mutated model files: bytes as they come, or header fields and arrays with correct checksums.
+
+The fields of the header include those of the table of arrays. What a mutation leaves alone is
+neither copied nor compressed again: tens of thousands of files are written.
+"""
 
 import contextlib
-import copy
+import json
 import time
+from dataclasses import dataclass
 
 import numpy as np
+from forgery import forge, header_of
 
 from cwboost import ModelFileError, load_model
 from cwboost.model_file import container
@@ -17,13 +23,72 @@ EXTREME = [0, 1, -1, 2, 127, -128, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 1e3
 NOT_FINITE = [np.nan, np.inf, -np.inf]
 
 
-def nodes_of(node, found):
-    """Yield every (container, key) of a JSON tree."""
+@dataclass(frozen=True)
+class ModelFile:
+    """A saved model in parts.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    text : str
+        Its header, with the table of arrays.
+    places : list of tuples
+        Keys that lead to each node of the header.
+    arrays : dict of ndarray
+    blobs : dict of bytes
+        The arrays as stored.
+    """
+
+    data: bytes
+    text: str
+    places: list
+    arrays: dict
+    blobs: dict
+
+    def write(self, path, header=None, arrays=None):
+        """Write a file with another header, with other arrays or with both."""
+        header = json.loads(self.text) if header is None else header
+        blobs = self.blobs
+        if arrays is not None:
+            table, blobs = [], {}
+            known = {entry["name"]: entry for entry in json.loads(self.text)["arrays"]}
+            for name, array in arrays.items():
+                if array is self.arrays.get(name):
+                    table.append(known[name])
+                    blobs[name] = self.blobs[name]
+                else:
+                    entry, blobs[name] = container._pack(name, array)
+                    table.append(entry)
+            header["arrays"] = table
+        forge(path, header, b"".join(blobs.values()))
+
+
+def prepared(clf, path):
+    """Save a model with its training state and take the file apart."""
+    clf.save(path, training_state=True)
+    header, stored = header_of(path)
+    blobs, at = {}, 0
+    for entry in header["arrays"]:
+        blobs[entry["name"]] = stored[at : at + entry["bytes"]]
+        at += entry["bytes"]
+    _, arrays = container.read(path, 2**26)
+    return ModelFile(path.read_bytes(), json.dumps(header), list(places_of(header)), arrays, blobs)
+
+
+def places_of(node, above=()):
+    """Yield the keys that lead to every node of a JSON tree."""
     for key in list(node) if isinstance(node, dict) else range(len(node)):
-        found.append((node, key))
+        yield (*above, key)
         if isinstance(node[key], (dict, list)):
-            nodes_of(node[key], found)
-    return found
+            yield from places_of(node[key], (*above, key))
+
+
+def holder_of(header, place):
+    """Return what holds a node."""
+    for key in place[:-1]:
+        header = header[key]
+    return header
 
 
 def mutate_bytes(rng, data):
@@ -43,34 +108,40 @@ def mutate_bytes(rng, data):
     return bytes(data)
 
 
-def mutate_header(rng, header):
-    holder, key = rng.choice(nodes_of(header, []))
+def mutate_header(rng, header, places):
+    place = rng.choice(places)
+    try:
+        holder, key = holder_of(header, place), place[-1]
+        node = holder[key]
+    except (LookupError, TypeError):
+        return  # the first mutation of this file took it away
     if rng.random() < 0.2:
         del holder[key]
-    elif rng.random() < 0.2 and isinstance(holder[key], int):
+    elif rng.random() < 0.2 and isinstance(node, int):
         holder[key] += rng.choice((-1, 1, 2**20))
     else:
-        holder[key] = copy.deepcopy(rng.choice(WEIRD))
+        holder[key] = rng.choice(WEIRD)
 
 
-def every_field(rng, header):
+def every_field(rng, model_file):
     """Return every (place of a field of the header, value to put there), in random order."""
-    places = range(len(nodes_of(header, [])))
-    pairs = [(place, value) for place in places for value in WEIRD]
+    pairs = [(place, value) for place in model_file.places for value in WEIRD]
     rng.shuffle(pairs)
     return pairs
 
 
-def write_field(path, header, arrays, place, value):
+def write_field(path, model_file, place, value):
     """Write a model file with another value in a field of the header, with valid checksums."""
-    header = copy.deepcopy(header)
-    holder, key = nodes_of(header, [])[place]
-    holder[key] = copy.deepcopy(value)
-    container.write(path, header, arrays)
+    header = json.loads(model_file.text)
+    holder_of(header, place)[place[-1]] = value
+    model_file.write(path, header)
 
 
-def mutate_array(rng, arrays):
-    name = rng.choice(sorted(arrays))
+def mutate_array(rng, arrays, within=""):
+    names = sorted(name for name in arrays if name.startswith(within))
+    if not names:
+        return  # the first mutation of this file took it away
+    name = rng.choice(names)
     array, kind = arrays[name], rng.randrange(6)
     if kind == 0:
         del arrays[name]
@@ -83,7 +154,7 @@ def mutate_array(rng, arrays):
     elif kind == 3:
         arrays[name] = array.reshape(rng.choice(((1, array.size), (array.size, 1), (1, 1, -1))))
     elif kind == 4:
-        other = rng.choice(sorted(arrays))
+        other = rng.choice(names)
         arrays[name], arrays[other] = arrays[other], array
     elif array.size:
         values = array.ravel().copy()
@@ -94,35 +165,41 @@ def mutate_array(rng, arrays):
         arrays[name] = values.reshape(array.shape)
 
 
-def mutated(rng, path, data, header, arrays):
-    """Write a mutated model file: mutated bytes, or mutated contents with valid checksums."""
-    if rng.random() < 0.4:
-        path.write_bytes(mutate_bytes(rng, data))
+def mutated(rng, path, model_file, within=""):
+    """Write a mutated model file: mutated bytes, or mutated contents with valid checksums.
+
+    Parameters
+    ----------
+    rng : random.Random
+    path : Path
+    model_file : ModelFile
+    within : str, default=""
+        Mutate only the fields of this section and the arrays whose names begin with its name.
+    """
+    if not within and rng.random() < 0.4:
+        path.write_bytes(mutate_bytes(rng, model_file.data))
         return
-    header, arrays = copy.deepcopy(header), dict(arrays)
+    places = [place for place in model_file.places if not within or place[0] == within]
+    header, arrays = json.loads(model_file.text), None
     for _ in range(rng.choice((1, 1, 2))):
         if rng.random() < 0.5:
-            mutate_header(rng, header)
-        elif arrays:
-            mutate_array(rng, arrays)
-    container.write(path, header, arrays)
+            mutate_header(rng, header, places)
+        else:
+            arrays = dict(model_file.arrays) if arrays is None else arrays
+            mutate_array(rng, arrays, within)
+    model_file.write(path, header, arrays)
 
 
 def assert_harmless(path, data):
     """Load a file and predict if it loads; allow only documented errors, within a time limit."""
-    start = time.perf_counter()
+    start = time.process_time()
     loaded = None
     try:
         loaded = load_model(path)
     except ModelFileError as error:
         assert not isinstance(error.__cause__, MemoryError)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     if loaded is not None:
         with contextlib.suppress(TypeError, ValueError):
             loaded.predict(data[:5])
     return loaded is not None
-
-
-def prepared(clf, path):
-    clf.save(path, training_state=True)
-    return path.read_bytes(), *container.read(path, 2**26)

@@ -68,7 +68,7 @@ def _numbered(fields) -> bool:
     if _counts(fields) or _plain(fields) == ["0", "1"]:
         return True
     fields = _plain(fields)
-    if not all(field.isascii() and field.isdigit() for field in fields):
+    if not all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
         return False
     numbers = [int(field) for field in fields]
     return len(numbers) > 3 and all(a < b for a, b in pairwise(numbers))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,6 +14,12 @@ import numpy as np
 from cwboost.commands._tables.table import Options, Table
 
 __all__ = ["has_test_part", "read_npz"]
+
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, tokenize.TokenError),
+    *(ArithmeticError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError),
+)
+"""What zipfile and NumPy raise for damaged files, besides ValueError."""
 
 
 def read_npz(path: Path, options: Options) -> Table:
@@ -26,8 +35,16 @@ def read_npz(path: Path, options: Options) -> Table:
             pass
         with np.load(path, allow_pickle=False) as stored:
             return _table(path, stored, options.part)
-    except (zipfile.BadZipFile, zlib.error, EOFError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: is not an NPZ file, or is damaged: {error}") from error
+    except DAMAGE as error:
+        raise _damaged(path, error) from error
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise _damaged(path, error) from error  # a damaged archive leads to places outside it
+
+
+def _damaged(path: Path, error: BaseException) -> ValueError:
+    return ValueError(f"{path}: is not an NPZ file, or is damaged: {error}")
 
 
 def _table(path: Path, stored, part: str) -> Table:
@@ -48,12 +65,22 @@ def _table(path: Path, stored, part: str) -> Table:
             f"{path}: {names[1]} must have one label per row of {names[0]} ({len(X)}), got shape "
             f"{y.shape}"
         )
+    for array, name, kinds, what in (
+        (X, names[0], "biuf", ""),
+        (y, names[1], "biufU", " or strings"),
+    ):
+        if array is not None and array.dtype.kind not in kinds:
+            raise ValueError(f"{path}: {name} must hold numbers{what}, got dtype {array.dtype}")
+    if y is not None and y.dtype.kind == "f":
+        y = y.astype(np.float64)  # a model file holds no labels of 2 or 16 bytes
     return Table(X, None if y is None else y.ravel(), None, notes)
 
 
 def _array(path: Path, stored, name: str) -> np.ndarray:
     try:
         return stored[name]
+    except MemoryError as error:
+        raise MemoryError(f"{path}: array {name}: {error}") from error
     except ValueError as error:
         raise ValueError(
             f"{path}: array {name} cannot be read: {error}; save numbers and strings, not objects"

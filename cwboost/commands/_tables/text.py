@@ -27,6 +27,8 @@ SEPARATORS = ("\t", ";", "|", ",")
 """In order of preference: a comma may stand inside numbers, the others do not."""
 SHOWN = {"\t": "tab"}
 LINES_LOOKED_AT = 100
+LONGEST_SHOWN = 100
+"""Characters of a field that a message shows."""
 HEADER = "first line read as header (--no-header if it is an example)"
 NO_HEADER = "no header line (--header if the first line holds names)"
 
@@ -204,8 +206,9 @@ def _features(path, numbers, rows, gone, names, options: Options):
         texts = [row[place] for row in rows]
 
         def explain(i, place=place, texts=texts):
+            text = texts[i] if len(texts[i]) <= LONGEST_SHOWN else f"{texts[i][:LONGEST_SHOWN]}..."
             return ValueError(
-                f"{path}, line {numbers[i]}, {call(place, names)}: {texts[i]!r} is not a number"
+                f"{path}, line {numbers[i]}, {call(place, names)}: {text!r} is not a number"
                 + _remedy(texts[i], options, call(place, names))
             )
 

@@ -1,0 +1,212 @@
+"""Mutated files of examples for the command line, in this process: a result or a message."""
+
+import contextlib
+import gzip
+import io
+import tempfile
+import time
+import warnings
+import zipfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from mutations import EXTREME, NOT_FINITE, mutate_bytes
+
+from cwboost.cli import main
+
+TEXTS = [
+    ",".join(["length", "width", "class"]) + "\n" + "5.1,3.5,a\n4.9,3.0,b\n6.2,,a\n5.9,1e3,c\n" * 3,
+    "1\t2\t0\n3\t4\t1\n5\t6\t0\n2\t2\t1\n" * 3,
+    '"colour";"size";y\n"red";1,5;1\n"blue";2,5;2\n"a;b";?;1\n' * 1 + "red;3,25;2\n" * 6,
+    ",x,y,label\n" + "".join(f"{i},{i % 3},{i * 0.5},{i % 2}\n" for i in range(12)),
+    "0,1,2\n" + "7 , true,-1\n8,false,2\n9,True,-1\n" * 4,
+]
+FIELDS = [
+    *("", " ", "?", "NA", "nan", "inf", "-inf", "1e999", "-1e-999", "0x1p3", "1_000", "١", "½"),
+    *(
+        "1,5",
+        "1.5.5",
+        "--1",
+        "+",
+        "e",
+        "9" * 5000,
+        "9" * 25,
+        "01",
+        "true",
+        "None",
+        "\x00",
+        "\ufeff",
+    ),
+    *('"', '""', "'", "a" * 200_000, "a\nb", "a\r", ",", ";", "\t", "\u2028", "\ud7ff", "=1+1"),
+]
+OPTIONS = [
+    *(["--sep", ","], ["--sep", "tab"], ["--sep", ";"], ["--header"], ["--no-header"]),
+    *(["--decimal", ","], ["--label", "0"], ["--label", "y"], ["--label", "99"], ["--drop", "0"]),
+    *(["--drop-unlabelled"], ["--encoding", "latin-1"], ["--encoding", "utf-16"]),
+    *(["--encoding", "nonsense"], ["--encoding", "base64"], ["--valid", "0.3"], ["--drop", "x"]),
+]
+DTYPES = "? i1 u1 i2 i4 i8 u8 f2 f4 f8 g c8 c16 U3 S3 M8[s] m8[s] O V4 f4,i8 >f8 >i2 2f4 U0 S0 V0"
+LONGEST = 2.0  # seconds that a file may take
+
+
+def mutated_text(rng):
+    text = rng.choice(TEXTS)
+    sep = max(",\t;", key=text.count) if rng.random() < 0.8 else rng.choice(",\t;|")
+    if rng.random() < 0.1:
+        return mutate_bytes(rng, text.encode())
+    rows = [line.split(sep) for line in text.splitlines()]
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        kind, row = rng.randrange(8), rng.choice(rows)
+        if kind < 4 and row:
+            row[rng.randrange(len(row))] = rng.choice(FIELDS)
+        elif kind == 4:
+            column = rng.randrange(4)
+            for other in rows:
+                other[column : column + 1] = [rng.choice(FIELDS)[:9999]] * rng.randrange(3)
+        elif kind == 5:
+            del rows[rng.randrange(len(rows)) :]
+            rows.append([])
+        elif kind == 6:
+            rows += [[field[:99] for field in row]] * rng.randrange(200)
+        else:
+            row += [rng.choice(FIELDS)[:99]] * rng.randrange(1, 300)
+    end = rng.choice(("\n", "\n", "\r\n", "\r", "\n\n"))
+    text = end.join(sep.join(row) for row in rows)
+    return text.encode(rng.choice(("utf-8",) * 16 + ("utf-8-sig", "utf-16", "utf-32")))
+
+
+def write_text(rng, folder):
+    """Write a mutated text file, compressed or not, and return its path."""
+    data, ending = mutated_text(rng), rng.choice((".csv", ".csv", ".tsv", ".txt"))
+    if rng.random() < 0.1:
+        data, ending = gzip.compress(data, 1), ending + ".gz"
+        if rng.random() < 0.5:
+            data = mutate_bytes(rng, data)
+    path = folder / f"data{ending}"
+    path.write_bytes(data)
+    return path
+
+
+def mutated_array(rng, array):
+    kind = rng.randrange(9)
+    if kind == 0:
+        dtype = np.dtype(rng.choice(DTYPES.split()))
+        with contextlib.suppress(TypeError, ValueError), np.errstate(all="ignore"):
+            array = array.astype(dtype)
+    elif kind == 1:
+        shape = rng.choice(((), (0,), (0, 0), (0, 3), (3, 0), (1,), (1, 1), (2, 2, 2), (12,)))
+        array = np.resize(array, shape)
+    elif kind == 2:
+        array = array.reshape((1,) * rng.randrange(30) + array.shape)
+    elif kind == 3:
+        array = np.asfortranarray(array)
+    elif array.size:
+        array = array.copy()
+        with np.errstate(all="ignore"), contextlib.suppress(OverflowError, ValueError):
+            array.flat[rng.randrange(array.size)] = rng.choice(EXTREME + NOT_FINITE)
+    return array
+
+
+def mutated_npy(rng, array):
+    """The bytes of an array in a file; now and then, with a header that says something else."""
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    data = file.getvalue()
+    if rng.random() < 0.3:
+        old, new = rng.choice(
+            (
+                (b"(12,", b"(2**" if rng.random() < 0.1 else b"(99999999999999,"),
+                (
+                    b"(12,",
+                    rng.choice((b"(-1,", b"(True,", b"(12.0,", b"(10000000000,", b"((12,),")),
+                ),
+                (b"'<", rng.choice((b"'>", b"'|", b"'", b"'<99", b"'O"))),
+                (b"{", rng.choice((b"[" * 300, b"{{", b"(", b"{'a':1,"))),
+                (b"}", rng.choice((b"", b"]", b"} #", b",}"))),
+                (b"False", rng.choice((b"True", b"1", b"None"))),
+                (b"\x01\x00", rng.choice((b"\x02\x00", b"\x09\x00", b"\x03\x00"))),
+            )
+        )
+        data = data.replace(old, new, 1)
+    return mutate_bytes(rng, data) if rng.random() < 0.1 else data
+
+
+def write_npz(rng, folder):
+    """Write a mutated NPZ file and return its path."""
+    draw = np.random.default_rng(rng.randrange(2**32))
+    names = rng.choice((("X", "y"), ("X", "y"), ("X_train", "y_train", "X_test", "y_test")))
+    arrays = {
+        name: draw.integers(0, 3, 12) if name[0] == "y" else draw.normal(size=(12, 3))
+        for name in names
+    }
+    for _ in range(rng.choice((1, 1, 2))):
+        name = rng.choice(names)
+        if rng.random() < 0.1:
+            arrays.pop(name, None)
+        elif name in arrays:
+            arrays[name] = mutated_array(rng, arrays[name])
+    file = io.BytesIO()
+    packing = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(file, "w", packing) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two members of one name
+        for name, array in arrays.items():
+            member = rng.choice((name,) * 20 + (f"../{name}", "X"))
+            ending = rng.choice((".npy",) * 20 + ("", ".txt"))
+            archive.writestr(member + ending, mutated_npy(rng, array))
+    data = file.getvalue()
+    if rng.random() < 0.2:
+        data = mutate_bytes(rng, data)
+    path = folder / "data.npz"
+    path.write_bytes(data)
+    return path
+
+
+def status_of(arguments):
+    """Run a command; return its exit status and what it wrote to the error stream."""
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        status = main(list(map(str, arguments)))
+    return status, errors.getvalue()
+
+
+def assert_answered(command, path, arguments):
+    """A command answers a file with a result or a message, and soon; return True for a result."""
+    start = time.process_time()
+    status, errors = status_of([command, *arguments, "--quiet"])
+    assert status in (0, 1), status
+    if status == 1:
+        assert errors.startswith(f"cwboost {command}: error: "), errors
+        message = errors.partition("error: ")[2]
+        assert str(path) in message or "--" in message or message[:2] in ("X ", "y "), message
+        assert len(errors) < 20_000, errors[:2_000]
+        assert path.suffix == ".npz" or "not enough memory" not in errors, errors
+    assert time.process_time() - start < LONGEST
+    return status == 0
+
+
+def run(mutations, seed):
+    """Train and predict with so many mutated files; return how many were accepted."""
+    rng, accepted = Random(seed), 0
+    scratch = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        folder = Path(folder)
+        model, trained = folder / "model.cwb", folder / "trained.cwb"
+        (folder / "train.csv").write_text(TEXTS[0])
+        fit = ["--weak-learner", "stump", "--rounds", "2", "--quiet"]
+        assert status_of(["fit", folder / "train.csv", trained, *fit])[0] == 0
+        for number in range(mutations):
+            path = (write_npz if number % 3 == 0 else write_text)(rng, folder)
+            options = rng.choice(OPTIONS) if rng.random() < 0.3 else []
+            try:
+                if "--valid" in options or rng.random() < 0.7:
+                    accepted += assert_answered("fit", path, [path, model, *fit[:-1], *options])
+                else:
+                    accepted += assert_answered("predict", path, [trained, path, *options])
+            except BaseException:
+                kept = Path(tempfile.gettempdir(), f"cwboost-fuzz-{seed}-{number}{path.suffix}")
+                kept.write_bytes(path.read_bytes())
+                print(f"seed {seed}, mutation {number}, {options}: see {kept}", flush=True)
+                raise
+            path.unlink()
+    return accepted
