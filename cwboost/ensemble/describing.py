@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.contract import WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
 
-__all__ = ["describe"]
+__all__ = ["describe", "direction_of", "terms_of"]
 
 LISTED = 4
 
@@ -31,6 +32,32 @@ def describe(
     flat = learners.flat_form()
     if flat is None:
         return [type(learners).__name__] * len(learners)
+    if flat.directions is None:
+        return _on_features(flat, names, categories)
+    trees, places = trees_on_features(flat)
+    words = dict(zip(places.tolist(), _on_features(trees, names, categories)))
+    return [
+        words[tree] if tree in words else _on_directions(flat, tree, names)
+        for tree in range(len(flat))
+    ]
+
+
+def direction_of(flat: ThresholdTrees, linear: int, names) -> tuple[dict[str, float], float]:
+    """Return a linear feature as entries by the names of features, and what the mean adds to it."""
+    entries = flat.directions[:, linear]
+    named = {names[f]: float(entries[f]) for f in np.flatnonzero(entries).tolist()}
+    return named, 0.0 if flat.mean is None else float(flat.mean @ entries)
+
+
+def terms_of(direction: Mapping[str, float]) -> str:
+    """Return the largest entries of a direction as a sum in words."""
+    largest = sorted(direction, key=lambda name: -abs(direction[name]))
+    terms = " ".join(f"{direction[name]:+.3g} {name}" for name in largest[:LISTED])
+    more = f" and {len(largest) - LISTED} more" if len(largest) > LISTED else ""
+    return terms.removeprefix("+") + more
+
+
+def _on_features(flat: ThresholdTrees, names, categories) -> list[str]:
     stumps = flat.stumps()
     if stumps is not None:
         sets = flat.root_sets() or CategorySets.none(len(flat))
@@ -76,9 +103,19 @@ def _tree(flat: ThresholdTrees, tree: int, names) -> str:
     feature = flat.feature[flat.offsets[tree] : flat.offsets[tree + 1]]
     used = list(dict.fromkeys(feature[feature >= 0].tolist()))
     n_leaves = int(np.sum(feature < 0))
-    if flat.directions is not None:
-        what = "direction" if len(used) == 1 else "directions"
-        return f"{len(used)} {what} of {len(names)} features, {n_leaves} leaves"
     shown = ", ".join(names[f] for f in used[:LISTED])
     more = f" and {len(used) - LISTED} more" if len(used) > LISTED else ""
     return f"tree of {n_leaves} leaves on {shown}{more}"
+
+
+def _on_directions(flat: ThresholdTrees, tree: int, names) -> str:
+    """Return the direction of a single comparison, its largest entries first."""
+    root, end = flat.offsets[tree : tree + 2].tolist()
+    if end - root != 3:
+        n_directions = len(np.unique(flat.feature[root:end])) - 1
+        return f"tree of {(end - root + 1) // 2} leaves on {n_directions} directions"
+    if flat.sign[root + 1] == flat.sign[root + 2]:
+        return "always" if flat.sign[root + 1] > 0 else "never"
+    entries, offset = direction_of(flat, int(flat.feature[root]), names)
+    sign = ">" if flat.sign[root + 2] > 0 else "<="
+    return f"{terms_of(entries)} {sign} {flat.threshold[root] + offset:.6g}"

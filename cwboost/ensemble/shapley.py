@@ -9,7 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from cwboost._kernels.prediction.shapley import ShapleySum, TreePlan, count_cover
+from cwboost.ensemble.directed_shapley import DirectedShapley
 from cwboost.ensemble.model import Ensemble
+from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import usable_threads
 
@@ -18,17 +20,21 @@ __all__ = ["TreeShapley", "shapley_values"]
 NODES_AT_ONCE = 2**14
 ROWS_AT_ONCE = 2**11
 
+DIRECTED_ROWS = 100
+"""Largest number of background examples from which values of directions are computed."""
+
 
 def shapley_values(
     ensemble: Ensemble, X, background, n_rounds=None, n_threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the path-dependent Shapley values of the scores.
+    """Return the values of the scores: path-dependent of trees, Aumann-Shapley of directions.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Of learners with a flat form on the features themselves.
+        Of learners with a flat form.
     X, background : ndarrays or sparse matrices of shape (n_samples, n_features)
+        If there are directions, `DIRECTED_ROWS` rows of the background are used, evenly spaced.
     n_rounds : int, default=None
         Use the first rounds only.
     n_threads : int, default=1
@@ -42,24 +48,42 @@ def shapley_values(
     Raises
     ------
     TypeError
-        If the learners have no such form.
+        If the learners have no flat form, or trees compare several directions.
     """
     coef = ensemble.coef(n_rounds)
     used = np.flatnonzero(np.diff(coef.indptr))
-    learners = ensemble.learners.take(used)
-    trees = learners.flat_form()
-    if trees is None or trees.directions is not None:
-        why = "have no flat form" if trees is None else "compare sums of several features"
+    learners, coef = ensemble.learners.take(used), coef[used]
+    form = learners.flat_form()
+    if form is None:
         raise TypeError(
-            "SHAP values need learners that compare features with thresholds or category sets, "
-            f"those of type {type(learners).__name__} {why}: train with weak_learner='tree' or "
-            "'stump', or both"
+            "SHAP values need learners that compare features, or sums of features, with "
+            f"thresholds: those of type {type(learners).__name__} have no flat form"
         )
-    shapley = TreeShapley(trees, coef[used], background)
-    base = shapley.base
+    trees, plain = trees_on_features(form)
+    others = np.setdiff1d(np.arange(len(form)), plain)
+    if len(others):
+        n = background.shape[0]
+        background = background[np.arange(min(n, DIRECTED_ROWS)) * n // min(n, DIRECTED_ROWS)]
+    shapley = TreeShapley(trees, coef[plain], background)
+    values, base = shapley(X, n_threads), shapley.base
+    if len(others):
+        directed = _directed(form, others, learners, coef, background)
+        for rows in _chunks(X.shape[0]):
+            directed.add(X[rows], values[rows], n_threads)
+        base = base + directed.base
     if ensemble.offsets is not None:
         base = base + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
-    return shapley(X, n_threads), base
+    return values, base
+
+
+def _directed(form: ThresholdTrees, places, learners, coef, background) -> DirectedShapley:
+    """Return the values of the learners at `places`, which compare one direction each."""
+    if np.any(np.diff(form.offsets)[places] != 3):
+        raise TypeError(
+            "SHAP values of directions need learners of one comparison each, got trees of several"
+        )
+    directions = form.directions[:, form.feature[form.offsets[places]]]
+    return DirectedShapley(directions, learners.take(places), coef[places], background)
 
 
 class TreeShapley:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cwboost.ensemble.describing import describe
+from cwboost.ensemble.describing import describe, direction_of
 from cwboost.ensemble.inspection import ClassColumns
 from cwboost.ensemble.model import Ensemble
+from cwboost.families.composed.joined_trees import plain_features
 from cwboost.families.flat_forms import ThresholdTrees
 
 __all__ = ["COLUMNS", "STRONGEST", "node_rows", "strongest", "tree_rows"]
@@ -18,6 +19,7 @@ OF_NODE = (
     "node",
     "depth",
     "feature",
+    "direction",
     "threshold",
     "categories",
     "missing",
@@ -38,15 +40,15 @@ def node_rows(
     Raises
     ------
     TypeError
-        If the learners do not compare single features.
+        If the learners have no flat form.
     """
     coef = ensemble.coef(n_rounds)
     used = np.flatnonzero(np.diff(coef.indptr))
     trees = ensemble.learners.take(used).flat_form()
-    if trees is None or trees.directions is not None:
+    if trees is None:
         raise TypeError(
-            "tables of nodes need learners that compare single features, got learners of type "
-            f"{type(ensemble.learners).__name__}"
+            "tables of nodes need learners that compare features, or sums of features: those of "
+            f"type {type(ensemble.learners).__name__} have no flat form"
         )
     if coef.shape[1] != len(classes):
         classes = [f"bit {k}" for k in range(coef.shape[1])]
@@ -73,6 +75,7 @@ def tree_rows(
     """
     start, end = trees.offsets[tree : tree + 2].tolist()
     depth = [0] * (end - start)
+    plain = None if trees.directions is None else plain_features(trees)
     rows = []
     for place, node in enumerate(range(start, end)):
         feature, left = int(trees.feature[node]), int(trees.left[node])
@@ -88,7 +91,12 @@ def tree_rows(
             row["categories"] = [known[c] if c < len(known) else c for c in codes]
         else:
             row["threshold"] = float(trees.threshold[node])
-        row |= {"feature": names[feature], "left": left, "right": left + 1}
+        if plain is None or plain[feature] >= 0:
+            row["feature"] = names[feature if plain is None else plain[feature]]
+        else:
+            row["direction"], offset = direction_of(trees, feature, names)
+            row["threshold"] += offset
+        row |= {"left": left, "right": left + 1}
         row["missing"] = "right" if trees.missing[node] > 0 else "left"
         if trees.gain is not None:
             row["gain"] = float(trees.gain[node])

@@ -67,27 +67,30 @@ class ExplainedModel:
         Raises
         ------
         TypeError
-            If learners compare other things than single features.
+            If learners have no flat form, as some of third parties.
         """
         X = self._check_predict(X)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         if inspection.is_additive(self.ensemble_):
             return inspection.contributions(self.ensemble_, X, n_estimators)
-        values, base = self.shap_values(X, n_estimators=n_estimators)
+        values, base = self._shapley(X, X, n_estimators)
         return base, values
 
     def shap_values(self, X, background=None, n_estimators=None):
         """Return the SHAP values of the scores: how far each feature moves each class's score.
 
-        Path-dependent values as of TreeSHAP, exact: the Shapley values of the game in which, at a
-        comparison of a feature that is not known, both sides count by the numbers of background
-        examples there.
+        Trees and stumps have path-dependent values as of TreeSHAP, exact: the Shapley values of the
+        game in which, at a comparison of a feature that is not known, both sides count by the
+        numbers of background examples there. Thresholds on directions have Aumann-Shapley values:
+        the difference from a background example is spread along the straight line to it, and the
+        mean taken over the background.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         background : array-like or sparse matrix of shape (n_background, n_features), default=None
-            Usually the training examples, or some of them; None takes X.
+            Usually the training examples, or some of them; None takes X. Of a model with
+            directions (the default is one), 100 rows are used, evenly spaced.
         n_estimators : int, default=None
             Use the first rounds only; all by default.
 
@@ -96,13 +99,13 @@ class ExplainedModel:
         values : ndarray of shape (n_samples, n_features, n_classes), float64
             In the order of ``classes_``, also for two classes.
         base : ndarray of shape (n_classes,), float64
-            The mean scores of the background. ``base + values.sum(axis=1)`` are the scores, up to
-            rounding.
+            The mean scores of the background that is used. ``base + values.sum(axis=1)`` are the
+            scores, up to rounding.
 
         Raises
         ------
         TypeError
-            If learners compare other things than single features, or if the classes' scores are
+            If learners have no flat form, as some of third parties, or if the classes' scores are
             not the sums of the learners' votes.
 
         Notes
@@ -113,6 +116,10 @@ class ExplainedModel:
         X = self._check_predict(X)
         background = X if background is None else self._check_predict(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
+        return self._shapley(X, background, n_estimators)
+
+    def _shapley(self, X, background, n_estimators):
+        """Return SHAP values of checked input."""
         if rule_of(self, "_class_scores") != "identity":
             raise TypeError(
                 f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
@@ -135,14 +142,16 @@ class ExplainedModel:
         pandas.DataFrame
             Columns ``learner``, ``round``, ``class``, ``coef``, ``edge`` say which learner votes
             for which class; a learner that votes for several classes is repeated. ``node``,
-            ``depth``, ``feature``, ``threshold``, ``categories``, ``missing``, ``left``, ``right``,
-            ``output``, ``gain`` describe the node. An inner node sends an example to node ``right``
-            if its feature exceeds the threshold, or is one of the categories. A leaf has an output.
+            ``depth``, ``feature``, ``direction``, ``threshold``, ``categories``, ``missing``,
+            ``left``, ``right``, ``output``, ``gain`` describe the node. An inner node sends an
+            example to node ``right`` if its feature, or the sum of features times the entries of
+            its direction (a dict by names), exceeds the threshold, or is one of the categories. A
+            leaf has an output.
 
         Raises
         ------
         TypeError
-            If learners compare other things than single features.
+            If learners have no flat form, as some of third parties.
         ImportError
             Without pandas.
         """

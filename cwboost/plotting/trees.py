@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cwboost.ensemble.describing import terms_of
 from cwboost.ensemble.tables import tree_rows
 from cwboost.plotting.axes import new_axes
 
@@ -14,7 +15,7 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
     Parameters
     ----------
     classifier : fitted classifier
-        Of learners that compare single features.
+        Of learners that compare features, or sums of features, with thresholds.
     learner : int, default=0
         Index of the learner among all of the model, as in the column ``learner`` of
         ``to_frame`` and in ``class_columns(label).index``.
@@ -30,9 +31,10 @@ def plot_tree(classifier, learner: int = 0, *, ax=None):
     if not 0 <= learner < len(learners):
         raise ValueError(f"learner must lie in 0..{len(learners) - 1}, got {learner!r}")
     trees = learners.take([learner]).flat_form()
-    if trees is None or trees.directions is not None:
+    if trees is None:
         raise TypeError(
-            f"plot_tree needs learners that compare single features, got {type(learners).__name__}"
+            "plot_tree needs learners that compare features, or sums of features: those of type "
+            f"{type(learners).__name__} have no flat form"
         )
     rows = tree_rows(trees, 0, classifier._feature_names(), classifier._categories())
     places = _places(rows)
@@ -66,7 +68,8 @@ def _comparison(row) -> str:
     if row["categories"] is not None:
         text = f"{row['feature']} in {{{', '.join(map(str, row['categories']))}}}"
     else:
-        text = f"{row['feature']} > {row['threshold']:.4g}"
+        compared = row["feature"] if row["direction"] is None else terms_of(row["direction"])
+        text = f"{compared} > {row['threshold']:.4g}"
     return f"{text}\nor missing" if row["missing"] == "right" else text
 
 

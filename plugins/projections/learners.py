@@ -155,9 +155,9 @@ class ProjectionLearners(cwboost.WeakLearners):
         else:
             threshold = threshold + np.einsum("jf,fj->j", self.centre[self.frame], directions)
         split = self.drawn.kind != CONSTANT
-        stumps = cwboost.stump_trees(
-            np.where(split, np.arange(len(self)), -1), threshold, self.polarity, self.missing
-        )
+        linear = np.where(split, np.arange(len(self)), -1)
+        gain = self.gains.sum(axis=1).astype(np.float32)
+        stumps = cwboost.stump_trees(linear, threshold, self.polarity, self.missing, gain=gain)
         return replace(stumps, directions=directions, mean=mean)
 
     def arrays(self):

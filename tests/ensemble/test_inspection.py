@@ -46,8 +46,9 @@ def test_importances_need_feature_shares():
     assert not hasattr(
         CWBoostClassifier(weak_learner="stump", correction="total"), "feature_importances_"
     )
-    with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
-        clf.explain(X)
+    for method in (lambda: clf.explain(X), clf.to_frame, clf.to_json):
+        with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
+            method()
 
 
 @pytest.mark.parametrize("family", ["stump", "tree", "projection"])

@@ -6,9 +6,11 @@ from math import factorial
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import RidgeClassifier
 
 from cwboost import AdaBoostMHClassifier, AdaBoostMOClassifier, CWBoostClassifier, get_family
 from cwboost.ensemble.shapley import TreeShapley
+from cwboost.families import AutoFamily, SklearnFamily
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels import CategorySets
 
@@ -128,14 +130,55 @@ def test_values_of_stumps_and_mixtures(family):
         np.testing.assert_allclose(values, parts - parts.mean(axis=0), atol=1e-12)
 
 
+@pytest.mark.parametrize("family", ["projection", "auto", SklearnFamily(RidgeClassifier())])
+def test_values_of_directions(family):
+    X, y = data(200)
+    X = np.nan_to_num(X) * [1.0, 1e3, 1.0, 1e-3]
+    clf = CWBoostClassifier(family, n_estimators=8, random_state=1).fit(X, y)
+    rows, background = X[:30], X[::2]
+    values, base = clf.shap_values(rows, X)
+    scores = clf.decision_function(rows)
+    np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0), atol=1e-12)
+    constant, parts = clf.explain(rows)
+    np.testing.assert_allclose(constant + parts.sum(axis=1), scores, rtol=0, atol=1e-10)
+    clf.n_jobs = 2
+    np.testing.assert_array_equal(clf.shap_values(rows, X)[0], values)
+    if family == "auto":
+        assert set(clf.ensemble_.learners.parts) == {"projection", "tree"}
+        return
+    # Pair by pair.
+    ensemble = clf.ensemble_
+    form, coef = ensemble.learners.flat_form(), ensemble.coef().toarray()
+    sides, others = (ensemble.learners.outputs(Z).astype(float) for Z in (rows, background))
+    expected = np.zeros_like(values)
+    for t in np.flatnonzero(form.feature[form.offsets[:-1]] >= 0):
+        direction = form.directions[:, form.feature[form.offsets[t]]]
+        lines = rows[:, None] - background
+        change = sides[:, None, t] - others[:, t]
+        rate = np.divide(change, lines @ direction, out=np.zeros_like(change), where=change != 0)
+        of_features = (rate[:, :, None] * lines).mean(axis=1) * direction
+        expected += of_features[:, :, None] * coef[t]
+    np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_values_of_directions_without_a_line():
+    """A vote of a learner that meets NaN goes to the features that are missing."""
+    X, y = data(200)
+    known = np.nan_to_num(X)
+    family = AutoFamily(discriminants=1.0)
+    clf = CWBoostClassifier(family, n_estimators=3, random_state=1).fit(known, y)
+    rows = known[:8]
+    rows[::2] = [0.5, np.nan, np.nan, 0.1]
+    values, base = clf.shap_values(rows, known)
+    scores = clf.decision_function(rows)
+    np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
+    assert clf.ensemble_.learners.flat_form().directions[1:3].any(axis=0).all()
+    assert not values[::2, [0, 3]].any() and values[1::2, [0, 3]].any()
+
+
 def test_what_is_refused():
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat([0, 1, 2], 20)
-    clf = CWBoostClassifier("projection", n_estimators=2, random_state=0).fit(X, y)
-    for method in (clf.shap_values, clf.explain):
-        with pytest.raises(TypeError, match="compare sums of several features"):
-            method(X)
-    with pytest.raises(TypeError, match="compare single features"):
-        clf.to_frame()
     mo = AdaBoostMOClassifier(n_estimators=2, random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="AdaBoostMOClassifier are not sums of votes"):
         mo.shap_values(X)

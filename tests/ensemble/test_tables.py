@@ -56,6 +56,26 @@ def test_strongest_learners(clf):
     assert set(clf.strongest()["class"]) == set(NAMES)
 
 
+def test_directions_by_the_names_of_their_features():
+    """The default mixes trees with directions: the table gives its scores."""
+    auto = CWBoostClassifier("auto", n_estimators=12, random_state=1).fit(X, NAMES[Y])
+    nodes = auto.to_frame().query("node == 0")
+    directed = nodes.query("direction.notna()")
+    assert 0 < len(directed) < len(nodes) and directed["feature"].isna().all()
+    assert nodes["gain"].dtype == float and nodes["gain"].notna().all()
+    parts = auto.ensemble_.learners
+    for row in directed.to_dict("records"):
+        z = sum(X[name] * entry for name, entry in row["direction"].items())
+        outputs = parts.take([row["learner"]]).outputs(X.to_numpy())[:, 0]
+        signs = np.where(z > row["threshold"], 1, -1)
+        assert abs(np.mean(signs * outputs)) == 1
+        text = plot_tree(auto, row["learner"]).texts[0].get_text()
+        largest = max(row["direction"], key=lambda name: abs(row["direction"][name]))
+        assert text.split(" >")[0].find(largest) > 0
+    assert auto.strongest(NAMES[1], 40)["votes +1 if"].str.contains("[><]=? -?[0-9]").any()
+    assert json.loads(auto.to_json())["nodes"]
+
+
 def test_categories_by_their_names():
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"city": pandas.Categorical(rng.choice(list("uvwx"), 80))})
@@ -63,9 +83,13 @@ def test_categories_by_their_names():
     clf = CWBoostClassifier("stump", n_estimators=1, correction="total").fit(frame, y)
     assert clf.to_frame()["categories"].dropna().iloc[0] in (["u", "x"], ["v", "w"])
     assert plot_tree(clf).texts[0].get_text().startswith("city in {")
-    values, base = clf.shap_values(frame)
     scores = clf.decision_function(frame)
+    values, base = clf.shap_values(frame)
     np.testing.assert_allclose((base + values.sum(axis=1)) @ [-1, 1], scores, atol=1e-12)
+    trees = CWBoostClassifier("tree", n_estimators=2, random_state=0).fit(frame, y)
+    constant, parts = trees.explain(frame)
+    scores = trees.decision_function(frame)
+    np.testing.assert_allclose((constant + parts.sum(axis=1)) @ [-1, 1], scores, atol=1e-12)
 
 
 def test_plot_tree(clf):

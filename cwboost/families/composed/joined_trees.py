@@ -1,4 +1,4 @@
-"""Joins flat forms of several batches."""
+"""Joins flat forms of several batches, and takes them apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
 
-__all__ = ["join_trees"]
+__all__ = ["join_trees", "plain_features", "trees_on_features"]
 
 
 def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
@@ -71,3 +71,33 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
         moved.append(replace(form, feature=feature, threshold=threshold, mean=None))
     joined = np.hstack(columns)
     return [replace(form, directions=joined) for form in moved]
+
+
+def plain_features(form: ThresholdTrees) -> np.ndarray:
+    """Return the feature that each linear feature of a form is; -1 if it is another sum.
+
+    Returns
+    -------
+    ndarray of shape (n_linear_features,), dtype int32
+    """
+    directions = form.directions
+    is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
+    feature = np.argmax(directions == 1, axis=0)
+    if form.mean is not None:
+        is_plain &= form.mean[feature] == 0
+    return np.where(is_plain, feature, -1).astype(np.int32)
+
+
+def trees_on_features(form: ThresholdTrees) -> tuple[ThresholdTrees, np.ndarray]:
+    """Return the trees that compare features themselves, and their places in a form.
+
+    Trees without comparisons are among them.
+    """
+    if form.directions is None:
+        return form, np.arange(len(form))
+    split = form.feature >= 0
+    feature = np.where(split, plain_features(form)[form.feature], -1).astype(np.int32)
+    whole = np.logical_and.reduceat(~split | (feature >= 0), form.offsets[:-1])
+    places = np.flatnonzero(whole)
+    plain = replace(form, feature=feature, directions=None, mean=None)
+    return join_trees([plain], places), places

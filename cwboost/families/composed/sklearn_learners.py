@@ -225,8 +225,9 @@ class LinearModels(ArrayLearners, SklearnLearners):
         return scorer
 
     def flat_form(self) -> ThresholdTrees:
-        stumps = stump_trees(np.arange(len(self)), -self.intercept, self.polarity, -self.polarity)
-        return ThresholdTrees(**stumps.nodes(), directions=self.weights.T)
+        gain = self.gain.sum(axis=1, dtype=np.float32)
+        parts = np.arange(len(self)), -self.intercept, self.polarity, -self.polarity
+        return replace(stump_trees(*parts, gain=gain), directions=self.weights.T)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
         learner, feature = np.nonzero(self.weights)
