@@ -7,7 +7,6 @@
  * which also computes the sums of the next coordinate. A run begins and ends with a pass over the
  * examples of class c. */
 
-#define cwb_factors CWB_NAME(cwb_factors)
 #define cwb_run_sums CWB_NAME(cwb_run_sums)
 #define cwb_run_step CWB_NAME(cwb_run_step)
 #define cwb_run_span CWB_NAME(cwb_run_span)
@@ -43,22 +42,18 @@ static void CWB_NAME(run_leave)(const cwb_master *m, int64_t c, const cwb_run *r
     }
 }
 
-/* Factors of the weights: `set` if the bit of the moving column is set, else `clear`. */
-typedef struct {
-    cwb_doubles set, clear;
-} cwb_factors;
-
 /* V+ and V- of a coordinate: the weight of the examples it agrees with, and of the others. Two
  * vectors per sum hide the latency of additions. */
 typedef struct {
     cwb_doubles plus[2], minus[2];
 } cwb_run_sums;
 
-/* Eight entries of R, all of class c if `own`, else none: move them by the column of `moving`, and
- * add their weights to sums `k` of the column of `adding`. Entries outside class c are negative. */
-CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, const cwb_factors *f,
-                             int own, int k, cwb_run_sums *s) {
-    const cwb_doubles x = cwb_mul(cwb_load(r), cwb_pick(moving, f->set, f->clear));
+/* Eight entries of R, all of class c if `own`, else none: move them by the factors `f` of the
+ * column of `moving`, and add their weights to sums `k` of the column of `adding`. Entries outside
+ * class c are negative. */
+CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, cwb_choice f, int own,
+                             int k, cwb_run_sums *s) {
+    const cwb_doubles x = cwb_mul(cwb_load(r), cwb_choose(moving, f));
     const cwb_mask not_adding = cwb_not(adding);
     cwb_store(r, x);
     if (own) {
@@ -72,7 +67,7 @@ CWB_INLINE void cwb_run_step(double *r, cwb_mask moving, cwb_mask adding, const 
 
 /* The same for n bytes. */
 CWB_INLINE void cwb_run_span(double *r, const uint8_t *bits, const uint8_t *next, int64_t n,
-                             const cwb_factors *f, int own, cwb_run_sums *s) {
+                             cwb_choice f, int own, cwb_run_sums *s) {
     int64_t b = 0;
     for (; b + 2 <= n; b += 2) {
         const uint8_t *h = bits + b, *g = next + b;
@@ -84,8 +79,8 @@ CWB_INLINE void cwb_run_span(double *r, const uint8_t *bits, const uint8_t *next
 
 /* Eight entries of R, of which only those of `own` are of class c: the others change sign and bits,
  * so that all are treated as own ones, and then change sign back. */
-CWB_INLINE void cwb_run_end(double *r, unsigned own, unsigned bits, unsigned next,
-                            const cwb_factors *f, cwb_run_sums *s) {
+CWB_INLINE void cwb_run_end(double *r, unsigned own, unsigned bits, unsigned next, cwb_choice f,
+                            cwb_run_sums *s) {
     const unsigned flip = ~own & 0xffu;
     const cwb_doubles sign = cwb_pick(cwb_mask_of(own), cwb_splat(1.0), cwb_splat(-1.0));
     cwb_store(r, cwb_mul(cwb_load(r), sign));
@@ -99,22 +94,20 @@ static void CWB_NAME(run_move)(const cwb_run *run, const uint8_t *bits, double u
                                const uint8_t *next, double *v_plus, double *v_minus) {
     double *r = run->r, *factors = run->factor;
     cwb_run_sums s = {{cwb_zero(), cwb_zero()}, {cwb_zero(), cwb_zero()}};
-    const cwb_factors own = {cwb_splat(down), cwb_splat(up)};
-    const cwb_factors other = {cwb_splat(up), cwb_splat(down)};
+    const cwb_choice own = cwb_choice_of(down, up), other = cwb_choice_of(up, down);
     const int64_t first = run->start >> 3, last = run->end >> 3;
     /* Whole bytes of class c; the bytes at both ends may hold two classes. */
     const int64_t from = first + ((run->start & 7) != 0);
     const int64_t beyond = last + ((run->end & 7) != 0);
-    cwb_run_span(r, bits, next, first, &other, 0, &s);
+    cwb_run_span(r, bits, next, first, other, 0, &s);
     for (int64_t b = first; b < beyond; b = b == first && last > first ? last : b + 1)
         if (b < from || b >= last)
-            cwb_run_end(r + 8 * b, cwb_valid(b, run->start, run->end), bits[b], next[b], &own, &s);
-    cwb_run_span(r + 8 * from, bits + from, next + from, last - from, &own, 1, &s);
-    cwb_run_span(r + 8 * beyond, bits + beyond, next + beyond, run->n_bytes - beyond, &other, 0,
-                 &s);
+            cwb_run_end(r + 8 * b, cwb_valid(b, run->start, run->end), bits[b], next[b], own, &s);
+    cwb_run_span(r + 8 * from, bits + from, next + from, last - from, own, 1, &s);
+    cwb_run_span(r + 8 * beyond, bits + beyond, next + beyond, run->n_bytes - beyond, other, 0, &s);
     for (int64_t b = first; b < beyond; b++) {
         double *factor = factors + 8 * b;
-        const cwb_doubles moved = cwb_pick(cwb_mask_at(bits + b), own.set, own.clear);
+        const cwb_doubles moved = cwb_choose(cwb_mask_at(bits + b), own);
         cwb_store(factor, cwb_mul(cwb_load(factor), moved));
     }
     *v_plus = cwb_sum(cwb_add(s.plus[0], s.plus[1]));

@@ -13,8 +13,9 @@
 #define cwb_edge_columns CWB_NAME(cwb_edge_columns)
 #define cwb_edge_eight CWB_NAME(cwb_edge_eight)
 
-/* tables[16 m + s] = sum of the examples 4 m + b whose bit b is set in s. */
-static void cwb_edge_tables(const double *r, int64_t n_bytes, double *tables) {
+/* tables[16 m + s] = sum of the examples 4 m + b whose bit b is set in s. Adds the sums of all four
+ * to `total`. */
+static double cwb_edge_tables(const double *r, int64_t n_bytes, double *tables, double total) {
     for (int64_t m = 0; m < 2 * n_bytes; m++, r += 4, tables += 16) {
 #if CWB_IS(AVX512)
         const __m512d two = _mm512_add_pd(_mm512_maskz_mov_pd(0xaa, _mm512_set1_pd(r[0])),
@@ -22,6 +23,16 @@ static void cwb_edge_tables(const double *r, int64_t n_bytes, double *tables) {
         const __m512d three = _mm512_add_pd(two, _mm512_maskz_mov_pd(0xf0, _mm512_set1_pd(r[2])));
         _mm512_storeu_pd(tables, three);
         _mm512_storeu_pd(tables + 8, _mm512_add_pd(three, _mm512_set1_pd(r[3])));
+#elif CWB_IS(AVX2)
+        const __m256d zero = _mm256_setzero_pd(), third = _mm256_broadcast_sd(r + 2);
+        const __m256d fourth = _mm256_broadcast_sd(r + 3);
+        const __m256d two = _mm256_add_pd(_mm256_blend_pd(zero, _mm256_broadcast_sd(r), 0xa),
+                                          _mm256_blend_pd(zero, _mm256_broadcast_sd(r + 1), 0xc));
+        const __m256d three = _mm256_add_pd(two, third);
+        _mm256_storeu_pd(tables, two);
+        _mm256_storeu_pd(tables + 4, three);
+        _mm256_storeu_pd(tables + 8, _mm256_add_pd(two, fourth));
+        _mm256_storeu_pd(tables + 12, _mm256_add_pd(three, fourth));
 #else
         const double low[4] = {0.0, r[0], r[1], r[0] + r[1]};
         for (int s = 0; s < 4; s++) {
@@ -31,7 +42,9 @@ static void cwb_edge_tables(const double *r, int64_t n_bytes, double *tables) {
             tables[s + 12] = low[s] + r[2] + r[3];
         }
 #endif
+        total += ((r[0] + r[1]) + r[2]) + r[3];
     }
+    return total;
 }
 
 #if CWB_IS(PLAIN)
@@ -117,13 +130,12 @@ static void CWB_NAME(edges)(const double *r, int64_t n_bytes, const uint8_t *bit
         const int64_t n = n_bytes - first < CWB_EDGE_BLOCK ? n_bytes - first : CWB_EDGE_BLOCK;
         const uint8_t *h = bits + first;
         int64_t j = 0;
-        cwb_edge_tables(r + 8 * first, n, tables);
+        total = cwb_edge_tables(r + 8 * first, n, tables, total);
 #if CWB_IS(AVX512)
         for (; j + 8 <= n_columns; j += 8)
             cwb_edge_eight(tables, h + j * stride, stride, n, edges + j);
 #endif
         cwb_edge_columns_plain(tables, h + j * stride, stride, n, n_columns - j, edges + j);
-        for (int64_t m = 0; m < 2 * n; m++) total += tables[16 * m + 15];
     }
     for (int64_t j = 0; j < n_columns; j++) edges[j] = 2.0 * edges[j] - total;
 }

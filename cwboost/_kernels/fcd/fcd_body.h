@@ -1,4 +1,5 @@
 /* The bodies of fcd.h. */
+#include "fcd/choices_body.h"
 #include "fcd/columns_body.h"
 #include "fcd/coordinate_body.h"
 #include "fcd/edges_body.h"

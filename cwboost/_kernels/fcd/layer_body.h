@@ -2,30 +2,52 @@
  * class): tables[c][b][s][t] = sum of mu_(i,c) over these examples with h_b = s and h_c = t
  * (index 1 is +1). Costs n_classes times their number. Threads split the examples, not c, as they
  * do for tiles, so that each reads what it has written. */
+
+#define cwb_joint_sums CWB_NAME(cwb_joint_sums)
+#define cwb_joint_add CWB_NAME(cwb_joint_add)
+
+typedef struct {
+    cwb_doubles s00, s01, s10, s11;
+} cwb_joint_sums;
+
+/* Eight entries x of R, with the outputs of the columns of b (s) and c (t). One register after the
+ * other: with the temporaries of both, AVX2 has too few of them for the sums. */
+CWB_INLINE void cwb_joint_add(cwb_joint_sums *sums, cwb_doubles x, cwb_mask s, cwb_mask t) {
+    CWB_UNROLL
+    for (int k = 0; k < CWB_PARTS; k++) {
+        const cwb_register on = cwb_r_keep(t.part[k], x.part[k]);
+        const cwb_register off = cwb_r_drop(t.part[k], x.part[k]);
+        sums->s00.part[k] = cwb_r_sub_unless(sums->s00.part[k], s.part[k], off);
+        sums->s01.part[k] = cwb_r_sub_unless(sums->s01.part[k], s.part[k], on);
+        sums->s10.part[k] = cwb_r_sub_where(sums->s10.part[k], s.part[k], off);
+        sums->s11.part[k] = cwb_r_sub_where(sums->s11.part[k], s.part[k], on);
+    }
+}
+
 static void CWB_NAME(layer_table)(const cwb_master *m, int64_t b, const uint8_t *const *layer,
                                   double *tables) {
     const int64_t start = m->starts[b], end = m->starts[b + 1];
+    const int64_t first = start >> 3, last = (end + 7) >> 3;
     const uint8_t *hb = layer[b];
     for (int64_t c = 0; c < m->n_classes; c++) {
         const double *r = m->R + c * m->stride;
         const uint8_t *hc = layer[c];
-        cwb_doubles s00 = cwb_zero(), s01 = cwb_zero(), s10 = cwb_zero(), s11 = cwb_zero();
-        for (int64_t k = start >> 3; b != c && 8 * k < end; k++) {
-            cwb_doubles x = cwb_load(r + 8 * k);
+        cwb_joint_sums sums = {cwb_zero(), cwb_zero(), cwb_zero(), cwb_zero()};
+        int64_t k = first;
+        while (b != c && k < last) {
             /* The bytes at both ends may hold examples of other classes. */
-            if (8 * k < start || 8 * k + 8 > end)
-                x = cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), x);
-            const cwb_mask s = cwb_mask_at(hb + k), t = cwb_mask_at(hc + k), not_s = cwb_not(s);
-            const cwb_doubles on = cwb_keep(t, x), off = cwb_keep(cwb_not(t), x);
-            s00 = cwb_sub_where(s00, not_s, off);
-            s01 = cwb_sub_where(s01, not_s, on);
-            s10 = cwb_sub_where(s10, s, off);
-            s11 = cwb_sub_where(s11, s, on);
+            for (; k < last && (8 * k < start || 8 * k + 8 > end); k++) {
+                const cwb_doubles x =
+                    cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
+                cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+            }
+            for (; 8 * k + 8 <= end; k++)
+                cwb_joint_add(&sums, cwb_load(r + 8 * k), cwb_mask_at(hb + k), cwb_mask_at(hc + k));
         }
         double *table = tables + 4 * (c * m->n_classes + b);
-        table[0] = cwb_sum(s00);
-        table[1] = cwb_sum(s01);
-        table[2] = cwb_sum(s10);
-        table[3] = cwb_sum(s11);
+        table[0] = cwb_sum(sums.s00);
+        table[1] = cwb_sum(sums.s01);
+        table[2] = cwb_sum(sums.s10);
+        table[3] = cwb_sum(sums.s11);
     }
 }
