@@ -97,6 +97,7 @@ class TimeLimit:
         self.seconds = seconds
 
     def on_round_end(self, state) -> bool:
+        """Return whether the round of `state` ended past the limit."""
         return state.seconds >= self.seconds
 
 
@@ -180,7 +181,7 @@ class Checkpoint:
         self._saved_at = None
 
     def on_round_end(self, state) -> bool:
-        """Save a checkpoint if one is due; never stops training."""
+        """Save a checkpoint of `state` if one is due; never stops training."""
         now = time.monotonic()
         if self._saved_at is None:
             self._saved_at = now - state.seconds

@@ -174,7 +174,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         return self.best_estimator_.predict_log_proba(X)
 
     def score(self, X, y, sample_weight=None):
-        """Return the score of `scoring`, by default the accuracy."""
+        """Return the score of `scoring` for `X` on `y`, by `sample_weight`; default: accuracy."""
         check_is_fitted(self)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self.scorer_(self.best_estimator_, X, y, **weight)
@@ -191,7 +191,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         return self.best_estimator_.feature_importances_
 
     def save(self, path, *, staged=True):
-        """Save ``best_estimator_``; `cwboost.load_model` returns it as a `CWBoostClassifier`."""
+        """Save ``best_estimator_`` as by `CWBoostClassifier.save`; it is loaded as one of these."""
         check_is_fitted(self)
         self.best_estimator_.save(path, staged=staged)
 

@@ -173,7 +173,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     # ---------------------------------------------------------------- after training
 
     def to_local(self, fitted=True) -> CWBoostClassifier:
-        """Return a `CWBoostClassifier` with the same parameters and fitted attributes."""
+        """Return a `CWBoostClassifier` with the same parameters and, if `fitted`, attributes."""
         local = CWBoostClassifier(**self.get_params(deep=False))
         if fitted:
             self._require_fitted()
@@ -235,7 +235,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return self._lazily("decision_function", kind, X, n_estimators)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """Return the accuracy on collections, computed now."""
+        """Return the accuracy for `X` on the labels `y`, by `sample_weight`, computed now."""
         import dask.array as da
 
         right = da.asarray(self.predict(X)) == da.asarray(y)

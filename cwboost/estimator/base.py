@@ -346,16 +346,16 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         return log_softmax(self._logits(self._scores(X, n_estimators)), axis=1)
 
     def staged_decision_function(self, X):
-        """Yield the scores after each round, as `decision_function` returns them."""
+        """Yield the scores of `X` after each round, as `decision_function` returns them."""
         for scores in self._staged_scores(X):
             yield self._decision(scores)
 
     def staged_predict(self, X):
-        """Yield the predictions after each round, as `predict` returns them."""
+        """Yield the predictions for `X` after each round, as `predict` returns them."""
         for scores in self._staged_scores(X):
             yield self._labels(scores)
 
     def staged_predict_proba(self, X):
-        """Yield the class probabilities after each round, as `predict_proba` returns them."""
+        """Yield the probabilities for `X` after each round, as `predict_proba` returns them."""
         for scores in self._staged_scores(X):
             yield softmax(self._logits(scores), axis=1)

@@ -57,8 +57,9 @@ class ArrayLearners(WeakLearners):
             setattr(self, name, np.asarray(arrays[name], dtype=dtype))
 
     def check_values(self, n_features: int) -> None:
-        """Raise ValueError for stored values that cannot be right; names and shapes are right here.
+        """Raise ValueError for stored values that cannot be right for `n_features` features.
 
+        Names and shapes are right here.
         Override it: indices in range, signs -1 and +1, and what else `outputs` relies on.
         """
 

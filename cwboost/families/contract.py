@@ -185,7 +185,7 @@ class WeakLearners(ABC):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakLearners:
-        """Rebuild a batch; the inverse of `arrays`.
+        """Rebuild a batch that looks at `n_features` features; the inverse of the method `arrays`.
 
         The arrays may come from a damaged or hostile file: check every name, dtype, shape, index
         and value before use.
@@ -261,7 +261,7 @@ class WeakLearners(ABC):
         return partial(_sum_outputs, self, coef)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each learner's edge that each feature gained, for importances.
+        """Return the fraction of each learner's edge that each of `n_features` gained.
 
         The default derives it from the flat form (`ThresholdTrees.feature_shares`).
 
@@ -330,7 +330,7 @@ class Pricer(ABC):
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """Return the best for all targets: ``argmax over h of sum_t |sum_i weights[t, i] h(x_i)|``.
 
-        The default takes the best of the learners that `price` finds.
+        `weights` and `request` are as in `price`, of whose learners the default takes the best.
         """
         priced = self.price(weights, request)
         signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
@@ -395,6 +395,6 @@ def pack_outputs(outputs) -> np.ndarray:
 
 
 def unpack_outputs(packed, n_samples: int) -> np.ndarray:
-    """Return int8 outputs of shape (n_samples, n_columns); the inverse of `pack_outputs`."""
+    """Invert `pack_outputs`: return int8 of shape (`n_samples`, n_columns) of `packed` bits."""
     bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
     return (2 * bits.astype(np.int8) - 1).T

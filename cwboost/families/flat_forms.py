@@ -252,7 +252,7 @@ class ThresholdTrees:
         return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
-        """Return the fraction of each tree's edge that each feature gained.
+        """Return the fraction of each tree's edge that each of `n_features` features gained.
 
         That is the sum of ``gain`` over the comparisons of the feature. Trees without gains get
         shares that sum to 1: a comparison at depth k counts 2^-k, as if every one sent half of the

@@ -32,7 +32,10 @@ class CategorySets:
 
     @classmethod
     def of(cls, members: Sequence) -> CategorySets:
-        """Return sets from boolean arrays of shape (n_categories,), None for a threshold."""
+        """Return sets of `members`: boolean arrays of shape (n_categories,), or None.
+
+        None is the entry of a threshold.
+        """
         packed = [
             np.zeros(0, dtype=np.uint8) if m is None else np.packbits(m, bitorder="little")
             for m in members
@@ -51,7 +54,7 @@ class CategorySets:
         return self.start[1:] > self.start[:-1]
 
     def members(self, entry: int) -> np.ndarray:
-        """Return the codes in a set, ascending, dtype int64."""
+        """Return the codes in the set of `entry`, ascending, dtype int64."""
         bits = self.bits[self.start[entry] : self.start[entry + 1]]
         return np.flatnonzero(np.unpackbits(bits, bitorder="little"))
 

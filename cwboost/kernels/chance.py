@@ -134,8 +134,9 @@ class LinearGains:
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
-        """Return the examples of the sample, of which a matrix of the sample alone keeps all.
+        """Return the places of the sample among `n_samples` examples of `n_features` features.
 
+        A matrix of the sample alone keeps all of it.
         Evenly spaced: a caller that sorts examples by class gets every class in proportion.
         """
         n = min(n_samples, SAMPLE, max(64, CELLS // n_features))

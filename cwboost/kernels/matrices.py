@@ -35,12 +35,12 @@ def readable(X) -> np.ndarray:
 
 
 def canonical_csr(X):
-    """Return a sparse matrix as CSR, checked; see `canonical`."""
+    """Return the sparse matrix `X` as CSR, checked; see `canonical`."""
     return canonical(X, "csr")
 
 
 def canonical_csc(X):
-    """Return a sparse matrix as CSC, checked; see `canonical`."""
+    """Return the sparse matrix `X` as CSC, checked; see `canonical`."""
     return canonical(X, "csc")
 
 

@@ -49,11 +49,11 @@ class TreeScores:
         )
 
     def outputs(self, X) -> np.ndarray:
-        """Outputs of the trees, int8 of shape (n_samples, n_trees)."""
+        """Return outputs of the trees on `X`, int8 of shape (n_samples, n_trees)."""
         return self._bound(X.shape[1]).outputs(rows_for_trees(X))
 
     def sets(self, X) -> np.ndarray:
-        """Rows of +1 of each tree, uint64 of shape (ceil(n_samples / 64), n_trees)."""
+        """Return the rows of `X` with +1, uint64 of shape (ceil(n_samples / 64), n_trees)."""
         return self._bound(X.shape[1]).sets(rows_for_trees(X))
 
     def _bound(self, n_features: int) -> TreeEvaluator:
@@ -66,7 +66,7 @@ class TreeScores:
 
 
 def rows_for_trees(X):
-    """X in a form that `TreeEvaluator` reads: an array, or the triple of a CSR matrix."""
+    """Return `X` as `TreeEvaluator` reads it: an array, or the triple of a CSR matrix."""
     if not sparse.issparse(X):
         return readable(X)
     rows = canonical_csr(X)

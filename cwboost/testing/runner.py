@@ -63,6 +63,13 @@ CLAIM_OF_CHECK = {
 class FamilyCheckError(AssertionError):
     """Error for a family that breaks the contract.
 
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+        The family that was checked; the message names it.
+    failures : mapping
+        Exception of each failed check, by the name of the check.
+
     Attributes
     ----------
     failures : dict

@@ -200,6 +200,20 @@ def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,
     """Return the outputs of trees on codes, uint8 of shape (n_trees, n_samples), 1 for +1.
 
     An example goes right in a node if its code is at least ``below``, or by ``missing``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_features, n_samples), dtype uint8
+        Bin of each value; ``n_bins[f]`` stands for NaN.
+    n_bins : ndarray of shape (n_features,), dtype int32
+    offsets : ndarray of shape (n_trees + 1,), dtype int64
+        Tree t has the nodes from ``offsets[t]`` on, its root first.
+    feature, below, left : ndarray of shape (n_nodes,), dtype int32
+        Comparison of each node, and its left child in the tree, the right one next to it; a leaf
+        has ``left`` -1.
+    missing, sign : ndarray of shape (n_nodes,), dtype int8
+        Above 0: NaN goes right; the leaf answers +1.
+    n_threads : int
     """
     cdef int64_t t, i, node, first, n = codes.shape[1], n_trees = offsets.shape[0] - 1
     cdef int code

@@ -131,12 +131,16 @@ class DerivedFeatureFamily(WeakLearnerFamily):
         """
 
     def check_parameters(self, n_features: int) -> None:
-        """Raise ValueError that names a hyper-parameter out of range; `bind` calls this."""
+        """Raise ValueError that names a hyper-parameter out of range; `bind` calls this.
+
+        `n_features` is the number of columns of the training matrix.
+        """
 
     @classmethod
     def check_stored(cls, n_features: int, **parameters) -> None:
-        """Raise ValueError for parameters of a file that `transform` cannot take.
+        """Raise ValueError for `parameters` of a file that `transform` cannot take.
 
+        The file is for `n_features` features.
         Names, dtypes and shapes are right here; check what else `transform` relies on, such as
         indices in range.
         """

@@ -88,7 +88,7 @@ class PartitionPricer(ABC):
 
     @abstractmethod
     def outputs(self, learners: WeakLearners) -> np.ndarray:
-        """Return outputs on this partition as packed bits, see `cwboost.pack_outputs`."""
+        """Return outputs of `learners` here as packed bits, see `cwboost.pack_outputs`."""
 
 
 class PricingPlan(ABC):
@@ -139,7 +139,10 @@ class PricingPlan(ABC):
         """
 
     def merge(self, one: tuple, other: tuple) -> tuple:
-        """Merge summaries of different examples, exactly and in any order; by default, add."""
+        """Merge two summaries of different examples, `one` and `other`; by default, add them.
+
+        The result must be exact, and the same in any order of merges.
+        """
         return tuple(a + b for a, b in zip(one, other))
 
 

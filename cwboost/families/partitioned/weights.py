@@ -26,10 +26,12 @@ class PartitionWeights:
 
     @property
     def n_targets(self) -> int:
+        """Number of targets."""
         return self.weights.shape[0]
 
     @property
     def n_samples(self) -> int:
+        """Number of examples of the partition."""
         return self.weights.shape[1]
 
     def rounded(self) -> np.ndarray:

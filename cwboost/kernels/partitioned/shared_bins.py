@@ -42,7 +42,7 @@ class FeatureSketch:
 
     @classmethod
     def of(cls, X, max_entries: int) -> FeatureSketch:
-        """Return the sketch of a partition, with at most `max_entries` entries per feature.
+        """Return the sketch of the partition `X`, with at most `max_entries` entries per feature.
 
         A feature with more distinct values keeps quantiles: every example has an entry with the
         same or a greater value, and at most about 1 / max_entries of the examples lie between two.
@@ -73,6 +73,7 @@ class FeatureSketch:
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.exact)
 
 
@@ -129,6 +130,7 @@ class SharedBins:
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.n_bins)
 
     @property
@@ -137,7 +139,7 @@ class SharedBins:
         return np.concatenate([[0], np.cumsum(self.n_bins.astype(np.int64) + 1)])
 
     def thresholds(self, features, bins) -> np.ndarray:
-        """Return a threshold between bin ``bins[k]`` and the next one of feature ``features[k]``.
+        """Return a threshold above each of `bins`, numbers of bins of `features` of equal length.
 
         Halfway between their values if these are all known, else the largest value of the lower.
         """
@@ -146,7 +148,7 @@ class SharedBins:
         return np.where(self.exact[features], thresholds_between(low, np.maximum(low, high)), low)
 
     def bins_below(self, features, thresholds) -> np.ndarray:
-        """Return how many bins of feature ``features[k]`` lie at or below ``thresholds[k]``."""
+        """Return how many bins of each of `features` lie at or below its entry of `thresholds`."""
         found = np.empty(len(features), dtype=np.int64)
         for k, (f, t) in enumerate(zip(features.tolist(), thresholds.tolist())):
             own = self.highest[self.bin_start[f] : self.bin_start[f + 1]]
@@ -220,7 +222,7 @@ class BinnedPartition:
         return entry_sums(weights, scales, indptr, rows, codes, self._starts, default)
 
     def column(self, feature: int) -> np.ndarray:
-        """Return the codes of one feature, of shape (n_samples,), dtype uint8."""
+        """Return the codes of `feature`, of shape (n_samples,), dtype uint8."""
         if self.codes is not None:
             return self.codes[feature]
         indptr, rows, codes, default = self.entries

@@ -1,0 +1,75 @@
+"""Every public class, function, method and parameter has documentation."""
+
+import inspect
+import re
+from importlib import import_module
+
+import pytest
+
+MODULES = ["callbacks", "dask", "datasets", "families", "hookspecs", "kernels", "plotting"]
+SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def public(module):
+    names = getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"])
+    for name in names:
+        found = getattr(module, name)
+        if callable(found) and str(found.__module__).startswith("cwboost"):
+            yield name, found
+
+
+def described(name, found):
+    """(name, object, docstrings that may describe it) of a function, or a class and its members."""
+    if not inspect.isclass(found):
+        yield name, found, [inspect.getdoc(found)]
+        return
+    line = [base for base in found.__mro__ if base.__module__.startswith("cwboost")]
+    yield name, found, [base.__doc__ and inspect.cleandoc(base.__doc__) for base in line]
+    for member in sorted({key for base in line for key in vars(base) if key[0] != "_"}):
+        owners = [base for base in line if member in vars(base)]
+        value = vars(owners[0])[member]
+        value = getattr(value, "__func__", value)
+        if inspect.isfunction(value) or isinstance(value, property):
+            docs = [vars(owner)[member].__doc__ for owner in owners]
+            docs.append(inspect.getdoc(getattr(found, member)))  # from another package's base
+            yield f"{name}.{member}", value, [doc and inspect.cleandoc(doc) for doc in docs]
+
+
+def parameters_of(text):
+    """Parameters that a docstring describes: in their section, or in a sentence."""
+    section = SECTION.search(text)
+    lines = section.group(1).splitlines() if section else []
+    heads = [line.partition(":")[0] for line in lines if re.match(r"[*\w]", line)]
+    names = {name.strip(" *") for head in heads for name in head.split(",")}
+    return names | set(re.findall(r"`+\**(\w+)`+", text))
+
+
+def referred_to(text):
+    """The docstring of `CWBoostClassifier.method`, if a docstring refers to it, else nothing."""
+    found = re.search(r"`+(?:cwboost\.)?(CWBoostClassifier)(?:\.(\w+))?`+", text)
+    if found is None:
+        return []
+    owner = getattr(import_module("cwboost"), found.group(1))
+    return [inspect.getdoc(getattr(owner, found.group(2)) if found.group(2) else owner)]
+
+
+@pytest.mark.parametrize("name", ["cwboost", *(f"cwboost.{name}" for name in MODULES)])
+def test_every_public_name_and_parameter_is_described(name):
+    missing, n_parameters = [], 0
+    for where, found in public(import_module(name)):
+        for what, member, docs in described(where, found):
+            docs = [doc for doc in docs if doc]
+            if not docs:
+                missing.append(what)
+                continue
+            if isinstance(member, property):
+                continue
+            try:
+                taken = set(inspect.signature(member).parameters) - {"self", "cls"}
+            except ValueError:  # compiled, without a signature
+                continue
+            n_parameters += len(taken)
+            known = set().union(*map(parameters_of, [*docs, *referred_to(docs[0])]))
+            missing += [f"{what}({parameter})" for parameter in sorted(taken - known)]
+    assert n_parameters
+    assert missing == []
