@@ -1,10 +1,10 @@
 """A pilot: a short training that leaves examples out, to learn the scale of the probabilities.
 
-A model that has seen all examples says little of how sure it may be. The pilot repeats the first
-rounds on the same bound matrix without a fifth of the examples, and fits the scale on those. Along
-a training, the best scale falls as the scores grow: times the negative logarithm of the mean pair
-loss on the training examples, it changes little. So the pilot's scale tells that of the whole
-model, for the cost of the pilot's rounds.
+A model that has seen all examples says little of how sure it may be. The pilot trains a few rounds,
+of longer steps, on the same bound matrix without a fifth of the examples, and fits the scale on
+those. Along a training, the best scale falls as the scores grow: times the negative logarithm of
+the mean pair loss on the training examples, it changes little. So the pilot's scale tells that of
+the whole model, for the cost of the pilot's rounds.
 
 A pilot of few rounds on few examples is unsure, and mostly too careful. A second estimate needs no
 pilot: on data sets with little noise, the logits of fitted models have about the same spread on the
@@ -34,6 +34,12 @@ LEAST_SHARE, MOST_SHARE, LEAST_ROUNDS = 0.07, 0.2, 10
 
 ENOUGH_EXAMPLES = 5_000
 """With fewer, the pilot has more rounds: the share grows as the root of the number falls."""
+
+LONGER_STEPS, LONGEST_STEP = 3.0, 0.3
+"""The pilot's learning rate is that of the model times the first, but not above the second unless
+the model's is. The share of its rounds falls as much, down to the next constant."""
+
+SHARE_OF_LONGER_STEPS = 0.1
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples of each class that the pilot leaves out."""
@@ -91,12 +97,15 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
         if len(left_out) == 0:
             return LOSS_SCALE
         master = PilotMaster(problem, C, n_threads, kept)
-        settings = replace(training.settings, tol=0.0)
+        rate = training.settings.learning_rate
+        rate = max(rate, min(LONGER_STEPS * rate, LONGEST_STEP))
+        settings = replace(training.settings, tol=0.0, learning_rate=rate)
         sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
         pilot = ColumnGeneration(training.pricer, master, settings, training.rng, sampler=sampler)
         # It has no part in any certificate.
         pilot.covers_family = False
-        n_rounds = _n_rounds(training.n_rounds, len(problem.y))
+        longer = rate / training.settings.learning_rate
+        n_rounds = _n_rounds(training.n_rounds, len(problem.y), longer)
         while pilot.n_rounds < n_rounds and pilot.round():
             pass
     finally:
@@ -108,10 +117,12 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
     return _combined(scale, USUAL_SPREAD / _spread(training.master, problem.weight))
 
 
-def _n_rounds(n_rounds: int, n_samples: int) -> int:
-    """Return the number of rounds of the pilot of a model of `n_rounds` rounds."""
-    share = min(LEAST_SHARE * np.sqrt(ENOUGH_EXAMPLES / n_samples), MOST_SHARE)
-    return max(LEAST_ROUNDS, round(max(share, LEAST_SHARE) * n_rounds))
+def _n_rounds(n_rounds: int, n_samples: int, longer: float) -> int:
+    """Return the number of rounds, of steps `longer` times those of a model of `n_rounds`."""
+    share = LEAST_SHARE * np.sqrt(ENOUGH_EXAMPLES / n_samples)
+    share = min(max(share, LEAST_SHARE), MOST_SHARE)
+    share = max(share / longer, min(share, SHARE_OF_LONGER_STEPS))
+    return max(LEAST_ROUNDS, round(share * n_rounds))
 
 
 def _combined(pilot: float, usual: float) -> float:

@@ -43,6 +43,12 @@ def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classe
     assert given < 1.1 * loss(clf.calibrate(X_test, y_test), X_test, y_test)
 
 
+def test_a_pilot_has_at_most_a_tenth_of_the_rounds_unless_steps_are_long():
+    assert pilot._n_rounds(400, 742, longer=3.0) == 40
+    assert pilot._n_rounds(400, 742, longer=1.0) == 73
+    assert pilot._n_rounds(400, 50_000, longer=3.0) == 28
+
+
 def test_one_scale_at_any_number_of_threads_and_after_a_continued_fit(vowel):
     X, _, y, _ = vowel
     params = {**PARAMS, "n_estimators": 30, "subsample": 0.5, "warm_start": True}
