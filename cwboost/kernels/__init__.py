@@ -1,5 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
+from cwboost._kernels.partitions.bin_sums import thresholds_between
 from cwboost._kernels.partitions.node_sums import NodeRows, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
@@ -59,6 +60,7 @@ __all__ = [
     "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
+    "thresholds_between",
     "tree_outputs",
     "usable_threads",
 ]

@@ -9,6 +9,7 @@ from scipy.special import erf
 
 from cwboost._kernels.stumps.categories import category_outputs, category_sums
 from cwboost.kernels.category_sets import CategorySets
+from cwboost.kernels.chance import beyond_chance
 from cwboost.kernels.threads import usable_threads
 
 __all__ = ["CategoryFeatures", "FoundCategories"]
@@ -176,8 +177,7 @@ class CategoryFeatures:
             members.append(is_plus[:-1] if len(is_plus) > 1 else np.zeros(1, dtype=bool))
             category_outputs(self.codes[column], is_plus.view(np.uint8), outputs[j])
         feature = self.features[columns].astype(np.int32)
-        gain = np.where(edges > 0, (edges - chance) / np.where(edges > 0, edges, 1.0), 0.0)
-        gain = np.maximum(gain, np.finfo(np.float32).min).astype(np.float32)
+        gain = beyond_chance(edges, chance)
         return FoundCategories(feature, CategorySets.of(members), missing, edges, gain, outputs)
 
 

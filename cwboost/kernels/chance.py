@@ -31,7 +31,13 @@ from scipy.special import ndtri
 
 from cwboost.kernels.projector import Projector
 
-__all__ = ["THRESHOLDS_SEARCHED", "LinearGains", "chance_deviations", "gained_fractions"]
+__all__ = [
+    "THRESHOLDS_SEARCHED",
+    "LinearGains",
+    "beyond_chance",
+    "chance_deviations",
+    "gained_fractions",
+]
 
 THRESHOLDS_SEARCHED = 6
 """The best of all thresholds of a feature counts as the best of this number of comparisons: the
@@ -89,9 +95,12 @@ def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:
     by_chance = np.add.reduce(np.maximum(np.abs(sums), deviations[:, None] * norms))
     if shared:
         by_chance = by_chance.sum(keepdims=True)
-    edges = len(deviations) * edges
+    return beyond_chance(len(deviations) * edges, by_chance)
+
+
+def beyond_chance(edges, by_chance) -> np.ndarray:
+    """Return ``1 - by_chance / edges`` in float32; 0 for an edge that is an error of rounding."""
     fractions = np.ones(len(edges))
-    # An edge that is only an error of rounding counts as 0.
     np.divide(by_chance, edges, out=fractions, where=by_chance < 1e30 * edges)
     return (1.0 - fractions).astype(np.float32)
 

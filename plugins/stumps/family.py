@@ -125,14 +125,7 @@ class StumpPricer(cwboost.Pricer):
 
     def _priced(self, found):
         n_searched = self._features.n_features if self._n_drawn is None else self._n_drawn
-        learners = StumpLearners(
-            feature=found.feature,
-            threshold=found.threshold,
-            polarity=found.polarity,
-            missing=found.missing,
-            gain=_gains(found, n_searched),
-            n_features=self._features.n_features,
-        )
+        learners = _learners(found, found.feature, n_searched, self._features.n_features)
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
@@ -167,14 +160,7 @@ class CategoryStumpPricer(cwboost.Pricer):
             drawn = self._random_state.choice(self._n_features, self._n_drawn, replace=False)
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
         feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
-        stumps = StumpLearners(
-            feature=feature,
-            threshold=found.threshold,
-            polarity=found.polarity,
-            missing=found.missing,
-            gain=_gains(found, len(drawn)),
-            n_features=self._n_features,
-        )
+        stumps = _learners(found, feature, len(drawn), self._n_features)
         if not np.isin(self._categories.features, drawn).any():
             return cwboost.Priced(stumps, found.outputs, found.edges)
         others = search_categories(weights, drawn)
@@ -198,6 +184,14 @@ class CategoryStumpPricer(cwboost.Pricer):
         )
 
 
-def _gains(found, n_searched):
+def _learners(found, feature, n_searched, n_features):
+    """Return the stumps that a search found, with their features by another numbering."""
     n_comparisons = THRESHOLDS_SEARCHED * n_searched
-    return gained_fractions(found.edges, found.sums, found.norms, n_comparisons)
+    return StumpLearners(
+        feature=feature,
+        threshold=found.threshold,
+        polarity=found.polarity,
+        missing=found.missing,
+        gain=gained_fractions(found.edges, found.sums, found.norms, n_comparisons),
+        n_features=n_features,
+    )

@@ -7,7 +7,12 @@ from cwboost.plugins.stumps.learners import StumpLearners
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import THRESHOLDS_SEARCHED, SortedFeatures, gained_fractions
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    SortedFeatures,
+    gained_fractions,
+    thresholds_between,
+)
 
 __all__ = ["MonotonicStumpPricer"]
 
@@ -78,11 +83,7 @@ class _Column:
         self.missing = np.flatnonzero(np.isnan(column))
         values = column[self.order]
         self.last = np.flatnonzero(values[1:] > values[:-1])  # of each block but the highest
-        low, high = values[self.last], values[self.last + 1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            middle = low + 0.5 * (high - low)
-        # The middle, if it separates; the lower value always does.
-        self.thresholds = np.where((middle >= low) & (middle < high), middle, low)
+        self.thresholds = thresholds_between(values[self.last], values[self.last + 1])
 
     def best(self, row, direction: int):
         """Return the largest edge, its threshold and the output for missing values."""

@@ -129,6 +129,18 @@ def test_feature_shares(rng):
     np.testing.assert_array_equal(shares[split, learners.feature[split]], learners.gain[split])
 
 
+def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
+    X = rng.normal(size=(60, 1))
+    weights = np.where(X[:, 0] > 0.3, 1.0, -1.0)[None]
+    about = {"n_targets": 1, "random_state": rng}
+    free, constrained = (
+        StumpFamily().bind(X, BindContext(**about, monotonic=rule)).price(weights).learners
+        for rule in (None, np.ones((1, 1), dtype=np.int8))
+    )
+    np.testing.assert_array_equal(constrained.threshold, free.threshold)
+    np.testing.assert_array_equal(constrained.gain, free.gain)
+
+
 def test_registered():
     registered = []
     import cwboost.plugins.stumps

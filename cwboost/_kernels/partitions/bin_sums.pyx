@@ -167,7 +167,18 @@ def rounded_weights(const double[:, :] weights, const double[::1] scales):
 
 
 def thresholds_between(const double[::1] low, const double[::1] high):
-    """Return thresholds halfway between pairs of values, float32 numbers where there is one."""
+    """Return thresholds halfway between pairs of values, float32 numbers where there is one.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n,), dtype float64
+        ``low <= high``.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype float64
+        ``low <= threshold < high`` if these differ, and the same for their roundings to float32.
+    """
     cdef Py_ssize_t k
     if low.shape[0] != high.shape[0]:
         raise ValueError("expected as many lower as upper values")
