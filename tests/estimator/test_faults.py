@@ -5,32 +5,24 @@ import time
 
 import numpy as np
 import pytest
+from every_classifier import CLASSIFIERS, FAMILIES
 from interrupts import LineCount, Timer
 from sklearn.datasets import load_iris
 
-import cwboost
 from cwboost import CWBoostClassifier, column_generation
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.kernels import SortedFeatures
 
 X, Y = load_iris(return_X_y=True)
-CLASSIFIERS = (
-    "CWBoostClassifier",
-    "MultiBoostClassifier",
-    "AdaBoostECCClassifier",
-    "AdaBoostMHClassifier",
-    "AdaBoostMOClassifier",
-)
-FAMILIES = ("stump", "tree", "projection")
 ROUNDS = 400
 on_posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
 
 
 def made(classifier, family, **params):
     params = {"n_estimators": ROUNDS, "random_state": 0, **params}
-    if classifier == "CWBoostClassifier":
+    if classifier is CWBoostClassifier:
         params = {"correction": "stagewise", "learning_rate": 1.0, "C": 1e8, "tol": 0.0} | params
-    return getattr(cwboost, classifier)(weak_learner=family, **params)
+    return classifier(weak_learner=family, **params)
 
 
 def assert_first_rounds(clf, whole):
@@ -86,13 +78,13 @@ def test_an_interrupt_at_every_tenth_of_a_fit(classifier, family):
 
 @on_posix
 def test_a_signal_at_every_tenth_of_a_fit():
-    whole = made("CWBoostClassifier", "stump")
+    whole = made(CWBoostClassifier, "stump")
     start = time.perf_counter()
     whole.fit(X, Y)
     seconds = time.perf_counter() - start
     interrupted = 0
     for tenth in range(10):
-        clf = made("CWBoostClassifier", "stump", n_jobs=1 + tenth % 2)
+        clf = made(CWBoostClassifier, "stump", n_jobs=1 + tenth % 2)
         former, alarm = dict(vars(clf)), Timer(max(1e-4, seconds * tenth / 10))
         try:
             with alarm:
@@ -155,8 +147,8 @@ def test_an_error_in_a_family_keeps_the_rounds(classifier, error, monkeypatch):
 @pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, KeyboardInterrupt])
 def test_an_error_in_held_out_scoring_keeps_the_rounds(method, error, monkeypatch):
     """Each round adds learners once and moves coefficients once."""
-    whole = made("CWBoostClassifier", "stump", n_estimators=8).fit(X, Y, X_val=X, y_val=Y)
-    clf, calls = made("CWBoostClassifier", "stump", n_estimators=8), []
+    whole = made(CWBoostClassifier, "stump", n_estimators=8).fit(X, Y, X_val=X, y_val=Y)
+    clf, calls = made(CWBoostClassifier, "stump", n_estimators=8), []
     working = getattr(HeldOutScores, method)
     monkeypatch.setattr(HeldOutScores, method, failing_at_the_fifth(working, error, calls))
     with pytest.raises(error):
@@ -183,8 +175,8 @@ def test_a_refit_that_fails_before_a_round_leaves_the_former_model(classifier):
 
 
 def test_an_interrupt_while_the_model_is_put_together(monkeypatch):
-    whole = made("CWBoostClassifier", "stump", n_estimators=8).fit(X, Y)
-    clf = made("CWBoostClassifier", "stump", n_estimators=8)
+    whole = made(CWBoostClassifier, "stump", n_estimators=8).fit(X, Y)
+    clf = made(CWBoostClassifier, "stump", n_estimators=8)
     attributes, calls = CWBoostClassifier._fitted_attributes, []
 
     def interrupted(*arguments):

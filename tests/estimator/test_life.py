@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from cwboost import CWBoostClassifier, load_model
 
 X, Y = (array[::3] for array in load_iris(return_X_y=True))
+CODES = np.column_stack([np.rint(X[:, :2]), X[:, 2:]])  # for families that know categories
 ROUNDING = 1e-9
 
 
@@ -28,13 +29,13 @@ class Interrupt:
             raise self.error
 
 
-def outputs_by_class(model):
+def outputs_by_class(model, X):
     """The columns of each class and their places, as the slow reference takes them."""
     used = np.unique(
         np.stack([model.ensemble_.path.score_index, model.ensemble_.path.column]).T, axis=0
     )
     columns = [used[used[:, 0] == c, 1] for c in range(len(model.classes_))]
-    outputs = model.ensemble_.learners.outputs(X)
+    outputs = model.ensemble_.learners.outputs(model._check_predict(X))
     return columns, [outputs[:, places].T for places in columns]
 
 
@@ -44,14 +45,18 @@ class Life(RuleBasedStateMachine):
     path = None
 
     @initialize(
-        family=st.sampled_from(["stump", "tree", "projection", ["stump", "tree"]]),
+        family=st.sampled_from(["stump", "tree", "projection", ["stump", "tree"], "auto"]),
+        categories=st.booleans(),
         C=st.sampled_from([10.0, 300.0, 1e4]),
         correction=st.sampled_from(["total", "stagewise"]),
         rounds=st.integers(1, 6),
     )
-    def begin(self, family, C, correction, rounds):
+    def begin(self, family, categories, C, correction, rounds):
+        categories = categories and family not in ("projection", "auto")
+        self.X = CODES if categories else X
         self.model = CWBoostClassifier(
             family,
+            categorical_features=[0, 1] if categories else None,
             C=C,
             correction=correction,
             subsample=1.0,
@@ -59,34 +64,36 @@ class Life(RuleBasedStateMachine):
             n_estimators=rounds,
             random_state=0,
             warm_start=True,
-        ).fit(X, Y)
+        ).fit(self.X, Y)
 
     @rule(more=st.integers(1, 4))
     def resume(self, more):
         done, before = self.model.n_iter_, self.model.history_["objective"]
-        self.model.set_params(n_estimators=done + more).fit(X, Y)
+        self.model.set_params(n_estimators=done + more).fit(self.X, Y)
         assert done <= self.model.n_iter_ <= done + more
         np.testing.assert_array_equal(self.model.history_["objective"][:done], before)
 
     @rule(at=st.integers(1, 4), error=st.sampled_from([KeyboardInterrupt, MemoryError]))
     def interrupt(self, at, error):
-        done, before = self.model.n_iter_, self.model.decision_function(X)
+        done, before = self.model.n_iter_, self.model.decision_function(self.X)
         callbacks = [Interrupt(done + at, error)]
         self.model.set_params(n_estimators=done + 4, callbacks=callbacks)
         try:
-            self.model.fit(X, Y)
+            self.model.fit(self.X, Y)
         except error:
             assert self.model.n_iter_ == done + at
             assert self.model.stop_reason_ in ("interrupted", "failed")
         else:
             assert self.model.stop_reason_ in ("tol", "optimal", "no column")
         self.model.set_params(callbacks=None)
-        kept = self.model.decision_function(X, n_estimators=done)
+        kept = self.model.decision_function(self.X, n_estimators=done)
         np.testing.assert_array_equal(kept, before)
 
     @rule(rounds=st.integers(1, 6), seed=st.integers(0, 3))
     def refit(self, rounds, seed):
-        self.model.set_params(warm_start=False, n_estimators=rounds, random_state=seed).fit(X, Y)
+        self.model.set_params(warm_start=False, n_estimators=rounds, random_state=seed).fit(
+            self.X, Y
+        )
         self.model.set_params(warm_start=True)
         assert self.model.n_iter_ <= rounds
 
@@ -95,7 +102,7 @@ class Life(RuleBasedStateMachine):
         self.model.set_params(n_estimators=self.model.n_iter_ + 1)
         before = dict(vars(self.model))
         with pytest.raises(ValueError, match="two classes"):
-            self.model.fit(X, np.zeros(len(X)))
+            self.model.fit(self.X, np.zeros(len(X)))
         assert vars(self.model).keys() == before.keys()
         for name, value in vars(self.model).items():
             assert value is before[name], name
@@ -114,17 +121,20 @@ class Life(RuleBasedStateMachine):
             np.testing.assert_array_equal(other.history_[name], values)
         for n in range(1, self.model.ensemble_.n_rounds + 1):
             np.testing.assert_array_equal(
-                other.decision_function(X, n_estimators=n),
-                self.model.decision_function(X, n_estimators=n),
+                other.decision_function(self.X, n_estimators=n),
+                self.model.decision_function(self.X, n_estimators=n),
             )
+        np.testing.assert_array_equal(other.predict_proba(self.X), self.model.predict_proba(self.X))
         self.model = other
 
     @rule()
     def predict_in_threads(self):
         rounds = np.arange(24) % self.model.ensemble_.n_rounds + 1
-        serial = [self.model.decision_function(X, n_estimators=int(n)) for n in rounds]
+        serial = [self.model.decision_function(self.X, n_estimators=int(n)) for n in rounds]
         with ThreadPoolExecutor(4) as pool:
-            found = pool.map(lambda n: self.model.decision_function(X, n_estimators=int(n)), rounds)
+            found = pool.map(
+                lambda n: self.model.decision_function(self.X, n_estimators=int(n)), rounds
+            )
             for one, other in zip(found, serial, strict=True):
                 np.testing.assert_array_equal(one, other)
 
@@ -135,7 +145,7 @@ class Life(RuleBasedStateMachine):
     def history_is_that_of_the_coefficients(self):
         model, history = self.model, self.model.history_
         assert {len(values) for values in history.values()} == {model.n_iter_}
-        columns, outputs = outputs_by_class(model)
+        columns, outputs = outputs_by_class(model, self.X)
         for n in range(1, model.n_iter_ + 1):
             coef = model.ensemble_.coef(n)
             assert (coef.data >= 0).all()
@@ -159,7 +169,7 @@ def test_the_life_of_a_model(tmp_path):
         path = tmp_path / "model.cwb"
 
     InFolder.TestCase.settings = settings(
-        max_examples=10,
+        max_examples=8,
         stateful_step_count=10,
         deadline=None,
         database=None,

@@ -1,4 +1,4 @@
-"""The five classifiers, for tests that apply to each."""
+"""The five classifiers and three families, for tests that apply to each."""
 
 import cwboost
 
@@ -9,3 +9,4 @@ CLASSIFIERS = [
     cwboost.AdaBoostMHClassifier,
     cwboost.AdaBoostMOClassifier,
 ]
+FAMILIES = ["stump", "tree", "projection"]

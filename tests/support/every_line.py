@@ -1,23 +1,23 @@
-"""Interrupt fits at lines of Python: ``python tests/support/every_line.py STEP``.
+"""Interrupt fits at lines of Python: ``python tests/support/every_line.py STEP [NAME...]``.
 
-KeyboardInterrupt is raised at every STEP-th line that a small fit runs, for every classifier and
-family. It must arrive, and leave the former model whole or the rounds that were finished.
+KeyboardInterrupt is raised at every STEP-th line that a small fit runs, for every one of
+small_fits.py. It must arrive, and leave the former model whole or the rounds that were finished.
 """
 
 import sys
 from collections import Counter
 
 import numpy as np
-from failing_memory import CLASSIFIERS, FAMILIES, X, Y, made
 from interrupts import LineCount
+from small_fits import small_fits
 
 
-def interrupted(at, clf, whole):
+def interrupted(at, small_fit, clf, whole):
     """Interrupt a fit at line number `at`; return what is left."""
     former, lines = dict(vars(clf)), LineCount(at)
     try:
         with lines:
-            clf.fit(X, Y)
+            small_fit.run(clf)
     except KeyboardInterrupt:
         pass
     else:
@@ -28,26 +28,31 @@ def interrupted(at, clf, whole):
         return "the former model"
     ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)
     assert ended or clf.stop_reason_ == "interrupted"
-    expected = whole.ensemble_.scores(X, n_rounds=clf.n_iter_)
-    np.testing.assert_array_equal(clf.ensemble_.scores(X), expected)
+    expected = whole.ensemble_.scores(small_fit.X, n_rounds=clf.n_iter_)
+    np.testing.assert_array_equal(clf.ensemble_.scores(small_fit.X), expected)
     return "the whole model" if clf.n_iter_ == whole.n_iter_ else "some rounds"
 
 
-def main(step):
-    """Try every classifier and family."""
-    for classifier in CLASSIFIERS:
-        for family in FAMILIES:
-            n_jobs, outcomes = 1 + FAMILIES.index(family) % 2, Counter()
-            whole = made(classifier, family, n_jobs).fit(X, Y)
-            with LineCount() as lines:
-                made(classifier, family, n_jobs).fit(X, Y)
-            for at in range(1, lines.lines, step):
-                clf = made(classifier, family, n_jobs)
-                if at % 2:
-                    clf.__dict__.update(vars(whole))
-                outcomes[interrupted(at, clf, whole)] += 1
-            print(f"{classifier}, {family}: {dict(outcomes)}", flush=True)
+def main(step, *names):
+    """Try the small fits of these names; all by default."""
+    for small_fit in small_fits():
+        if names and small_fit.name not in names:
+            continue
+        whole, outcomes = small_fit.make(), Counter()
+        small_fit.run(whole)
+        with LineCount() as lines:
+            small_fit.run(small_fit.make())
+        for at in range(1, lines.lines, step):
+            clf = small_fit.make()
+            if at % 2:
+                clf.__dict__.update(vars(whole))
+            try:
+                outcomes[interrupted(at, small_fit, clf, whole)] += 1
+            except BaseException:
+                print(f"{small_fit.name}: line {at} of {lines.lines}", flush=True)
+                raise
+        print(f"{small_fit.name}: {dict(outcomes)}", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -1,6 +1,6 @@
-"""Let allocations fail: ``python tests/support/failing_memory.py STEP``.
+"""Let allocations fail: ``python tests/support/failing_memory.py STEP [NAME...]``.
 
-Every STEP-th allocation of a small fit fails once, for every classifier and family: those of the
+Every STEP-th allocation of a small fit fails once, for every fit of small_fits.py: those of the
 compiled kernels and those of the data of NumPy's arrays. The fit must raise MemoryError and leave
 the former model whole or the rounds it has finished. Needs glibc and a C compiler.
 """
@@ -15,23 +15,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy._core import _multiarray_umath
-from sklearn.datasets import load_iris
+from small_fits import small_fits
 
-import cwboost
-
-X, Y = load_iris(return_X_y=True)
-CLASSIFIERS = (
-    "CWBoostClassifier",
-    "MultiBoostClassifier",
-    "AdaBoostECCClassifier",
-    "AdaBoostMHClassifier",
-    "AdaBoostMOClassifier",
-)
-FAMILIES = ("stump", "tree", "projection")
 PLACE_OF_SET_HANDLER = 304  # in the table of NumPy's C API
 
 
-def preloaded(step):
+def preloaded(arguments):
     """Run this file with the library that lets allocations fail; return the exit status."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "failing_memory.so")
@@ -39,7 +28,7 @@ def preloaded(step):
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library], check=True)
         # Threads that wait without spinning leave the processor to others.
         environment = {**os.environ, "LD_PRELOAD": str(library), "OMP_WAIT_POLICY": "passive"}
-        return subprocess.run([sys.executable, __file__, str(step)], env=environment).returncode
+        return subprocess.run([sys.executable, __file__, *arguments], env=environment).returncode
 
 
 class Allocations:
@@ -73,63 +62,58 @@ def watch_arrays():
     assert np._core.multiarray.get_handler_name() == "failing"
 
 
-def made(classifier, family, n_jobs):
-    params = {"n_estimators": 3, "random_state": 0, "n_jobs": n_jobs}
-    return getattr(cwboost, classifier)(weak_learner=family, **params)
-
-
 def is_for_want_of_memory(error):
     return isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
 
 
-def fit_without(number, clf, whole):
-    """Fit while an allocation fails; return what is left: the former model or some rounds."""
+def disturbed(number, small_fit, clf, whole):
+    """Let an allocation fail; return what is left: the former model or some rounds."""
     former = dict(vars(clf))
     try:
         with Allocations(number):
-            clf.fit(X, Y)
+            small_fit.run(clf)
     except Exception as error:
         if not is_for_want_of_memory(error):
             raise
     else:
-        raise AssertionError("fit went on without an allocation")
+        raise AssertionError("it went on without an allocation")
     if clf.__dict__.get("ensemble_") is former.get("ensemble_"):
         assert clf.__dict__ == former
         return "the former model"
     assert clf.stop_reason_ == "failed"
-    expected = whole.ensemble_.scores(X, n_rounds=clf.n_iter_)
-    np.testing.assert_array_equal(clf.ensemble_.scores(X), expected)
+    expected = whole.ensemble_.scores(small_fit.X, n_rounds=clf.n_iter_)
+    np.testing.assert_array_equal(clf.ensemble_.scores(small_fit.X), expected)
     return "some rounds"
 
 
-def run(classifier, family, step):
+def run(small_fit, step):
     """Let every `step`-th allocation of a fit fail, of a second fit every other time."""
-    n_jobs = 1 + FAMILIES.index(family) % 2
-    whole = made(classifier, family, n_jobs).fit(X, Y)
+    whole = small_fit.make()
+    small_fit.run(whole)
     with Allocations() as all_of_them:
-        made(classifier, family, n_jobs).fit(X, Y)
+        small_fit.run(small_fit.make())
     outcomes = Counter()
     for number in range(0, all_of_them.made, step):
         try:
-            clf = made(classifier, family, n_jobs)
+            clf = small_fit.make()
             if sum(outcomes.values()) % 2:
                 clf.__dict__.update(vars(whole))
-            outcomes[fit_without(number, clf, whole)] += 1
+            outcomes[disturbed(number, small_fit, clf, whole)] += 1
         except BaseException:
-            print(f"{classifier}, {family}: allocation {number}", flush=True)
+            print(f"{small_fit.name}: allocation {number}", flush=True)
             raise
-    print(f"{classifier}, {family}: {dict(outcomes)}", flush=True)
+    print(f"{small_fit.name}: {dict(outcomes)}", flush=True)
 
 
-def main(step):
-    """Try every classifier and family."""
+def main(step, *names):
+    """Try the small fits of these names; all by default."""
     watch_arrays()
-    for classifier in CLASSIFIERS:
-        for family in FAMILIES:
-            run(classifier, family, step)
+    for small_fit in small_fits():
+        if not names or small_fit.name in names:
+            run(small_fit, step)
 
 
 if __name__ == "__main__":
     if not hasattr(Allocations.library, "fail_allocation"):
-        sys.exit(preloaded(sys.argv[1]))
-    main(int(sys.argv[1]))
+        sys.exit(preloaded(sys.argv[1:]))
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -144,7 +144,7 @@ cdef void add_block(
     kernels.add_tree(tree, right, work.known, work.products, work.values)
     for k in range(n_coef):
         kernels.scatter(work.values, features, n_slots, coef[k],
-                        out + 8 * scores[k] * n_features)
+                        out + 8 * n_features * scores[k])
 
 
 cdef struct Planned:
