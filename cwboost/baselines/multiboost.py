@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from dataclasses import replace
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -33,8 +34,9 @@ class SharedColumnGeneration(ColumnGeneration):
         As for `ColumnGeneration`.
     counts : ndarray of shape (n_classes,), int
         Number of examples per class.
-    gap_tol : float
-        Relative gap over the columns to which each restricted master is solved.
+    gap_tol : float or None
+        Relative gap over the columns to which each restricted master is solved; None takes the
+        passes of `settings` instead.
 
     Attributes
     ----------
@@ -65,13 +67,15 @@ class SharedColumnGeneration(ColumnGeneration):
 
     def is_worth_solving(self, layers, n_new):
         """Decide as for columns of each class; a new column does not loosen the gap again."""
-        if n_new:
+        if n_new and self.gap_tol is not None:
             self.schedule.reopen()
             return True
         return super().is_worth_solving(layers, n_new)
 
     def solve(self, layers):
-        """Solve the restricted master until its relative gap is small."""
+        """Solve the restricted master until its relative gap is small, or in a few passes."""
+        if self.gap_tol is None:
+            return super().solve(layers)
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
         with self._blas.limit(limits=1, user_api="blas"):
             if self.settings.solver == "lbfgsb":
@@ -83,7 +87,7 @@ class SharedColumnGeneration(ColumnGeneration):
 
     def record(self, report, pricing_seconds, solver_seconds, **extra):
         """Add the round to the model, with the final gap of the solver."""
-        self.n_unsolved += not report.converged
+        self.n_unsolved += self.gap_tol is not None and not report.converged
         gap = relative_gap(self.master)
         return super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
 
@@ -121,6 +125,9 @@ class MultiBoostClassifier(BaselineClassifier):
     gap_tol : float, default=1e-2
         Relative duality gap, (objective - bound) / objective, to which the coefficients are
         solved in every round, by either solver.
+    max_working_sets : int or None, default=None
+        With ``solver="fcd"``, the number of passes of coordinate descent per round, at least 2,
+        instead of `gap_tol`: the solver of `CWBoostClassifier`. None solves to `gap_tol`.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
@@ -180,6 +187,7 @@ class MultiBoostClassifier(BaselineClassifier):
         C=1e4,
         solver="lbfgsb",
         gap_tol=1e-2,
+        max_working_sets=None,
         tol=1e-7,
         categorical_features="from_dtype",
         class_weight=None,
@@ -202,6 +210,7 @@ class MultiBoostClassifier(BaselineClassifier):
         self.C = C
         self.solver = solver
         self.gap_tol = gap_tol
+        self.max_working_sets = max_working_sets
         self.tol = tol
         self.class_weight = class_weight
 
@@ -211,6 +220,13 @@ class MultiBoostClassifier(BaselineClassifier):
         check_choice("solver", self.solver, ("lbfgsb", "fcd"))
         check_number("gap_tol", self.gap_tol, Real, 0.0, 1.0, low_open=True)
         check_number("tol", self.tol, Real, 0.0)
+        if self.max_working_sets is not None:
+            check_number("max_working_sets", self.max_working_sets, Integral, 2)
+            if self.solver != "fcd":
+                raise ValueError(
+                    f"max_working_sets must be None unless solver='fcd', got "
+                    f"{self.max_working_sets!r} with solver={self.solver!r}"
+                )
 
     def _training(self, problem, family, held_out) -> SharedColumnGeneration:
         n_classes, n_threads = len(self.classes_), self._n_threads()
@@ -219,14 +235,19 @@ class MultiBoostClassifier(BaselineClassifier):
         master = RestrictedMaster(
             problem.counts, float(self.C), problem.weight, n_threads, shared=True
         )
+        settings = Settings(solver=self.solver, tol=float(self.tol))
+        gap_tol = float(self.gap_tol)
+        if self.max_working_sets is not None:
+            settings = replace(settings, max_working_sets=int(self.max_working_sets))
+            gap_tol = None
         return SharedColumnGeneration(
             pricer,
             master,
-            Settings(solver=self.solver, tol=float(self.tol)),
+            settings,
             rng,
             None if held_out is None else HeldOutScores(*held_out, n_classes),
             counts=problem.counts,
-            gap_tol=float(self.gap_tol),
+            gap_tol=gap_tol,
         )
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:

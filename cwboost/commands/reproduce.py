@@ -38,9 +38,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--selection-rounds", type=int, help="rounds before C is chosen (default: 100)"
     )
-    parser.add_argument(
-        "--methods", nargs="+", metavar="M", help="CW, CW-1, MultiBoost, Ada.ECC, Ada.MH, Ada.MO"
-    )
+    parser.add_argument("--methods", nargs="+", metavar="M", help="only these methods")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these data sets")
     parser.add_argument(
         "--seconds",
@@ -48,16 +46,20 @@ def add_arguments(parser) -> None:
         metavar="S",
         help="limit on the processor time of each training of AdaBoost.MO (default: 1000)",
     )
-    parser.add_argument(
-        "--budget",
-        type=float,
-        metavar="S",
-        help="limit on the processor time of each training, and separately of each choice of C; a "
-        "larger limit repeats only the runs that were stopped (default: none)",
-    )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
-    parser.add_argument("--weak-learner", default="stump", metavar="NAME", help="default: stump")
+    parser.add_argument(
+        "--weak-learner",
+        default="stump",
+        metavar="NAME",
+        help="registered name, with parameters if need be, as in tree:max_depth=2 (default: stump)",
+    )
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="also put tables and figures into this Markdown page, between its comments",
+    )
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
@@ -69,7 +71,7 @@ def run(args) -> int:
     from cwboost.commands import CommandError, shows_progress
     from cwboost.experiments.methods import METHODS
     from cwboost.experiments.reporting.figures import draw_figures
-    from cwboost.experiments.reporting.report import write_report
+    from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import Plan, reproduce
     from cwboost.experiments.solver_study import SETS
 
@@ -88,7 +90,6 @@ def run(args) -> int:
         n_jobs=args.jobs,
         weak_learner=args.weak_learner,
         quiet=not shows_progress(args),
-        budget=args.budget,
         **chosen,
     )
     solver_sets = [n for n in SETS if plan.datasets is None or n in plan.datasets]
@@ -100,10 +101,12 @@ def run(args) -> int:
         )
     absent = reproduce(plan)
     print(write_report(plan, absent))
+    if args.page is not None:
+        write_page(plan, absent, args.page)
     for name, message in absent.items():
         print(f"not run: data absent: {name}\n{message}\n")
     try:
-        for path in draw_figures(plan):
+        for path in draw_figures(plan, args.page):
             print(path)
     except ImportError as error:
         print(f"no figures: {error}")

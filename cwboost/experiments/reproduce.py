@@ -12,14 +12,18 @@ import numpy as np
 from cwboost.datasets import DataAbsent
 from cwboost.experiments import solver_study
 from cwboost.experiments.cache import ArrayCache
-from cwboost.experiments.methods import METHODS
+from cwboost.experiments.methods import BASIC, METHODS
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, load_for, prepare
 from cwboost.experiments.records import RecordFile, find_done
-from cwboost.experiments.revision import revision
+from cwboost.experiments.revision import machine, revision
 from cwboost.experiments.runner import choose_C, train_and_measure
+from cwboost.experiments.weak_learner import family_name, parse_weak_learner
 from cwboost.support.progress import progress_bar
 
 __all__ = ["Plan", "reproduce"]
+
+CHOICE = ("C", "validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
+"""What a result takes over from the record of its choice of C."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,11 @@ class Plan:
     datasets : sequence of str or None
         Names of protocols to run; None runs all protocols of the figures.
     seconds : float
-        Limit on the processor time of each training of AdaBoost.MO.
-    budget : float or None
-        Limit on the processor time of each training, and separately of each choice of C.
+        Limit on the processor time of each training of AdaBoost.MO; the others have none.
     seed : int
     n_jobs : int
     weak_learner : str
+        As for `parse_weak_learner`.
     quiet : bool
         Do not show progress bars.
     """
@@ -59,7 +62,6 @@ class Plan:
     methods: Sequence[str] = tuple(METHODS)
     datasets: Sequence[str] | None = None
     seconds: float = 1000.0
-    budget: float | None = None
     seed: int = 0
     n_jobs: int = 1
     weak_learner: str = "stump"
@@ -79,10 +81,9 @@ class Plan:
         for name in ("runs", "rounds", "selection_rounds"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("seconds", "budget"):
-            limit = getattr(self, name)
-            if limit is not None and not limit > 0:
-                raise ValueError(f"{name} must be above 0, got {limit}")
+        if not self.seconds > 0:
+            raise ValueError(f"seconds must be above 0, got {self.seconds}")
+        parse_weak_learner(self.weak_learner)
 
     @cached_property
     def records(self) -> RecordFile:
@@ -97,7 +98,7 @@ class Plan:
     @property
     def parameters(self) -> dict:
         """Parameters common to all estimators."""
-        return {"weak_learner": self.weak_learner, "n_jobs": self.n_jobs}
+        return {"weak_learner": parse_weak_learner(self.weak_learner), "n_jobs": self.n_jobs}
 
     def protocols(self) -> list[Protocol]:
         """Return the protocols of the requested figures, in the paper's order."""
@@ -106,22 +107,24 @@ class Plan:
         return [PROTOCOLS[name] for name in kept]
 
     def methods_of(self, protocol: Protocol) -> list[str]:
-        """Return the requested methods that the paper ran on a protocol."""
-        return [m for m in self.methods if protocol.with_mo or m != "Ada.MO"]
+        """Return the requested methods that run on a protocol."""
+        return [m for m in self.methods if m in (*BASIC, *protocol.more_methods)]
 
     def limit_of(self, method) -> float | None:
         """Return the limit in seconds of processor time per training of a method, or None."""
-        limits = (self.budget, self.seconds if method.limited else None)
-        return min((limit for limit in limits if limit is not None), default=None)
+        return self.seconds if method.limited else None
 
     @property
     def provenance(self) -> dict:
-        """Version of cwboost and digest of the code that makes a result."""
-        return revision(self.weak_learner)
+        """Version of cwboost, digest of the code that makes a result, and the machine."""
+        return {**revision(family_name(self.weak_learner)), "machine": machine()}
 
 
 def reproduce(plan: Plan) -> dict[str, str]:
     """Make the runs of the plan that are not yet among the results.
+
+    Run 1 of every data set comes before run 2 of any, so that an interrupted reproduction has
+    equally many runs of all sets.
 
     Returns
     -------
@@ -129,41 +132,34 @@ def reproduce(plan: Plan) -> dict[str, str]:
         The protocols that were not run, each with the reason.
     """
     absent = {}
-    for protocol in plan.protocols():
-        try:
-            bunch = load_for(protocol, plan.data_dir)
-        except DataAbsent as error:
-            absent[protocol.name] = str(error)
-            continue
-        _run_protocol(plan, protocol, bunch)
+    for run in range(plan.runs):
+        for protocol in plan.protocols():
+            if protocol.name not in absent:
+                try:
+                    _run_protocol(plan, protocol, run)
+                except DataAbsent as error:
+                    absent[protocol.name] = str(error)
     if "solver" in plan.figures:
         absent |= solver_study.run(plan)
     return absent
 
 
-def _run_protocol(plan, protocol, bunch):
-    runs = plan.runs
-    if isinstance(protocol.split, Batch):
-        runs = min(runs, protocol.split.n_runs(bunch))
-    keys = [
-        _key(plan, protocol, method, run)
-        for run in range(runs)
-        for method in plan.methods_of(protocol)
-    ]
+def _run_protocol(plan, protocol, run):
+    """Make the missing results of one run of all methods on a data set."""
+    keys = [_key(plan, protocol, method, run) for method in plan.methods_of(protocol)]
     records = plan.records.read()
     limits = {name: plan.limit_of(METHODS[name]) for name in plan.methods}
     todo = [key for key in keys if find_done(records, key, limits[key["method"]]) is None]
-    splits = {}
+    if not todo:
+        return
+    bunch = load_for(protocol, plan.data_dir)
+    if isinstance(protocol.split, Batch) and run >= protocol.split.n_runs(bunch):
+        return
+    split = prepare(protocol, bunch, run, seed=plan.seed, cache=plan.cache)
     with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for key in bar:
-            bar.set_postfix_str(f"{key['method']}, run {key['run'] + 1} of {runs}")
-            if key["run"] not in splits:
-                splits = {
-                    key["run"]: prepare(
-                        protocol, bunch, key["run"], seed=plan.seed, cache=plan.cache
-                    )
-                }
-            plan.records.append(_run(plan, key, splits[key["run"]]))
+            bar.set_postfix_str(f"{key['method']}, run {run + 1} of {plan.runs}")
+            plan.records.append(_run(plan, key, split))
 
 
 def _key(plan, protocol, method, run) -> dict:
@@ -216,18 +212,16 @@ def _choice(plan, key, method, split, rng, parameters, bar) -> dict:
     A choice made by another state of the code is repeated: the run's result would not show it.
     """
     key = {**key, "kind": "choice"}
-    limit = plan.limit_of(method)
-    found = find_done(plan.records.read(), key, limit)
+    found = find_done(plan.records.read(), key, None)
     if found is None or found.get("code") != plan.provenance["code"]:
         chosen = choose_C(
             method,
             split,
             rounds=min(plan.selection_rounds, plan.rounds),
-            limit=limit,
             rng=rng,
             parameters=parameters,
             bar=bar,
         )
-        found = {"key": key, **plan.provenance, "limit": limit, **chosen}
+        found = {"key": key, **plan.provenance, **chosen}
         plan.records.append(found)
-    return {name: found[name] for name in ("C", "validation_error")}
+    return {name: found[name] for name in CHOICE}

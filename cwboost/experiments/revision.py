@@ -1,4 +1,4 @@
-"""The state of the code that made a result, as a digest.
+"""The state of the code that made a result, as a digest, and the machine that it ran on.
 
 A version number stays the same while the code changes, and an installed wheel does not know the
 commit it was built from. A digest of the code is available in a checkout and in a wheel.
@@ -6,6 +6,8 @@ commit it was built from. A digest of the code is available in a checkout and in
 
 from __future__ import annotations
 
+import os
+import platform
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -13,9 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cwboost import __version__
+from cwboost.environment import show_config
 from cwboost.families.discovery import get_family
 
-__all__ = ["revision"]
+__all__ = ["machine", "revision"]
 
 SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
@@ -41,6 +44,26 @@ def revision(weak_learner: str) -> dict[str, str]:
     depth = 3 if package[:2] == ["cwboost", "plugins"] else 1
     packages = {"cwboost", ".".join(package[:depth])}
     return {"version": __version__, "code": code_digest(sorted(packages))}
+
+
+@cache
+def machine() -> dict:
+    """Return the processor, the number of cores, the system and what `show_config` returns."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        **show_config(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
 
 
 def code_digest(packages) -> str:

@@ -55,34 +55,37 @@ def hold_out(y, rng) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(~validation), np.flatnonzero(validation)
 
 
-def choose_C(
-    method: Method, split: Split, *, rounds, limit=None, rng, parameters, bar=None
-) -> dict:
+def choose_C(method: Method, split: Split, *, rounds, rng, parameters, bar=None) -> dict:
     """Choose C by the error on a held-out quarter of the training part; ties go to the first.
 
-    The values of C share a limit on processor time equally, so that each is judged by what it
-    reaches in the same time, as is the training that follows.
+    Every value of C gets the same number of rounds, whatever their time.
 
     Returns
     -------
     dict
-        ``C``; ``validation_error`` by value of C, after `rounds` rounds or at the time limit;
-        ``stopped``, True if the time limit stopped one of the trainings.
+        ``C``; and by value of C after `rounds` rounds ``validation_error``, ``selection_seconds``
+        (processor time), ``selection_nonzero`` and ``selection_learners``, the numbers of non-zero
+        coefficients and of weak learners that have one.
     """
     train, validation = hold_out(split.y_train, rng)
-    errors, stopped = {}, False
+    names = ("validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
+    found = {name: {} for name in names}
     for C in method.grid:
-        clock = RoundClock(None if limit is None else limit / len(method.grid), bar)
+        clock = RoundClock(bar=bar)
         model = method.make(C=C, n_estimators=rounds, callbacks=[clock], **parameters)
         model.fit(split.X_train[train], split.y_train[train])
         predicted = model.predict(split.X_train[validation])
-        errors[C] = float(np.mean(predicted != split.y_train[validation]))
-        stopped |= clock.stopped
-    return {
-        "C": min(errors, key=errors.get),
-        "validation_error": {f"{C:g}": e for C, e in errors.items()},
-        "stopped": stopped,
-    }
+        coef = model.ensemble_.coef()
+        values = (
+            float(np.mean(predicted != split.y_train[validation])),
+            _number(clock.cpu_seconds[-1]) if clock.cpu_seconds else 0.0,
+            int(coef.nnz),
+            int(np.count_nonzero(np.diff(coef.indptr))),
+        )
+        for name, value in zip(names, values):
+            found[name][f"{C:g}"] = value
+    errors = found["validation_error"]
+    return {"C": min(method.grid, key=lambda C: errors[f"{C:g}"]), **found}
 
 
 def train_and_measure(
@@ -94,9 +97,10 @@ def train_and_measure(
     -------
     dict
         ``rounds``, the number trained; ``stopped``, True if the time limit ended training;
-        ``fit_seconds`` (wall clock); and lists with one entry per round: ``test_error``,
-        ``cpu_seconds`` (processor time of training so far) and those `CURVES` that the history
-        has.
+        ``stop_reason``; ``fit_seconds`` (wall clock); ``settings``, the parameters; and lists with
+        one entry per round: ``test_error``, ``cpu_seconds`` (processor time of training so far),
+        ``n_nonzero`` and ``n_learners`` (non-zero coefficients, and weak learners that have one)
+        and those `CURVES` that the history has.
     """
     clock = RoundClock(limit, bar)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
@@ -107,14 +111,44 @@ def train_and_measure(
     record = {
         "rounds": len(test_error),
         "stopped": clock.stopped,
+        "stop_reason": model.stop_reason_,
         "fit_seconds": fit_seconds,
+        "settings": _settings(model),
         "test_error": test_error,
         "cpu_seconds": [_number(value) for value in clock.cpu_seconds],
     }
     for name in CURVES:
         if name in model.history_:
             record[name] = [_number(value) for value in model.history_[name]]
+    record["n_nonzero"], record["n_learners"] = used(model.ensemble_)
     return record
+
+
+def used(ensemble) -> tuple[list[int], list[int]]:
+    """Return, per round, the non-zero coefficients and the weak learners that have one."""
+    path, n_scores = ensemble.path, ensemble.n_scores
+    is_used = np.zeros(path.n_learners * n_scores, dtype=bool)
+    per_learner = np.zeros(path.n_learners, dtype=np.int64)
+    n_nonzero, n_learners = [], []
+    for start, end in zip(path.round_offsets[:-1], path.round_offsets[1:]):
+        column = path.column[start:end]
+        keys = column.astype(np.int64) * n_scores + path.score_index[start:end]
+        now = path.value[start:end] != 0.0
+        np.add.at(per_learner, column, now.astype(np.int64) - is_used[keys])
+        is_used[keys] = now
+        n_nonzero.append(int(per_learner.sum()))
+        n_learners.append(int(np.count_nonzero(per_learner)))
+    return n_nonzero, n_learners
+
+
+def _settings(model) -> dict:
+    """Return the parameters of an estimator as JSON values, a family as its text."""
+    given = model.get_params(deep=False)
+    return {
+        name: value if isinstance(value, str | int | float | None) else str(value)
+        for name, value in given.items()
+        if name not in ("callbacks", "verbose")
+    }
 
 
 def _number(value):

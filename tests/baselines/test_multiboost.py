@@ -127,6 +127,18 @@ def test_a_gap_below_rounding_is_a_warning(small):
         MultiBoostClassifier("stump", 5, C=1e4, solver="lbfgsb", gap_tol=1e-300).fit(X, y)
 
 
+@pytest.mark.filterwarnings("error")
+def test_few_passes_reach_the_same_optimum(small):
+    X, y = small
+    settings = {"weak_learner": "stump", "n_estimators": 300, "C": 20.0, "solver": "fcd", "tol": 0}
+    precise = MultiBoostClassifier(gap_tol=1e-6, **settings).fit(X, y)
+    few = MultiBoostClassifier(max_working_sets=2, random_state=0, **settings).fit(X, y)
+    assert few.history_["master_gap"][:10].max() > 1e-2
+    assert few.stop_reason_ == "optimal"
+    assert few.history_["objective"][-1] == pytest.approx(precise.history_["objective"][-1], 1e-5)
+    assert few.history_["gap"][-1] <= 1e-5 * few.history_["objective"][-1]
+
+
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
@@ -135,6 +147,8 @@ def test_a_gap_below_rounding_is_a_warning(small):
         ({"C": 1.1e150}, ValueError, r"C must be > 0.0 and <= 1e\+150"),
         ({"solver": "mosek"}, ValueError, "solver must be one of"),
         ({"gap_tol": 0.0}, ValueError, "gap_tol must be > 0"),
+        ({"max_working_sets": 1}, ValueError, "max_working_sets must be >= 2"),
+        ({"max_working_sets": 3}, ValueError, "must be None unless solver='fcd', got 3"),
         ({"tol": "small"}, TypeError, "tol must be a number"),
         ({"n_estimators": 0}, ValueError, "n_estimators must be >= 1"),
         ({"max_seconds": -1}, ValueError, "max_seconds must be >= 0"),

@@ -7,18 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from cwboost.experiments.methods import BASIC, METHODS
 from cwboost.experiments.protocols import PROTOCOLS
 from cwboost.experiments.records import RecordFile
-from cwboost.experiments.reporting.report import write_report
+from cwboost.experiments.reporting.report import write_page, write_report
 from cwboost.experiments.reporting.summary import gather
 from cwboost.experiments.reproduce import Plan, reproduce
 from cwboost.experiments.revision import revision
-
-ALL_METHODS = ("CW", "CW-1", "MultiBoost", "Ada.ECC", "Ada.MH", "Ada.MO")
+from cwboost.experiments.weak_learner import parse_weak_learner
 
 
 @pytest.fixture
@@ -81,27 +82,30 @@ def test_finished_runs_are_not_repeated(plan):
     assert after[-1]["test_error"] == json.loads(lines[-1])["test_error"]
 
 
-def test_a_larger_budget_repeats_only_stopped_runs(plan):
-    # This budget allows only one round.
-    plan = Plan(**{**vars_of(plan), "runs": 1, "methods": ("CW-1", "Ada.MH"), "budget": 1e-9})
+def test_a_larger_limit_repeats_only_stopped_runs(plan):
+    # This limit allows AdaBoost.MO only one round; the others have none.
+    plan = replace(plan, runs=1, methods=("CW-1", "Ada.MO"), seconds=1e-9)
     reproduce(plan)
     cut = plan.records.read()
-    assert [(r["rounds"], r["stopped"], r["limit"]) for r in cut] == [(1, True, 1e-9)] * 2
+    assert [(r["rounds"], r["stopped"], r["limit"]) for r in cut] == [
+        (8, False, None),
+        (1, True, 1e-9),
+    ]
     reproduce(plan)
     assert plan.records.read() == cut
-    assert write_report(plan, {}).count("| 1* |") == 2
-    longer = Plan(**{**vars_of(plan), "budget": 1000.0, "methods": ("Ada.MH",)})
+    assert write_report(plan, {}).count("| 1* |") == 1
+    longer = replace(plan, seconds=1000.0)
     reproduce(longer)
     (again,) = plan.records.read()[2:]
     assert (again["rounds"], again["stopped"]) == (8, False)
-    # It replaces the stopped one, for the smaller budget too.
-    assert gather(plan.records.read(), plan)["VOWEL"]["Ada.MH"].rounds_done == 8
+    # It replaces the stopped one, for the smaller limit too.
+    assert gather(plan.records.read(), plan)["VOWEL"]["Ada.MO"].rounds == [8]
     reproduce(plan)
     assert len(plan.records.read()) == 3
 
 
 def test_a_choice_of_C_by_other_code_is_repeated(plan):
-    plan = Plan(**{**vars_of(plan), "runs": 1, "methods": ("CW",)})
+    plan = replace(plan, runs=1, methods=("CW",))
     reproduce(plan)
     choice, run = plan.records.read()
     assert (choice["key"]["kind"], run["key"]["kind"]) == ("choice", "run")
@@ -109,22 +113,20 @@ def test_a_choice_of_C_by_other_code_is_repeated(plan):
     plan.records.append({**choice, "code": "of another state", "C": 7.0})
     reproduce(plan)
     _, again, run = plan.records.read()
-    assert again == choice and run["C"] == choice["C"]
+    for name in ("key", "code", "C", "validation_error"):
+        assert again[name] == choice[name]
+    assert run["C"] == choice["C"]
 
 
 def test_more_rounds_are_separate_runs(plan):
     reproduce(plan)
     n_before = len(plan.records.read())
-    longer = Plan(**{**vars_of(plan), "rounds": 9, "runs": 1})
+    longer = replace(plan, rounds=9, runs=1)
     reproduce(longer)
     curves = gather(plan.records.read(), longer)
-    assert curves["VOWEL"]["CW"].rounds_done == 9
+    assert curves["VOWEL"]["CW"].rounds == [9]
     assert gather(plan.records.read(), plan)["VOWEL"]["CW"].n_runs == 2
     assert len(plan.records.read()) == n_before + 3
-
-
-def vars_of(plan):
-    return {name: getattr(plan, name) for name in type(plan).__dataclass_fields__}
 
 
 @pytest.mark.parametrize(
@@ -135,18 +137,48 @@ def vars_of(plan):
         ({"datasets": ("IRIS",)}, "datasets must be among VOWEL"),
         ({"runs": 0}, "runs must be at least 1, got 0"),
         ({"rounds": -1}, "rounds must be at least 1"),
-        ({"budget": 0.0}, "budget must be above 0"),
+        ({"seconds": 0.0}, "seconds must be above 0"),
+        ({"weak_learner": "tree:depth=2"}, "tree has no parameter 'depth'; there are: .*max_depth"),
+        ({"weak_learner": "tree:2"}, "expected NAME:PARAMETER=VALUE"),
     ],
 )
 def test_bad_plans_are_refused(plan, change, message):
     with pytest.raises(ValueError, match=message):
-        Plan(**{**vars_of(plan), **change})
+        replace(plan, **change)
 
 
 def test_mo_runs_only_where_the_paper_ran_it(tmp_path):
     plan = Plan(figures=("uci", "traffic"), out=tmp_path)
-    assert "Ada.MO" in plan.methods_of(PROTOCOLS["VOWEL"])
-    assert "Ada.MO" not in plan.methods_of(PROTOCOLS["GTSRB"])
+    assert plan.methods_of(PROTOCOLS["VOWEL"]) == list(METHODS)
+    assert "Ada.MO" in plan.methods_of(PROTOCOLS["ISOLET"])
+    assert "Ada.MO-all" not in plan.methods_of(PROTOCOLS["ISOLET"])
+    assert plan.methods_of(PROTOCOLS["GTSRB"]) == list(BASIC)
+
+
+def test_the_weak_learner_has_the_parameters_of_its_text():
+    family = parse_weak_learner("tree:max_depth=2,max_features=sqrt")
+    assert (family.name, family.max_depth, family.max_features) == ("tree", 2, "sqrt")
+    assert parse_weak_learner("stump").name == "stump"
+
+
+def test_the_page_gets_the_tables_of_its_weak_learner(plan):
+    plan = replace(plan, methods=("CW", "MultiBoost"), runs=1, weak_learner="tree:max_depth=2")
+    absent = reproduce(plan)
+    page = plan.out / "page.md"
+    names = ("settings", "methods", "sparse-tree-max-depth-2", "methods-tree-max-depth-2")
+    page.write_text("".join(f"<!-- {n}: begin -->old<!-- {n}: end -->\n" for n in names))
+    write_page(plan, absent, page)
+    text = page.read_text()
+    # The tables of stumps stay.
+    assert text.count("old") == 2
+    assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
+    assert "| data | C = 100 | C = 1000 |" in text
+    (run,) = (r for r in plan.records.read() if r["key"]["method"] == "CW" and "rounds" in r)
+    assert run["settings"]["weak_learner"] == "TreeFamily(max_depth=2)"
+    assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"
+    page.write_text("nothing")
+    with pytest.raises(ValueError, match="no comments such as <!-- methods: begin -->"):
+        write_page(plan, absent, page)
 
 
 # ---------------------------------------------------------------- the command
@@ -156,7 +188,8 @@ def command(out, *args):
     return [sys.executable, "-m", "cwboost", "reproduce", "--out", str(out), *args]
 
 
-QUICK = ("--figure", "uci", "--quick")
+ALL_METHODS = (*BASIC, "Ada.MO")
+QUICK = ("--figure", "uci", "--quick", "--methods", *ALL_METHODS)
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +228,8 @@ def test_quick_reproduction_continues_after_a_kill(interrupted):
 @pytest.mark.slow
 def test_quick_reproduction_has_all_six_methods_in_table_and_figure(interrupted):
     out, _, second = interrupted
-    rows = [line.split("|")[1:3] for line in second.stdout.splitlines() if "| VOWEL |" in line]
+    methods = second.stdout.split("## Methods")[1].split("##")[0]
+    rows = [line.split("|")[1:3] for line in methods.splitlines() if "| VOWEL |" in line]
     assert [row[1].strip() for row in rows] == list(ALL_METHODS)
     assert "| ISOLET | not run: data absent |" in second.stdout
     assert (out / "uci.png").read_bytes().startswith(b"\x89PNG")
@@ -205,15 +239,20 @@ def test_quick_reproduction_has_all_six_methods_in_table_and_figure(interrupted)
 
 @pytest.mark.slow
 def test_solver_study_on_vowel(tmp_path):
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text("<!-- passes: begin --><!-- passes: end -->")
     args = ("--figure", "solver", "--datasets", "VOWEL", "--runs", "1", "--rounds", "40", "--quiet")
+    args += ("--page", str(page))
     result = subprocess.run(command(tmp_path, *args), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+    finals = result.stdout.split("## Solvers")[1].split("##")[0]
     rows = {
-        cells[2].strip(): cells
-        for cells in (line.split("|") for line in result.stdout.splitlines())
+        cells[2].strip(): cells[1:]
+        for cells in (line.split("|") for line in finals.splitlines())
         if len(cells) > 3 and cells[1].strip() == "VOWEL"
     }
-    printed = ["FCD-2 printed", "FCD-20 printed"]
+    printed = [f"FCD-{n} printed" for n in (2, 3, 5, 10, 20)]
     assert list(rows) == [*(f"FCD-{n}" for n in (1, 2, 3, 5, 10, 20)), *printed, "L-BFGS-B"]
     assert rows["FCD-2 printed"][3] != rows["FCD-2"][3]
     assert float(rows["FCD-2 printed"][3]) == pytest.approx(float(rows["FCD-2"][3]), rel=0.2)
@@ -221,7 +260,9 @@ def test_solver_study_on_vowel(tmp_path):
     # they find different columns, and either may be a tenth ahead.)
     assert float(rows["FCD-20"][3]) == pytest.approx(float(rows["L-BFGS-B"][3]), rel=0.02)
     assert float(rows["FCD-1"][3]) > float(rows["FCD-2"][3])
-    assert (tmp_path / "solver.png").read_bytes().startswith(b"\x89PNG")
+    assert "| VOWEL | FCD-2 | +" in page.read_text()
+    drawn = (page.parent / "figures" / "reproduction-solver.png").read_bytes()
+    assert drawn == (tmp_path / "solver.png").read_bytes() and drawn.startswith(b"\x89PNG")
 
 
 def test_command_explains_unknown_methods(tmp_path):

@@ -4,13 +4,22 @@ from importlib.machinery import EXTENSION_SUFFIXES
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 import cwboost
+from cwboost import MultiBoostClassifier
 from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.reporting.report import write_report
-from cwboost.experiments.reporting.summary import Curve, rounds_to_reach, solver_ratios, time_ratio
+from cwboost.experiments.reporting.summary import (
+    Curve,
+    excess_over_best,
+    excess_over_reference,
+    rounds_to_reach,
+    solver_ratios,
+)
 from cwboost.experiments.reproduce import Plan
 from cwboost.experiments.revision import code_digest, revision
+from cwboost.experiments.runner import used
 
 
 def test_records_are_read_in_order(tmp_path):
@@ -110,19 +119,21 @@ def test_table_warns_of_mixed_states_of_the_code(tmp_path, codes, warning):
 # ---------------------------------------------------------------- ratios
 
 
-def curve(*errors, objective=None, seconds=1.0):
+def curve(*errors, objective=None, seconds=1.0, cut=()):
     return Curve(
         tuple(
             {
                 "rounds": len(e),
-                "stopped": False,
+                "stopped": run in cut,
                 "test_error": e,
                 "objective": objective or e,
                 "pricing_seconds": [0.25] * len(e),
                 "solver_seconds": [0.75] * len(e),
                 "cpu_seconds": [seconds * (n + 1) for n in range(len(e))],
+                "n_nonzero": [2 * (n + 1) for n in range(len(e))],
+                "n_learners": [n + 1 for n in range(len(e))],
             }
-            for e in errors
+            for run, e in enumerate(errors)
         )
     )
 
@@ -130,21 +141,50 @@ def curve(*errors, objective=None, seconds=1.0):
 def test_rounds_to_reach_uses_mean_curves():
     fast = curve([0.5, 0.2, 0.1], [0.5, 0.4, 0.1])
     slow = curve([0.9, 0.6, 0.3], [0.9, 0.6, 0.3])
-    assert rounds_to_reach(fast, slow) == 2
-    assert rounds_to_reach(slow, fast) is None
+    assert rounds_to_reach(fast, 0.3) == 2
+    assert rounds_to_reach(slow, 0.1) is None
 
 
-def test_a_run_that_ended_early_keeps_its_last_error():
+def test_a_run_that_ended_keeps_its_last_error():
     both = curve([0.5, 0.2, 0.1], [0.4])
-    assert np.array_equal(both.test_error[1], [0.4, 0.4, 0.4])
-    assert both.rounds_done == 1
+    assert np.array_equal(both.rows("test_error")[1], [0.4, 0.4, 0.4])
+    assert both.rounds == [3, 1] and not both.stopped
+
+
+def test_the_curve_of_a_run_that_was_cut_is_not_continued():
+    both = curve([0.5, 0.2, 0.1], [0.4, 0.3], cut=[1])
+    assert both.stopped
+    assert np.allclose(both.mean("test_error"), [0.45, 0.25, np.nan], equal_nan=True)
+    assert np.array_equal(both.last("test_error"), [0.1, 0.3])
+    # The mean of the first run alone would reach 0.1.
+    assert rounds_to_reach(both, 0.1) is None
 
 
 def test_times_are_shared_by_pricing_and_solver():
     one = curve([0.5, 0.4], seconds=2.0)
-    assert np.allclose(one.training_seconds, [[2.0, 4.0]])
-    assert np.allclose(one.solver_seconds, [[1.5, 3.0]])
-    assert time_ratio(one, curve([0.5, 0.4], seconds=8.0)) == pytest.approx(0.25)
+    assert np.allclose(one.rows("cpu_seconds"), [[2.0, 4.0]])
+    assert np.allclose(one.rows("solver_cpu_seconds"), [[1.5, 3.0]])
+
+
+def test_excesses_of_the_objective():
+    curves = {
+        "FCD-2": curve([0.1] * 3, objective=[6.0, 4.0, 2.0]),
+        "FCD-20": curve([0.1] * 2, objective=[3.0, 2.5]),
+    }
+    best = excess_over_best(curves)
+    assert np.allclose(best["FCD-2"], [2.0, 1.0, 0.0]) and np.allclose(best["FCD-20"], [0.5, 0.25])
+    assert np.allclose(excess_over_reference(curves, "FCD-20")["FCD-2"], [1.0, 0.6])
+    assert excess_over_reference(curves, "L-BFGS-B") == {}
+
+
+def test_used_counts_coefficients_and_learners_per_round():
+    X, y = make_classification(60, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    model = MultiBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
+    coefs = [model.ensemble_.coef(n) for n in range(1, model.n_iter_ + 1)]
+    n_nonzero, n_learners = used(model.ensemble_)
+    assert n_nonzero == [coef.nnz for coef in coefs] == model.history_["n_nonzero"].tolist()
+    assert n_learners == [np.count_nonzero(np.diff(coef.indptr)) for coef in coefs]
+    assert n_nonzero[-1] > n_learners[-1]
 
 
 def test_solver_ratios():

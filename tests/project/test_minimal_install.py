@@ -64,7 +64,7 @@ for use, extra in [
     (lambda: to_onnx(clf), "onnx"),
     (lambda: clf.to_frame(), "frames"),
     (lambda: read_grey("a.png", 4), "images"),
-    (lambda: _hog(None, None, None), "images"),
+    (lambda: _hog(None, None, None, None), "images"),
 ]:
     try:
         use()

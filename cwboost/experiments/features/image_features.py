@@ -7,16 +7,16 @@ import numpy as np
 from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.features.codebook import Codebook
 from cwboost.experiments.features.gist import gist_features
+from cwboost.experiments.features.signed_hog import signed_hog
 from cwboost.support.extras import extra
 
 __all__ = ["codebook_features", "gist", "grey_images", "hog"]
 
 HOG_SETTINGS = {
-    # side: (side to which it is resized, ((orientations, pixels per cell), ...)). The first are
-    # the cells of GTSRB's own HOG files 1 and 3; its second kind has signed orientations, which
-    # scikit-image does not offer.
-    32: (40, ((8, 5), (9, 4))),
-    128: (128, ((9, 16),)),
+    # side: (side to which it is resized, ((orientations, pixels per cell), ...), the same of
+    # signed orientations or None). The first are those of GTSRB's own HOG files 1, 3 and 2.
+    32: (40, ((8, 5), (9, 4)), (8, 5)),
+    128: (128, ((9, 16),), None),
 }
 
 
@@ -43,16 +43,16 @@ def grey_images(X, image_shape) -> np.ndarray:
 
 
 def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
-    """Compute HOG by scikit-image, with blocks of 2 x 2 cells and L2-Hys normalisation.
+    """Compute HOG with blocks of 2 x 2 cells and L2-Hys normalisation.
 
-    Images of side 32 are enlarged to 40 and described twice: by 8 orientations in cells of 5
-    pixels and by 9 in cells of 4 (1,568 + 2,916 numbers). Images of side 128 are described by 9
-    orientations in cells of 16 pixels (1,764 numbers).
+    Images of side 32 are enlarged to 40 and described three times: by 8 orientations in cells of 5
+    pixels, by 9 in cells of 4, and by 8 signed orientations in cells of 5 (1,568 + 2,916 + 1,568
+    numbers). Images of side 128 are described by 9 orientations in cells of 16 pixels (1,764).
 
     The paper's features differ. For GTSRB it has the three kinds of HOG files that come with the
-    data, 6,052 numbers per image; the 4,484 computed here lack the second kind, whose orientations
-    are signed. `cwboost.experiments.protocols.load_for` takes the files if the data set has them.
-    For SUN it has the HOG features described by Xiao et al. (2010), which are others than these.
+    data, also 6,052 numbers, but computed from colour images of the cut-out sign.
+    `cwboost.experiments.protocols.load_for` takes the files if the data set has them. For SUN it
+    has the HOG features described by Xiao et al. (2010), which are others than these.
 
     Returns
     -------
@@ -62,33 +62,33 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
     if side not in HOG_SETTINGS:
         raise ValueError(f"images must have a side among {sorted(HOG_SETTINGS)}, got {side}")
     return cache.get(
-        "hog-1",
+        "hog-2",
         {"X": X, "settings": HOG_SETTINGS[side]},
         lambda: _hog(grey_images(X, image_shape), *HOG_SETTINGS[side]),
     )
 
 
-def _hog(images, side, settings):
+def _hog(images, side, settings, signed):
     with extra("images", "HOG needs scikit-image"):
         from skimage.feature import hog as image_hog
     resize = _interpolation(images.shape[1], side)
     rows = []
     for image in images:
         enlarged = resize @ image.astype(np.float32) @ resize.T
-        rows.append(
-            np.concatenate(
-                [
-                    image_hog(
-                        enlarged,
-                        orientations=orientations,
-                        pixels_per_cell=(cell, cell),
-                        cells_per_block=(2, 2),
-                        block_norm="L2-Hys",
-                    )
-                    for orientations, cell in settings
-                ]
+        parts = [
+            image_hog(
+                enlarged,
+                orientations=orientations,
+                pixels_per_cell=(cell, cell),
+                cells_per_block=(2, 2),
+                block_norm="L2-Hys",
             )
-        )
+            for orientations, cell in settings
+        ]
+        if signed is not None:
+            orientations, cell = signed
+            parts.append(signed_hog(enlarged[None], orientations=orientations, cell=cell)[0])
+        rows.append(np.concatenate(parts))
     return np.array(rows, dtype=np.float32)
 
 

@@ -6,15 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Curve", "gather", "gather_solvers", "rounds_to_reach", "solver_ratios", "time_ratio"]
+__all__ = [
+    "Curve",
+    "excess_over_best",
+    "excess_over_reference",
+    "gather",
+    "gather_solvers",
+    "rounds_to_reach",
+    "solver_ratios",
+]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The runs of one method on one protocol, one row per run.
+    """The runs of one method on one protocol.
 
-    A run that ended early (by a time limit, or because no column was left) keeps its last error
-    for the remaining rounds, as its model would; its times end there.
+    In `rows`, a run that the time limit cut has NaN for the rounds that it lacks. A run that ended
+    because no weak learner was left keeps its last values, as its model would.
     """
 
     records: tuple[dict, ...]
@@ -24,48 +32,41 @@ class Curve:
         return len(self.records)
 
     @property
-    def rounds_done(self) -> int:
-        """Number of rounds of the shortest run."""
-        return min(record["rounds"] for record in self.records)
+    def rounds(self) -> list[int]:
+        """Number of rounds of each run."""
+        return [record["rounds"] for record in self.records]
 
     @property
     def stopped(self) -> bool:
-        """True if a time limit stopped a run."""
+        """True if a time limit cut a run."""
         return any(record["stopped"] for record in self.records)
-
-    @property
-    def test_error(self) -> np.ndarray:
-        """Test error, shape (n_runs, n_rounds)."""
-        return self._rows("test_error")
-
-    @property
-    def objective(self) -> np.ndarray:
-        """Objective, shape (n_runs, n_rounds)."""
-        return self._rows("objective")
-
-    @property
-    def training_seconds(self) -> np.ndarray:
-        """Processor time of training so far, one row per run."""
-        return self._rows("cpu_seconds")
-
-    @property
-    def solver_seconds(self) -> np.ndarray:
-        """The part of `training_seconds` spent in the solver, by its fraction of each round."""
-        return self._rows("solver_cpu_seconds")
 
     @property
     def C(self) -> list[float]:
         """The chosen value per run; empty if the method chooses none."""
         return [record["C"] for record in self.records if "C" in record]
 
-    def _rows(self, name) -> np.ndarray:
-        length = max(record["rounds"] for record in self.records)
-        rows = np.full((self.n_runs, length), np.nan)
+    def rows(self, name: str) -> np.ndarray:
+        """Return a recorded list per run, shape (n_runs, n_rounds).
+
+        "solver_cpu_seconds" is the part of "cpu_seconds" spent in the solver, by its fraction of
+        each round.
+        """
+        rows = np.full((self.n_runs, max(self.rounds)), np.nan)
         for row, record in zip(rows, self.records):
             values = _values(record, name)
             row[: len(values)] = values
-            row[len(values) :] = values[-1]
+            if not record["stopped"]:
+                row[len(values) :] = values[-1]
         return rows
+
+    def mean(self, name: str) -> np.ndarray:
+        """Return the mean over the runs per round, NaN from the first cut on."""
+        return self.rows(name).mean(axis=0)
+
+    def last(self, name: str) -> np.ndarray:
+        """Return the value after the last round that each run did, shape (n_runs,)."""
+        return np.array([_values(record, name)[-1] for record in self.records])
 
 
 def _values(record, name) -> np.ndarray:
@@ -115,17 +116,36 @@ def _is_of(plan, key) -> bool:
     )
 
 
-def rounds_to_reach(curve: Curve, other: Curve) -> int | None:
-    """Return the first round at which `curve` is at most the final mean test error of `other`."""
-    target = other.test_error[:, -1].mean()
+def rounds_to_reach(curve: Curve, target: float) -> int | None:
+    """Return the first round at which the mean test error of `curve` is at most `target`."""
     # Means of equal counts can differ in the last bit.
-    reached = np.flatnonzero(curve.test_error.mean(axis=0) <= target + 1e-12)
+    reached = np.flatnonzero(curve.mean("test_error") <= target + 1e-12)
     return int(reached[0]) + 1 if reached.size else None
 
 
-def time_ratio(curve: Curve, other: Curve) -> float:
-    """Return the mean training time of `curve` over that of `other`, to the last rounds."""
-    return float(curve.training_seconds[:, -1].mean() / other.training_seconds[:, -1].mean())
+def excess_over_best(curves: dict[str, Curve]) -> dict[str, np.ndarray]:
+    """Return each solver's relative excess over the lowest objective that any reached, per round.
+
+    The lowest objective is that of the same run, over all solvers and rounds; the result is the
+    mean over the runs that all solvers have.
+    """
+    n_runs = min(curve.n_runs for curve in curves.values())
+    rows = {name: curve.rows("objective")[:n_runs] for name, curve in curves.items()}
+    best = np.min([np.nanmin(one, axis=1) for one in rows.values()], axis=0)[:, None]
+    return {name: (one / best - 1.0).mean(axis=0) for name, one in rows.items()}
+
+
+def excess_over_reference(curves: dict[str, Curve], reference: str) -> dict[str, np.ndarray]:
+    """Return each solver's relative excess over `reference` after the same round, mean of runs."""
+    if reference not in curves:
+        return {}
+    wanted = curves[reference].mean("objective")
+    found = {}
+    for name, curve in curves.items():
+        objective = curve.mean("objective")
+        n_rounds = min(len(objective), len(wanted))
+        found[name] = objective[:n_rounds] / wanted[:n_rounds] - 1.0
+    return found
 
 
 def solver_ratios(curves: dict[str, Curve]) -> dict[str, dict[str, float]]:
@@ -143,16 +163,15 @@ def solver_ratios(curves: dict[str, Curve]) -> dict[str, dict[str, float]]:
     if "L-BFGS-B" not in curves:
         return {}
     reference = curves["L-BFGS-B"]
-    target = reference.objective.mean(axis=0)[-1]
-    seconds = reference.solver_seconds.mean(axis=0)[-1]
+    target = reference.last("objective").mean()
+    seconds = reference.last("solver_cpu_seconds").mean()
     ratios = {}
     for name, curve in curves.items():
-        objective = curve.objective.mean(axis=0)
-        spent = curve.solver_seconds.mean(axis=0)
+        objective, spent = curve.mean("objective"), curve.mean("solver_cpu_seconds")
         reached = np.flatnonzero(objective <= 1.001 * target)
         ratios[name] = {
-            "objective": float(objective[-1] / target - 1),
-            "seconds": float(spent[-1] / seconds),
+            "objective": float(curve.last("objective").mean() / target - 1),
+            "seconds": float(curve.last("solver_cpu_seconds").mean() / seconds),
             "seconds_to_same": float(spent[reached[0]] / seconds) if reached.size else np.nan,
         }
     return ratios

@@ -7,6 +7,7 @@ from cwboost.experiments.cache import ArrayCache, content_hash
 from cwboost.experiments.features import image_features as features
 from cwboost.experiments.features.codebook import WINDOWS, Codebook, dense_descriptors
 from cwboost.experiments.features.gist import gist_features, transfer_functions
+from cwboost.experiments.features.signed_hog import signed_hog
 
 NO_CACHE = ArrayCache(None)
 
@@ -71,7 +72,22 @@ def test_gist_of_colour_planes_is_that_of_their_luminance():
 # ---------------------------------------------------------------- HOG
 
 
-@pytest.mark.parametrize(("side", "size"), [(32, 1568 + 2916), (128, 1764)])
+def test_signed_hog_with_half_the_span_is_that_of_scikit_image():
+    image_hog = pytest.importorskip("skimage.feature").hog
+    images = np.random.default_rng(0).random((2, 20, 20))
+    found = signed_hog(images, orientations=9, cell=5, span=180.0)
+    options = {"orientations": 9, "pixels_per_cell": (5, 5), "cells_per_block": (2, 2)}
+    assert np.allclose(found, [image_hog(image, **options) for image in images], atol=1e-12)
+
+
+def test_signed_hog_tells_opposite_gradients_apart():
+    ramp = np.tile(np.arange(20.0), (20, 1))
+    rising, falling = signed_hog(np.array([ramp, -ramp])).reshape(2, -1, 8).sum(axis=1)
+    assert rising[0] > 0 and rising[0] == rising.sum()
+    assert falling[4] > 0 and falling[4] == falling.sum()
+
+
+@pytest.mark.parametrize(("side", "size"), [(32, 1568 + 2916 + 1568), (128, 1764)])
 def test_hog_sizes(side, size):
     pytest.importorskip("skimage")
     images = np.array([grating(side, 5, 0.0), grating(side, 5, np.pi / 2)]).reshape(2, -1)

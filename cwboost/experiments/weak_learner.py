@@ -1,0 +1,46 @@
+"""The weak learner of a reproduction, as text: ``stump`` or ``tree:max_depth=2``."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.discovery import get_family
+
+__all__ = ["family_name", "parse_weak_learner"]
+
+
+def family_name(text: str) -> str:
+    """Return the registered name in a text such as ``tree:max_depth=2``."""
+    return text.partition(":")[0]
+
+
+def parse_weak_learner(text: str) -> WeakLearnerFamily:
+    """Return the family that a text describes.
+
+    Parameters
+    ----------
+    text : str
+        A registered name, or ``NAME:PARAMETER=VALUE,...``; values are Python literals or words.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown, or the text is malformed.
+    """
+    family = get_family(family_name(text))()
+    known = family.get_params(deep=False)
+    for part in filter(None, text.partition(":")[2].split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"weak_learner: expected NAME:PARAMETER=VALUE,..., got {text!r}")
+        if name not in known:
+            raise ValueError(
+                f"weak_learner: {family.name} has no parameter {name!r}; there are: "
+                f"{', '.join(sorted(known))}"
+            )
+        with suppress(SyntaxError, ValueError):  # a word stays as it is
+            value = ast.literal_eval(value)
+        family.set_params(**{name: value})
+    return family
