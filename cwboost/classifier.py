@@ -15,13 +15,19 @@ from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.fitting import FitsWithHeldOut
 from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
 from cwboost.estimator.problem import fingerprint
-from cwboost.estimator.resumption import change_C, check_continues, resume, training_state
+from cwboost.estimator.resumption import (
+    change_C,
+    check_continues,
+    previous_fit,
+    resume,
+    training_state,
+)
 from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
+from cwboost.families.discovery import check_capabilities
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.row_sampling import SAMPLING
 from cwboost.solvers.schedule import Settings
-from cwboost.support.warnings import warn_caller
 
 __all__ = ["CWBoostClassifier"]
 
@@ -49,6 +55,10 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     correction : {"stagewise", "total"}, default="stagewise"
         Correct only the new coefficients of each round (CW-1) or all of them (CW, the method of
         the paper).
+    columns_per_round : int, default=1
+        Largest number of columns per class and round. Several need fewer rounds for the same
+        objective, and less time if the search for weak learners dominates it. Stumps only: the best
+        stumps of as many random groups of features.
     max_working_sets : int, default=2
         Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1
@@ -158,6 +168,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         n_estimators=400,
         C=None,
         correction="stagewise",
+        columns_per_round=1,
         max_working_sets=2,
         epsilon=0.1,
         learning_rate=None,
@@ -182,6 +193,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         self.n_estimators = n_estimators
         self.C = C
         self.correction = correction
+        self.columns_per_round = columns_per_round
         self.max_working_sets = max_working_sets
         self.epsilon = epsilon
         self.learning_rate = learning_rate
@@ -239,7 +251,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         start = perf_counter()
         with self._whole():
             settings = self._settings()
-            previous = self._previous()
+            previous = previous_fit(self)
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None:
                 check_continues(self, previous)
@@ -283,6 +295,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     def _settings(self) -> Settings:
         """Check the parameters."""
         check_number("n_estimators", self.n_estimators, Integral, 1)
+        check_number("columns_per_round", self.columns_per_round, Integral, 1)
         check_number("max_working_sets", self.max_working_sets, Integral, 1)
         check_number("epsilon", self.epsilon, Real, 0.0)
         check_number("tol", self.tol, Real, 0.0)
@@ -300,27 +313,8 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
             tol=float(self.tol),
             subsample=values.subsample,
             sampling=self.sampling,
+            columns_per_round=int(self.columns_per_round),
         )
-
-    def _previous(self) -> dict | None:
-        """Return what warm_start goes on from, None for a cold start."""
-        if not (self.warm_start and self.__sklearn_is_fitted__()):
-            return None
-        n_rounds = self.ensemble_.n_rounds
-        if self.n_estimators < n_rounds:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {n_rounds} rounds of the "
-                "fitted model when warm_start=True"
-            )
-        if self.n_estimators == n_rounds:
-            warn_caller("warm_start without more n_estimators adds no rounds")
-        return {
-            "classes": self.classes_,
-            "categories": self._categories(),
-            "ensemble": self.ensemble_,
-            "history": self.history_,
-            "state": getattr(self, "_state", None),
-        }
 
     # ---------------------------------------------------------------- training
 
@@ -333,6 +327,8 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         resumed : dict or None
             The state from which training goes on bit for bit.
         """
+        if settings.columns_per_round > 1:
+            check_capabilities(family, requires=["several_columns"])
         rng = self._generator()
         n_threads = self._n_threads()
         pricer = self._bind(problem, family, len(self.classes_), rng)

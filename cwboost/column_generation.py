@@ -101,7 +101,7 @@ class ColumnGeneration:
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
             weights, rows = self.sampler.draw(self.master, self.rng)
-            request = PricingRequest(rows, min_edge=PAYS * self.master.q)
+            request = PricingRequest(rows, PAYS * self.master.q, self.settings.columns_per_round)
             priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q
             if (edges > PAYS).any():

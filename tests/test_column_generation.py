@@ -122,6 +122,37 @@ def test_long_stagewise_run_on_separable_data(vowel):
     assert objective[-1] == pytest.approx(coef.sum() + 1e8 / (10 * len(y)) * mu.sum(), rel=1e-9)
 
 
+def test_several_columns_per_round_reach_the_same_optimum_in_fewer_rounds(vowel):
+    X, y, *_ = vowel
+    settings = {"weak_learner": "stump", "correction": "total", "C": 100.0, "random_state": 0}
+    settings |= {"n_estimators": 400, "tol": 0.0, "probability_scale": 2.0}
+    one, four = (
+        CWBoostClassifier(columns_per_round=n, **settings).fit(X, y).history_ for n in (1, 4)
+    )
+    assert four["objective"][-1] == pytest.approx(one["objective"][-1], rel=1e-6)
+    assert four["gap"][-1] < 1e-4 * four["objective"][-1]
+    within = [np.argmax(h["objective"] < 1.01 * one["objective"][-1]) for h in (one, four)]
+    assert within[1] < 0.75 * within[0]
+
+
+def test_several_columns_continue_bit_for_bit(vowel):
+    X, y, *_ = vowel
+    clf = CWBoostClassifier(
+        "stump", 6, correction="total", columns_per_round=3, random_state=0, warm_start=True
+    )
+    clf.fit(X, y).set_params(n_estimators=12).fit(X, y)
+    whole = clone(clf).set_params(warm_start=False).fit(X, y)
+    assert np.array_equal(clf.history_["objective"], whole.history_["objective"])
+
+
+def test_several_columns_need_a_family_that_finds_them(vowel):
+    X, y, *_ = vowel
+    with pytest.raises(ValueError, match="lacks a capability: several_columns is required"):
+        CWBoostClassifier("tree", columns_per_round=2).fit(X, y)
+    with pytest.raises(ValueError, match="columns_per_round must be >= 1, got 0"):
+        CWBoostClassifier("stump", columns_per_round=0).fit(X, y)
+
+
 def test_a_column_is_stored_once(vowel):
     X, y, *_ = vowel
     clf = CWBoostClassifier(

@@ -16,6 +16,7 @@ from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.stopping import watched_metric
+from cwboost.estimator.resumption import previous_fit
 from cwboost.families.composed.partitioned import check_members
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -32,7 +33,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
-    - `sampling` must be "uniform" and `monotonic_cst` None.
+    - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
     - `probability_scale` "auto" is fitted on held-out examples if there are any, else it is 2.
     - `categorical_features` has no effect: columns of categories are refused.
     - `n_jobs` has no effect: workers use their threads.
@@ -79,10 +80,14 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         """
         start = perf_counter()
         with self._whole():
-            settings, previous = self._settings(), self._previous()
+            settings, previous = self._settings(), previous_fit(self)
             if settings.sampling != "uniform":
                 raise ValueError(
                     f"sampling must be 'uniform' on partitions, got {settings.sampling!r}"
+                )
+            if settings.columns_per_round != 1:
+                raise ValueError(
+                    f"columns_per_round must be 1 on partitions, got {settings.columns_per_round}"
                 )
             if self.monotonic_cst is not None:
                 raise ValueError(

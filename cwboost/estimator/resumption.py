@@ -10,11 +10,13 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.input.columns import call
 from cwboost.families.contract import pack_outputs
+from cwboost.support.warnings import warn_caller
 
 __all__ = [
     "add_columns",
     "change_C",
     "check_continues",
+    "previous_fit",
     "resume",
     "training_state",
 ]
@@ -49,6 +51,27 @@ def training_state(training: ColumnGeneration) -> dict | None:
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
+    }
+
+
+def previous_fit(classifier) -> dict | None:
+    """Return what `warm_start` of a `CWBoostClassifier` goes on from, None for a cold start."""
+    if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
+        return None
+    n_rounds = classifier.ensemble_.n_rounds
+    if classifier.n_estimators < n_rounds:
+        raise ValueError(
+            f"n_estimators={classifier.n_estimators} must be at least the {n_rounds} rounds of the "
+            "fitted model when warm_start=True"
+        )
+    if classifier.n_estimators == n_rounds:
+        warn_caller("warm_start without more n_estimators adds no rounds")
+    return {
+        "classes": classifier.classes_,
+        "categories": classifier._categories(),
+        "ensemble": classifier.ensemble_,
+        "history": classifier.history_,
+        "state": getattr(classifier, "_state", None),
     }
 
 

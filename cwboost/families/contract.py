@@ -54,6 +54,8 @@ class Capabilities:
         Largest number of categories of a column (`BindContext.categorical`); 0 refuses them.
     monotonic : bool, default=False
         `BindContext.monotonic` is kept.
+    several_columns : bool, default=False
+        `PricingRequest.n_columns` may be above 1.
     """
 
     missing_values: bool = False
@@ -61,6 +63,7 @@ class Capabilities:
     deterministic: bool = True
     max_categories: int = 0
     monotonic: bool = False
+    several_columns: bool = False
 
     def names(self) -> list[str]:
         """Return the names of the capabilities that are declared."""
@@ -69,9 +72,7 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BindContext:
-    """Facts that a family gets when it is bound to a training matrix. Later versions add fields.
-
-    Arrays are read-only.
+    """What a family is told of a training matrix; arrays are read-only. Later versions add fields.
 
     Parameters
     ----------
@@ -118,10 +119,13 @@ class PricingRequest:
         The outputs cover all examples nevertheless.
     min_edge : float, default=0.0
         A learner whose edge is not above this does not pay: a family need not return it.
+    n_columns : int, default=1
+        Largest number of learners wanted per target, the best one among them.
     """
 
     rows: np.ndarray | None = None
     min_edge: float = 0.0
+    n_columns: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,13 +290,10 @@ class WeakLearners(ABC):
 
 def _sum_outputs(learners: WeakLearners, coef: sparse.csr_array, X, n_threads: int = 1):
     """Return ``outputs(X) @ coef``, computed in chunks of rows."""
-    n_samples = X.shape[0]
-    scores = np.zeros((n_samples, coef.shape[1]))
-    rows = max(1, 2**22 // max(1, len(learners)))
-    for start in range(0, n_samples, rows):
-        chunk = slice(start, min(start + rows, n_samples))
-        # With sparse coefficients every row is summed in the same order, whatever the other rows;
-        # a dense product does not promise that.
+    scores, rows = np.zeros((X.shape[0], coef.shape[1])), max(1, 2**22 // max(1, len(learners)))
+    for start in range(0, len(scores), rows):
+        chunk = slice(start, start + rows)
+        # A sparse product sums every row in the same order, whatever the other rows.
         scores[chunk] = learners.outputs(X[chunk]).astype(np.float64) @ coef
     return scores
 
@@ -335,9 +336,9 @@ class Pricer(ABC):
         priced = self.price(weights, request)
         signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
         edges = np.abs(np.asarray(weights) @ signed).sum(axis=0)
-        best = [] if len(edges) == 0 else [int(np.argmax(edges))]
-        target = np.zeros(len(best), dtype=np.int64)
-        return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
+        best = [int(np.argmax(edges))] if len(edges) else []
+        parts = priced.outputs[best], edges[best], np.zeros(len(best), dtype=np.int64)
+        return Priced(priced.learners.take(best), *parts)
 
 
 class WeakLearnerFamily(BaseEstimator, ABC):
@@ -396,5 +397,4 @@ def pack_outputs(outputs) -> np.ndarray:
 
 def unpack_outputs(packed, n_samples: int) -> np.ndarray:
     """Invert `pack_outputs`: return int8 of shape (`n_samples`, n_columns) of `packed` bits."""
-    bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
-    return (2 * bits.astype(np.int8) - 1).T
+    return (2 * np.unpackbits(packed, 1, n_samples, "little").astype(np.int8) - 1).T

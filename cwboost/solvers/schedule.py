@@ -33,6 +33,8 @@ class Settings:
         Fraction of the examples, drawn in each round, that are priced.
     sampling : {"uniform", "mvs"}
         How they are drawn; see `RowSampler`.
+    columns_per_round : int
+        Largest number of columns per class that a round prices.
     """
 
     max_working_sets: int = 2
@@ -42,6 +44,7 @@ class Settings:
     tol: float = 1e-7
     subsample: float = 1.0
     sampling: str = "uniform"
+    columns_per_round: int = 1
 
     @property
     def stagewise(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, Pricer
+from cwboost.families.contract import BindContext, Pricer, PricingRequest
 from cwboost.testing.material import (
     WHOLE,
     assert_priced,
@@ -20,6 +20,7 @@ from cwboost.testing.material import (
     boosting_weights,
     fitted,
     integer_weights,
+    is_randomised,
     levels,
     pixels,
     reals,
@@ -52,6 +53,23 @@ def check_monotonic(family):
                     f"outputs break the constraint {sign:+d} on feature 0"
                 )
         weights = weights * rng.uniform(0.5, 2.0, size=90)
+
+
+def check_several_columns(family):
+    """Check that up to `PricingRequest.n_columns` learners per target are the best and others."""
+    for X in (pixels(), reals(40, 5)):
+        weights = integer_weights(len(X))
+        one = bind(family, X).price(weights, PricingRequest())
+        several = bind(family, X).price(weights, PricingRequest(n_columns=3))
+        n_learners = len(several.learners)
+        assert_priced(family, several, X, weights, "n_columns=3", n_learners)
+        counts = np.bincount(several.target, minlength=len(weights))
+        assert counts.max() <= 3, f"n_columns=3: a target has {counts.max()} learners"
+        assert counts.max() > 1, "n_columns=3: no target has several learners"
+        if not is_randomised(family):
+            best = np.full(len(weights), -np.inf)
+            np.maximum.at(best, several.target, several.edges)
+            assert np.array_equal(best, one.edges), "n_columns=3: the best learner is not included"
 
 
 def check_missing_values(family):

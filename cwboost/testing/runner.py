@@ -53,6 +53,7 @@ CLAIM_OF_CHECK = {
     "check_exact_pricing": "exact",
     "check_missing_values": "missing_values",
     "check_monotonic": "monotonic",
+    "check_several_columns": "several_columns",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
     "check_shared_pricing_is_own": "shared_pricing",

@@ -8,6 +8,7 @@ import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
 from cwboost.plugins.stumps.partitioned import StumpPlan
+from cwboost.plugins.stumps.several import best_of_groups
 
 import cwboost
 from cwboost.kernels import (
@@ -46,6 +47,9 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     more category. Categories without weight, and those that `fit` did not see, go where missing
     values go. `price_shared`, which AdaBoost.MH and MO call, finds a good subset there, not always
     the best.
+
+    Several columns per round are the best stumps of random groups of features, as many as there are
+    columns; the best stump of all is among them.
     """
 
     name = "stump"
@@ -63,6 +67,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             sparse_input=True,
             monotonic=True,
             max_categories=2**16,
+            several_columns=True,
         )
 
     def bind(self, X, context):
@@ -112,8 +117,17 @@ class StumpPricer(cwboost.Pricer):
         self._n_drawn = n_drawn
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        found = self._features.search(weights, self._draw(), request.rows)
-        return self._priced(found)
+        drawn = self._draw()
+        if request.n_columns == 1:
+            return self._priced(self._features.search(weights, drawn, request.rows))
+
+        def price(features):
+            return self._priced(self._features.search(weights, features, request.rows))
+
+        features = np.arange(self._features.n_features) if drawn is None else drawn
+        return best_of_groups(
+            price, features, request.n_columns, request.min_edge, self._random_state
+        )
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
         return self._priced(self._features.search_shared(weights, self._draw()))
@@ -149,15 +163,25 @@ class CategoryStumpPricer(cwboost.Pricer):
         def search(weights, features):
             return self._sorted.search(weights, features, request.rows)
 
-        return self._best(weights, search, self._categories.search)
+        def price(features):
+            return self._best(weights, search, self._categories.search, features)
+
+        if request.n_columns == 1:
+            return price(self._draw())
+        return best_of_groups(
+            price, self._draw(), request.n_columns, request.min_edge, self._random_state
+        )
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._best(weights, self._sorted.search_shared, self._categories.search_shared)
+        searches = self._sorted.search_shared, self._categories.search_shared
+        return self._best(weights, *searches, self._draw())
 
-    def _best(self, weights, search_numbers, search_categories):
-        drawn = np.arange(self._n_features)
-        if self._n_drawn is not None:
-            drawn = self._random_state.choice(self._n_features, self._n_drawn, replace=False)
+    def _draw(self):
+        if self._n_drawn is None:
+            return np.arange(self._n_features)
+        return self._random_state.choice(self._n_features, self._n_drawn, replace=False)
+
+    def _best(self, weights, search_numbers, search_categories, drawn):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))
         feature = np.append(self._numbers, -1)[found.feature].astype(np.int32)
         stumps = _learners(found, feature, len(drawn), self._n_features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
+from cwboost.plugins.stumps.several import best_of_groups
 from scipy import sparse
 
 import cwboost
@@ -41,6 +42,16 @@ class MonotonicStumpPricer(cwboost.Pricer):
             drawn = np.sort(
                 self._random_state.choice(self._n_features, self._n_drawn, replace=False)
             )
+
+        def price(features):
+            return self._among(weights, features)
+
+        if request.n_columns == 1:
+            return price(drawn)
+        return best_of_groups(price, drawn, request.n_columns, request.min_edge, self._random_state)
+
+    def _among(self, weights, drawn):
+        """Return the best stump of each target among some features."""
         found = [self._best(row, cst, drawn) for row, cst in zip(weights, self._monotonic)]
         feature, threshold, polarity, missing, sums, norms = zip(*found)
         parts = {"feature": feature, "threshold": threshold}

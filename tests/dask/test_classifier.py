@@ -136,3 +136,5 @@ def test_constraints_are_refused():
     model = DaskCWBoostClassifier("tree", monotonic_cst=[1, 0])
     with pytest.raises(ValueError, match="monotonic_cst must be None on partitions"):
         model.fit(None, None)
+    with pytest.raises(ValueError, match="columns_per_round must be 1 on partitions, got 2"):
+        DaskCWBoostClassifier("stump", columns_per_round=2).fit(None, None)

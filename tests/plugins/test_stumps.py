@@ -6,7 +6,7 @@ from cwboost.plugins.stumps import StumpFamily, StumpLearners
 from scipy import sparse
 from stump_reference import stump_outputs
 
-from cwboost import BindContext
+from cwboost import BindContext, PricingRequest
 
 
 def bind(family, X, n_targets=3, seed=0, n_threads=1):
@@ -147,3 +147,30 @@ def test_registered():
 
     cwboost.plugins.stumps.cwboost_register_families(registered.append)
     assert registered == [StumpFamily] and isinstance(StumpFamily(), cwboost.WeakLearnerFamily)
+
+
+@pytest.mark.parametrize("constraint", [None, 1])
+def test_several_stumps_per_target_are_of_different_features(rng, constraint):
+    X, weights = rng.standard_normal((80, 7)), rng.standard_normal((3, 80))
+    monotonic = None if constraint is None else np.full((3, 7), constraint, dtype=np.int8)
+    context = BindContext(n_targets=3, random_state=rng, monotonic=monotonic)
+    pricer = StumpFamily().bind(X, context)
+    one = pricer.price(weights)
+    several = pricer.price(weights, PricingRequest(min_edge=0.5 * one.edges.min(), n_columns=4))
+    assert 2 < np.bincount(several.target).max() <= 4
+    pairs = set(zip(several.target.tolist(), several.learners.feature.tolist()))
+    assert len(pairs) == len(several.edges)
+    for target in range(3):
+        edges = several.edges[several.target == target]
+        assert edges.max() == one.edges[target]
+        assert (edges > 0.5 * one.edges.min()).all()
+    # What does not pay is left out, but for the best.
+    none = pricer.price(weights, PricingRequest(min_edge=1e9, n_columns=4))
+    assert np.array_equal(none.edges, one.edges) and np.array_equal(none.target, np.arange(3))
+
+
+def test_several_stumps_are_not_the_same_constant(rng):
+    X, weights = rng.integers(0, 2, size=(40, 4)).astype(float), np.ones((1, 40))
+    pricer = bind(StumpFamily(), X, n_targets=1)
+    several = pricer.price(weights, PricingRequest(n_columns=3))
+    assert np.count_nonzero(several.learners.feature < 0) == 1

@@ -11,7 +11,7 @@ import numpy as np
 from broken import breaks, changed_outputs, make_family
 from reference_family import ReferenceLearners, ReferencePricer
 
-from cwboost.families.contract import Capabilities
+from cwboost.families.contract import Capabilities, PricingRequest
 
 
 @breaks(check_declarations="written for version 2 of the contract")
@@ -44,6 +44,17 @@ def codes_are_taken_for_numbers():
 @breaks(check_monotonic=r"break the constraint \+1 on feature 0")
 def constraints_are_ignored():
     return make_family(capabilities=Capabilities(monotonic=True))
+
+
+class OneColumn(ReferencePricer):
+    def price(self, weights, request=PricingRequest()):
+        found = super().price(weights, request)
+        return replace(found, target=np.arange(len(weights)))
+
+
+@breaks(check_several_columns="no target has several learners")
+def several_columns_are_ignored():
+    return make_family(OneColumn, capabilities=Capabilities(several_columns=True))
 
 
 class Centring(ReferencePricer):

@@ -1,0 +1,142 @@
+"""Thin models against truncation and retraining: size, prediction time and error.
+
+    python asv_bench/thin_models.py FOLDER [--sets A,B] [--splits N] [--results FILE] [--write]
+
+FOLDER holds one .npz file per data set. Each result is appended to the results file immediately,
+and a run skips results that the file has. --write puts the table of the file into
+docs/user_guide.md.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from peers_error import split
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier
+
+BEGIN, END = "<!-- thin: begin -->", "<!-- thin: end -->"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "user_guide.md"
+SETS = ["VOWEL", "digits", "SATIMAGE", "PENDIGITS", "MFEAT", "USPS", "YALEB", "ISOLET"]
+ROUNDS = 300
+RATES = (0.1, 0.3, 1.0)
+"""Learning rates of the retrained model; held-out examples choose."""
+CALLS = 5
+
+
+def measure(folder, name, seed):
+    """Return sizes, errors in percent and prediction times of one split."""
+    X, X_test, y, y_test = split(folder, name, seed)
+    X, X_val, y, y_val = train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
+
+    def make(**parameters):
+        model = CWBoostClassifier(
+            "tree", random_state=seed, probability_scale=2.0, tol=0.0, **parameters
+        )
+        return model.fit(X, y)
+
+    def error(model):
+        return 100 * float(np.mean(model.predict(X_test) != y_test))
+
+    start = time.process_time()
+    full = make(n_estimators=ROUNDS)
+    trained = time.process_time()
+    thin = full.thin(X, y, X_val=X_val, y_val=y_val)
+    thinned = time.process_time()
+    n_full, n_thin = len(full.ensemble_.learners), len(thin.ensemble_.learners)
+    # The first rounds with at least as many columns.
+    columns = full.ensemble_.path.learners_offsets
+    n_rounds = max(1, int(np.searchsorted(columns, n_thin)))
+    short = [make(n_estimators=n_rounds, learning_rate=rate) for rate in RATES]
+    retrained = max(short, key=lambda model: model.score(X_val, y_val))
+    truncated = list(full.staged_predict(X_test))[n_rounds - 1]
+    return {
+        "n_test": len(y_test),
+        "n_full": n_full,
+        "n_thin": n_thin,
+        "n_rounds": n_rounds,
+        "C": float(thin.history_["C"][0]),
+        "rate": retrained.learning_rate,
+        "full": error(full),
+        "thin": error(thin),
+        "retrained": error(retrained),
+        "truncated": 100 * float(np.mean(truncated != y_test)),
+        "full_us": microseconds(full, X_test),
+        "thin_us": microseconds(thin, X_test),
+        "fit_s": trained - start,
+        "thin_s": thinned - trained,
+    }
+
+
+def microseconds(model, X):
+    """Return the processor time of `predict` per row, the least of a few calls."""
+    model.predict(X[:2])
+    spent = []
+    for _ in range(CALLS):
+        start = time.process_time()
+        model.predict(X)
+        spent.append(time.process_time() - start)
+    return 1e6 * min(spent) / len(X)
+
+
+def read(path):
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def table(rows):
+    """Return the Markdown table, means over the splits."""
+    lines = [
+        "| data | splits | columns kept | full % | thin % | truncated % | retrained % | "
+        "prediction, full and thin, us per row | `thin` over `fit`, time |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in SETS:
+        found = [row for row in rows if row["set"] == name]
+        if not found:
+            continue
+        mean = {k: np.mean([row[k] for row in found]) for k in found[0] if k != "set"}
+        kept = mean["n_thin"] / mean["n_full"]
+        errors = " | ".join(f"{mean[k]:.2f}" for k in ("full", "thin", "truncated", "retrained"))
+        lines.append(
+            f"| {name} | {len(found)} | {mean['n_thin']:,.0f} of {mean['n_full']:,.0f} "
+            f"({kept:.0%}) | {errors} | {mean['full_us']:.0f} and {mean['thin_us']:.0f} | "
+            f"{mean['thin_s'] / mean['fit_s']:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=Path("thin_models.jsonl"))
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    done = {(row["set"], row["seed"]) for row in read(args.results)}
+    for seed in range(args.splits):
+        for name in args.sets.split(","):
+            if (name, seed) in done:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                row = {"set": name, "seed": seed, **measure(args.folder, name, seed)}
+            with args.results.open("a") as file:
+                print(json.dumps(row), file=file)
+            print(row, flush=True)
+    text = table(read(args.results))
+    print(text)
+    if args.write:
+        page = PAGE.read_text()
+        head, tail = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
+        PAGE.write_text(f"{head}\n{text}\n{tail}")
+
+
+if __name__ == "__main__":
+    main()
