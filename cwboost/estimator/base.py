@@ -25,7 +25,12 @@ from sklearn.utils.validation import (
 
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
-from cwboost.estimator.input.categories import as_columns, encode, learn_categories
+from cwboost.estimator.input.categories import (
+    as_columns,
+    encode,
+    learn_categories,
+    refuse_new_categories,
+)
 from cwboost.estimator.input.columns import call
 from cwboost.estimator.input.monotonic import read_constraints
 from cwboost.estimator.nested import NestedWeakLearner
@@ -74,6 +79,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         if reset:
             self._set_categories(learn_categories(columns, self.categorical_features))
         categories = self._categories()
+        refuse_new_categories(columns, categories, self.categorical_features)
         if categories:
             validate_data(self, X, reset=reset, skip_check_array=True)  # names and their number
             X = encode(columns, categories, FEATURE_DTYPES)

@@ -120,6 +120,7 @@ def test_columns_that_are_no_features_are_named():
         (np.array(["a", "b", "c"] * (N // 3), dtype=object), "column 'new' holds text"),
         (pd.Categorical([1, "a", "b"] * (N // 3)), "column 'new' must hold .*got int and str"),
         (pd.Categorical([2.0**60, 1.0] * (N // 2)), r"column 'new' .*2\*\*53"),
+        (np.full(N, 1j), "column 'new' holds complex numbers"),
     ):
         with pytest.raises(ValueError, match=message):
             small().fit(X.assign(new=column), Y)
@@ -134,6 +135,8 @@ def test_a_column_that_changed_after_fit_is_named():
         clf.predict(X.assign(city=1.5))
     with pytest.raises(ValueError, match="column 'size' holds text"):
         clf.predict(X.assign(size="large"))
+    with pytest.raises(ValueError, match="column 'size' held numbers in fit, got categories"):
+        clf.predict(X.assign(size=X["size"].astype("category")))
     warm = small(warm_start=True).fit(X, Y).set_params(n_estimators=14)
     with pytest.raises(ValueError, match="column 'city' must have the categories of the fitted"):
         warm.fit(X.assign(city=X["city"].cat.remove_categories("city 3")), Y)

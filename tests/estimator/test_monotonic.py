@@ -80,7 +80,7 @@ def test_stumps_are_exact_under_constraints():
 @pytest.mark.parametrize(
     "given, message",
     [
-        ([1, 0], r"expected shape \(4,\) or \(2, 4\), one row per class, got \(2, 2\)"),
+        ([1, 0], r"expected shape \(4,\) or \(2, 4\), one row per class, got \(2,\)"),
         ([2, 0, 0, 0], "expected -1, 0 or 1, got .*2.* for column 0"),
         ({"a": 1}, "expected names of columns of X, or places from 0 to 3, got 'a'"),
         ({1: 5}, "expected -1, 0 or 1, got 5 for column 1"),

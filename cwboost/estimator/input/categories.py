@@ -17,12 +17,12 @@ from cwboost.estimator.input.columns import (
     is_frame,
     kind_of_values,
     names_of,
-    refuse_times,
+    refuse_kinds,
     values_of,
 )
 from cwboost.estimator.input.selection import select_categorical
 
-__all__ = ["as_columns", "check_categories", "encode", "learn_categories"]
+__all__ = ["as_columns", "check_categories", "encode", "learn_categories", "refuse_new_categories"]
 
 LARGEST_INTEGER = 2.0**53
 KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
@@ -118,6 +118,20 @@ def encode(X, categories: Mapping[int, np.ndarray], dtypes):
     return out
 
 
+def refuse_new_categories(X, categories: Mapping[int, np.ndarray], categorical_features) -> None:
+    """Raise ValueError for the first column that fit would take for categories, but held none.
+
+    Only a categorical dtype changes what `categorical_features` selects.
+    """
+    if isinstance(categorical_features, str) and is_frame(X):
+        for place in select_categorical(X, categorical_features).tolist():
+            if place not in categories:
+                raise ValueError(
+                    f"X: {call(place, names_of(X))} held numbers in fit, got categories (dtype "
+                    f"{list(X.dtypes)[place]}): convert it, or fit again"
+                )
+
+
 def check_categories(categories, n_features: int) -> None:
     """Check categories that come from a model file; raise a ValueError that says what is wrong."""
     for place, values in categories.items():
@@ -172,7 +186,7 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
 
 def _refuse_text(X, categories) -> None:
     """Name the columns of text, or of times, that are not categorical, and what to do with them."""
-    refuse_times(X)
+    refuse_kinds(X)
     names = names_of(X)
     if names is not None:
         found = (place for place, dtype in enumerate(X.dtypes) if holds_text(X, place, dtype))

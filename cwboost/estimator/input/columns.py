@@ -15,7 +15,7 @@ __all__ = [
     "is_frame",
     "kind_of_values",
     "names_of",
-    "refuse_times",
+    "refuse_kinds",
     "values_of",
 ]
 
@@ -44,11 +44,16 @@ def is_category_dtype(dtype) -> bool:
     return str(dtype).lower().startswith(CATEGORY)
 
 
-def refuse_times(X) -> None:
-    """Raise ValueError for the first column of a frame that holds dates or times."""
+def refuse_kinds(X) -> None:
+    """Raise ValueError for the first column of a frame that holds times or complex numbers."""
     names = names_of(X)
     for place, dtype in enumerate(X.dtypes if names is not None else ()):
         kind = str(dtype).lower()
+        if kind.startswith("complex"):
+            raise ValueError(
+                f"X: {call(place, names)} holds complex numbers ({dtype}). Weak learners need real "
+                "numbers or categories: make columns of the real and the imaginary part"
+            )
         held = kind.startswith(TIME)
         if kind == "object":
             held = isinstance(_first_value(X, place), datetime.date | datetime.time)

@@ -49,7 +49,7 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
             constraints[labels.index(label)] = _of_columns(own, n_features, names)
     else:
         constraints = _of_columns(given, n_features, names)
-        if constraints.ndim == 1:
+        if constraints.ndim == 1 and len(constraints) == n_features:
             constraints = _of_two_classes(constraints, labels)
     if constraints.shape != (len(labels), n_features):
         raise ValueError(
