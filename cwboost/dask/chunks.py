@@ -21,7 +21,8 @@ class Chunk:
     Parameters
     ----------
     index : int
-    role : {"training", "held-out"}
+    role : str
+        "training", else what messages call the held-out examples.
     X, y, weight : objects
         NumPy arrays, pandas objects or SciPy sparse matrices; weight may be None.
     names : tuple of str or None
@@ -56,7 +57,7 @@ class Report:
 
     Parameters
     ----------
-    role : {"training", "held-out"}
+    role : str
     n_rows, n_features : int
     dtype : str
     names : tuple of str or None

@@ -10,11 +10,12 @@ from distributed import Client, default_client
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.collections import predicted, sources
-from cwboost.dask.held_out import PartitionedHeldOut, PartitionedSets
+from cwboost.dask.held_out import VALID, PartitionedSets, pilot_scale, role_of_set
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import check_features, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen
+from cwboost.estimator.held_out.sets import check_eval_sets
 from cwboost.estimator.held_out.stopping import watched_metric
 from cwboost.estimator.resumption import previous_fit
 from cwboost.families.composed.partitioned import check_members
@@ -34,7 +35,6 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
-    - `probability_scale` "auto" is fitted on held-out examples if there are any, else it is 2.
     - `categorical_features` has no effect: columns of categories are refused.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
@@ -54,7 +54,16 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     client: Client | None = None
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+        eval_sets=None,
+    ):
         """Train on collections.
 
         Parameters
@@ -65,7 +74,13 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             Labels of any type, with the partitions of X.
         sample_weight : Dask array or series of shape (n_samples,), >= 0, default=None
         X_val, y_val : Dask collections, default=None
-            Held-out examples, for early stopping; the history records their error.
+            Held-out examples, for early stopping and the scale of the probabilities; the history
+            records their error.
+        sample_weight_val : Dask array or series of shape (n_val,), >= 0, default=None
+            Weights of these examples in every measure.
+        eval_sets : dict, default=None
+            Further collections whose error and log loss the history records, by name: (X, y) or
+            (X, y, sample_weight).
 
         Returns
         -------
@@ -94,11 +109,18 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                     f"monotonic_cst must be None on partitions, got {self.monotonic_cst!r}"
                 )
             family = self._partitioned_family()
-            tasks = self._tasks(X, y, sample_weight, X_val, y_val)
+            tasks = sources(X, y, sample_weight, "training")
+            followed = self._followed(X_val, y_val, sample_weight_val, eval_sets)
+            n_training = len(tasks)
+            for role, name, given in followed:
+                names = _names_of_set(role, name)
+                tasks += sources(*given, role, names, first=len(tasks))
             crew = ActorCrew(self._client(), tasks)
             try:
-                training = self._bound(crew, family, settings, previous, X_val)
+                sets = {role: name for role, name, _ in followed}
+                training = self._bound(crew, family, settings, previous, n_training, sets)
                 self._run(self._fit(training, family, None, start))
+                self._run_pilot(training, None)
             finally:
                 crew.close()
         return self
@@ -111,23 +133,24 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         check_members([family])
         return family
 
-    def _tasks(self, X, y, sample_weight, X_val, y_val) -> list:
-        """Return one task per partition, the training partitions first."""
+    def _followed(self, X_val, y_val, weight, eval_sets) -> list:
+        """Return role, name and collections of every set of examples that training follows."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         if self.early_stopping and X_val is None:
             raise ValueError("early_stopping needs X_val and y_val, with collections")
-        tasks = sources(X, y, sample_weight, "training")
+        if weight is not None and X_val is None:
+            raise ValueError("sample_weight_val needs X_val and y_val")
+        sets = check_eval_sets(eval_sets)
+        followed = [(role_of_set(name), name, given) for name, given in sets.items()]
         if X_val is not None:
-            names = ("X_val", "y_val", "sample_weight")
-            tasks += sources(X_val, y_val, None, "held-out", names, first=len(tasks))
-        return tasks
+            followed.insert(0, (VALID, "valid", (X_val, y_val, weight)))
+        return followed
 
-    def _bound(self, crew, family, settings, previous, X_val):
+    def _bound(self, crew, family, settings, previous, n_training, sets):
         """Let the partitions describe and prepare themselves; return the training."""
         rng = self._generator()
         reports = crew.describe(family)
-        n_training = len(reports) if X_val is None else self._n_training(reports)
         own = {index: reports[index] for index in range(n_training)}
         problem = shared_problem(own, family, chosen(self).C, self.class_weight, rng)
         check_features(
@@ -147,18 +170,17 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         )
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
         held_out = None
-        if X_val is not None:
+        if sets:
             watched = watched_metric(self.early_stopping)
-            held_out = PartitionedSets([PartitionedHeldOut(crew, classes, watched)])
+            held_out = PartitionedSets(crew, classes, sets, watched)
         training = PartitionedTraining(pricer, master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
             training.resume(previous["ensemble"], previous["history"])
         return training
 
-    @staticmethod
-    def _n_training(reports) -> int:
-        return sum(report.role == "training" for report in reports.values())
+    def _pilot_scale(self, training, problem) -> float:
+        return pilot_scale(training, chosen(self).C)
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:
         fit.training.finish()
@@ -255,6 +277,13 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         local.callbacks = None
         method = _Method(local, name, n_estimators)
         return predicted(X, method, kind, self.classes_)
+
+
+def _names_of_set(role, name) -> tuple:
+    """Return what messages call X, y and the weights of a set."""
+    if role == VALID:
+        return "X_val", "y_val", "sample_weight_val"
+    return tuple(f"eval_sets[{name!r}][{k}]" for k in range(3))
 
 
 class _Method:

@@ -27,7 +27,8 @@ def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=
     ----------
     X : Dask array or dataframe
     y, sample_weight : Dask array, series or dataframe of one column; the weight may be None
-    role : {"training", "held-out"}
+    role : str
+        "training", else what messages call the held-out examples.
     names : tuple of str
         What messages call the three.
     first : int, default=0

@@ -15,7 +15,10 @@ from cwboost.families.partitioned import PartitionContext, PricingPlan
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
 CHANGING = frozenset(
-    {"take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "keep_outputs", "follow"}
+    {
+        *("take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "leave_out"),
+        *("keep_outputs", "follow"),
+    }
 )
 """Operations that change the state of a partition."""
 
@@ -120,8 +123,10 @@ class Host:
         label, known = chunk.encode(setup.classes)
         if not known.all():
             unknown = chunk.y[~known][0]
-            raise ValueError(f"y_val must hold only training labels, got {unknown!r}")
-        self.held_out[chunk.index] = HeldOutPartition(X, label, len(setup.classes))
+            raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
+        self.held_out[chunk.index] = HeldOutPartition(
+            X, label, chunk.weight, len(setup.classes), chunk.role
+        )
 
     def run(self, operations) -> list:
         """Carry out operations on every partition, in order.
@@ -139,7 +144,7 @@ class Host:
         members = self.held_out if of_held_out else self.partitions
         results = {}
         for index, member in members.items():
-            with named(index, "held-out" if of_held_out else "training"):
+            with named(index, member.role):
                 results[index] = getattr(member, name)(*arguments)
         if name != "price":
             return results

@@ -11,7 +11,7 @@ from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
 from cwboost.master import RestrictedMaster
 
-__all__ = ["PartitionedMaster"]
+__all__ = ["PartitionedMaster", "sum_in_order"]
 
 Measures = namedtuple("Measures", "loss margins n_errors")
 
@@ -64,6 +64,11 @@ class PartitionedMaster(RestrictedMaster):
     def take_measures(self, parts) -> None:
         """Take loss, margins and errors of all partitions, summed in their order."""
         self.pairs = Measures(*(float(x) for x in sum_in_order(parts)))
+
+    @property
+    def mean_loss(self) -> float:
+        """Weighted mean of exp(-margin) over the pairs; one if all coefficients are zero."""
+        return self.pairs.loss / ((self.n_classes - 1) * self._sum_of_weights)
 
     @property
     def is_measured(self) -> bool:
@@ -184,17 +189,19 @@ class _Columns:
             known = self._rows[c]
             new[k] = key.tobytes() not in known
             rows[k] = known.setdefault(key.tobytes(), len(known))
-            while len(known) > self.capacity:
-                self.capacity *= 2
+        self._make_room()
         return rows, new
 
     def add_another(self, c, place) -> int:
         """Add a column that equals another one, which `add` does not find again."""
         known = self._rows[c]
         known[f"again {place}".encode()] = len(known)
-        while len(known) > self.capacity:
-            self.capacity *= 2
+        self._make_room()
         return len(known) - 1
+
+    def _make_room(self) -> None:
+        while max(map(len, self._rows)) > self.capacity:
+            self.capacity *= 2
 
 
 def sum_in_order(parts):

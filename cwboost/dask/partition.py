@@ -43,9 +43,15 @@ class Partition:
     context : PartitionContext
     """
 
+    role = "training"
+
     def __init__(self, index, X, counts, weight, plan, q, context):
         self.index = index
-        self.pairs = PairWeights(counts, weight, q, context.n_threads)
+        self.counts, self.weight = counts, weight
+        self.q, self.n_threads = q, context.n_threads
+        self.pairs = PairWeights(counts, weight, q, self.n_threads)
+        self.kept = np.arange(len(weight))
+        self._sampled: tuple = (None, None)
         self.pricer = plan.bind(X, context)
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
         self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
@@ -53,16 +59,18 @@ class Partition:
 
     def price(self, question, scales, sample) -> tuple:
         """Return the summary that answers a question under the present weights."""
-        weights = self.pairs.weights
-        if sample is not None:
-            weights = self._sampled(weights, *sample)
+        if sample != self._sampled[0]:
+            self._sampled = sample, self._drawn(*sample) if sample is not None else None
+        weights = self.pairs.weights if sample is None else self._sampled[1]
         weights.flags.writeable = False
         return self.pricer.summarise(PartitionWeights(weights, scales), question)
 
-    def _sampled(self, weights, share, seed):
-        n_samples = weights.shape[1]
+    def _drawn(self, share, seed):
+        """Return the weights of a sample of the examples, and zeros elsewhere."""
+        weights = self.pairs.weights
         rng = np.random.default_rng([seed, self.index])
-        rows = rng.permutation(n_samples)[: max(1, round(share * n_samples))]
+        n_kept = len(self.kept)
+        rows = self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]
         sampled = np.zeros_like(weights)
         sampled[:, rows] = weights[:, rows] * (1.0 / share)
         return sampled
@@ -82,6 +90,7 @@ class Partition:
 
     def move(self, steps) -> None:
         """Move the coefficients of the columns taken last."""
+        self._sampled = None, None
         self.pairs.move_layer(self.layer, steps)
 
     def keep(self, classes) -> None:
@@ -101,6 +110,7 @@ class Partition:
 
     def set_coef(self, coef) -> None:
         """Set the coefficients of the kept columns and form the pair weights."""
+        self._sampled = None, None
         wide = np.zeros((coef.shape[0], max(coef.shape[1], self.columns.capacity)))
         wide[:, : coef.shape[1]] = coef
         try:
@@ -112,6 +122,51 @@ class Partition:
     def drop_columns(self) -> None:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
+
+    def spread(self) -> np.ndarray:
+        """Return the weighted sum of the variances of the examples' scores, and of the weights."""
+        variances = np.var(self._scores(), axis=0)
+        return np.array([self.weight @ variances, self.weight.sum()])
+
+    def leave_out(self, share, factor, seed) -> np.ndarray:
+        """Start again without columns, and with next to no weight for a share of the examples.
+
+        Parameters
+        ----------
+        share, factor : float
+            Share of the examples of each class, and factor of their weights.
+        seed : int
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Sums of the weights.
+        """
+        rng = np.random.default_rng([seed, self.index])
+        ends = np.cumsum(self.counts)
+        drawn = [
+            end - n + rng.permutation(n)[: round(share * n)]
+            for n, end in zip(self.counts.tolist(), ends.tolist())
+        ]
+        left_out = np.concatenate(drawn)
+        weight = self.weight.copy()
+        weight[left_out] *= factor
+        self._sampled = None, None
+        self.kept = np.setdiff1d(np.arange(len(weight)), left_out)
+        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads)
+        self.drop_columns()
+        return np.array([part.sum() for part in np.split(weight, ends[:-1])])
+
+    def left_out(self, most) -> tuple:
+        """Return scores, classes and weights of at most this number of examples left out."""
+        rows = np.setdiff1d(np.arange(len(self.weight)), self.kept)
+        n = min(most, len(rows))
+        rows = rows[np.arange(n) * len(rows) // max(1, n)]
+        label = np.repeat(np.arange(len(self.counts)), self.counts)
+        return np.ascontiguousarray(self._scores()[:, rows].T), label[rows], self.weight[rows]
+
+    def _scores(self) -> np.ndarray:
+        return self.pairs.scores_now()[:, : self.pairs.n_samples]
 
     def gradient(self) -> tuple:
         """Return the measures, the mass of every row of R and the edges of the kept columns."""
@@ -132,16 +187,19 @@ class HeldOutPartition:
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), int64
+    weight : ndarray of shape (n_samples,), float64, or None
     n_classes : int
+    role : str
+        The set of examples that it is a part of.
     """
 
-    def __init__(self, X, y, n_classes):
-        self.X, self.y = X, y
+    def __init__(self, X, y, weight, n_classes, role):
+        self.X, self.y, self.weight, self.role = X, y, weight, role
         self.moving = MovingScores(len(y), n_classes)
 
-    def labels(self) -> np.ndarray:
-        """Return the class index of every example."""
-        return self.y
+    def labels(self) -> tuple:
+        """Return the set, and class index and weight of every example."""
+        return self.role, self.y, self.weight
 
     def keep_outputs(self, learners, ids) -> None:
         """Keep the outputs of new learners."""
@@ -152,6 +210,6 @@ class HeldOutPartition:
         self.moving.move(ids, classes, steps)
         return np.ascontiguousarray(self.moving.scores)
 
-    def scores(self, ensemble) -> np.ndarray:
-        """Return the scores of a model."""
-        return ensemble.scores(self.X)
+    def scores(self, ensemble, role) -> np.ndarray:
+        """Return the scores of a model, of no examples if this is not a part of the set."""
+        return ensemble.scores(self.X if self.role == role else self.X[:0])

@@ -8,7 +8,7 @@ from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
-from cwboost.families.sealing import FamilyFault, family_source
+from cwboost.families.sealing import FamilyFault, certificate, family_source
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 
@@ -50,6 +50,9 @@ class PartitionedPricer:
         computes the outputs brings the joint-sign tables.
         """
         scales = scales_of(self.master.mass)
+        if sample is not None:
+            # The weights of sampled examples are divided by their share.
+            scales = np.ldexp(scales, int(np.floor(np.log2(sample[0]))))
         conversation = self.plan.choose(scales, self._rng)
         question, measured = next(conversation), self.master.is_measured
         while True:
@@ -75,13 +78,7 @@ class PartitionedPricer:
 
     def certificate(self, bound: float, objective: float) -> dict[str, float]:
         """Return dual bound and gap as the history records them; see `SealedPricer`."""
-        if bound > objective + 1e-9 * abs(objective):
-            raise self._fault(
-                f"the plan claims to be exact, but the dual bound {bound!r} that follows from its "
-                f"edges lies above the objective {objective!r}"
-            )
-        bound = objective if bound > objective else bound
-        return {"dual_bound": bound, "gap": objective - bound}
+        return certificate(bound, objective, self._fault)
 
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):

@@ -24,7 +24,7 @@ from cwboost.families.contract import (
     unpack_outputs,
 )
 
-__all__ = ["FamilyFault", "SealedPricer", "bind_family", "family_source"]
+__all__ = ["FamilyFault", "SealedPricer", "bind_family", "certificate", "family_source"]
 
 N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
@@ -135,14 +135,7 @@ class SealedPricer(Pricer):
         coefficients of learners of the family have a smaller objective. `FamilyFault` is raised
         if it does.
         """
-        if bound > objective + 1e-9 * abs(objective):
-            raise self._fault(
-                f"the pricer claims to be exact, but the dual bound {bound!r} that follows from "
-                f"its edges lies above the objective {objective!r}: it missed a learner of greater "
-                "edge"
-            )
-        bound = objective if bound > objective else bound
-        return {"dual_bound": bound, "gap": objective - bound}
+        return certificate(bound, objective, self._fault)
 
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1
@@ -254,6 +247,24 @@ class SealedPricer(Pricer):
 
     def _fault(self, what: str) -> FamilyFault:
         return FamilyFault(f"{self._where()}: {what}")
+
+
+def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:
+    """Return dual bound and gap as `SealedPricer.certificate` does.
+
+    Parameters
+    ----------
+    bound, objective : float
+    fault : callable
+        Maps a message to the error that is raised.
+    """
+    if bound > objective + 1e-9 * abs(objective):
+        raise fault(
+            f"the pricer claims to be exact, but the dual bound {bound!r} that follows from its "
+            f"edges lies above the objective {objective!r}: it missed a learner of greater edge"
+        )
+    bound = objective if bound > objective else bound
+    return {"dual_bound": bound, "gap": objective - bound}
 
 
 def family_source(family: WeakLearnerFamily) -> str:

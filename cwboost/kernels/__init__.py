@@ -1,7 +1,7 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
 from cwboost._kernels.partitions.bin_sums import thresholds_between
-from cwboost._kernels.partitions.node_sums import NodeRows, tree_outputs
+from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
@@ -55,6 +55,7 @@ __all__ = [
     "chance_deviations",
     "gained_fractions",
     "group_weights",
+    "masses_by_size",
     "orthonormal_rows",
     "readable",
     "ridge_solve",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import threading
 import time
 import tracemalloc
+from functools import reduce
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, Pricer, PricingRequest
+from cwboost.families.contract import BindContext, Pricer, PricingRequest, pack_outputs
+from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
 from cwboost.testing.material import (
+    N_TARGETS,
     WHOLE,
     assert_priced,
     assert_signs,
@@ -23,7 +27,9 @@ from cwboost.testing.material import (
     is_randomised,
     levels,
     pixels,
+    problems,
     reals,
+    same_arrays,
     with_missing,
 )
 
@@ -227,3 +233,71 @@ def check_releases_gil(family):
         sys.setswitchinterval(interval)
         watcher.join()
     assert seen.is_set(), "the pricer says releases_gil, but no other thread ran during price()"
+
+
+def check_partitions(family):
+    """Check that pricing on partitions gives the learners of one partition, in any merging order.
+
+    Questions, summaries and learners are pickled on their way, as on a cluster. Edges and outputs
+    are those of the learners, on every partition.
+    """
+    for name, X, weights in problems():
+        if len(X) < 20:
+            continue
+        what = f"{name}, on partitions"
+        parts = np.split(X, [7, 8, len(X) // 2])
+        whole, edges = _priced_on_partitions(_plan(family, parts), [X], weights, what)
+        for order in (1, -1):
+            plan = _plan(family, parts)
+            learners, found = _priced_on_partitions(plan, parts, weights, what, order)
+            assert same_arrays(whole, learners), (
+                f"{what}: the learners of {len(parts)} partitions are not those of one"
+            )
+            assert np.array_equal(edges, found), f"{what}: edges are {edges} and {found}"
+
+
+def _priced_on_partitions(plan, parts, weights, what, order=1):
+    """Hold one conversation; return learners and edges."""
+    scales = scales_of(np.abs(weights).sum(axis=1))
+    ends = np.cumsum([len(part) for part in parts])
+    pricers, own = [], []
+    for part, end in zip(parts, ends):
+        here = slice(end - len(part), end)
+        context = PartitionContext(places=np.arange(len(weights.T))[here], n_total=int(ends[-1]))
+        pricers.append(_pickled(plan).bind(part, context))
+        own.append(PartitionWeights(weights[:, here], scales))
+    conversation = plan.choose(scales, np.random.default_rng(0))
+    question = next(conversation)
+    while True:
+        asked = _pickled(question)
+        summaries = [p.summarise(w, asked) for p, w in zip(pricers, own)][::order]
+        try:
+            question = conversation.send(reduce(plan.merge, map(_pickled, summaries)))
+        except StopIteration as end:
+            chosen = end.value
+            break
+    assert isinstance(chosen, Chosen), f"{what}: choose returned a {type(chosen).__name__}"
+    learners = _pickled(chosen.learners)
+    outputs = learners.outputs(np.concatenate(parts))
+    rounded = np.rint(weights * scales[:, None])[chosen.target] / scales[chosen.target, None]
+    exact = np.einsum("ti,it->t", rounded, outputs)
+    assert np.allclose(chosen.edges, exact, rtol=1e-12, atol=1e-12), (
+        f"{what}: the edges of the learners are {exact}, {chosen.edges} were reported"
+    )
+    for pricer, part in zip(pricers, parts):
+        packed = pricer.outputs(learners)
+        assert np.array_equal(packed, pack_outputs(learners.outputs(part))), (
+            f"{what}: the partition's outputs and learners.outputs differ"
+        )
+    return learners, chosen.edges
+
+
+def _plan(family, parts):
+    rng = np.random.default_rng(1)
+    context = BindContext(n_targets=N_TARGETS, random_state=rng)
+    descriptions = [_pickled(clone(family).describe(part)) for part in parts]
+    return clone(family).plan(descriptions, context)
+
+
+def _pickled(value):
+    return pickle.loads(pickle.dumps(value))

@@ -10,6 +10,7 @@ import numpy as np
 
 from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
+from cwboost.families.partitioned import PartitionedFamily
 from cwboost.testing import (
     checks_capabilities,
     checks_categories,
@@ -53,6 +54,7 @@ CLAIM_OF_CHECK = {
     "check_exact_pricing": "exact",
     "check_missing_values": "missing_values",
     "check_monotonic": "monotonic",
+    "check_partitions": "partitioned",
     "check_several_columns": "several_columns",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
@@ -139,7 +141,19 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
     claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
     if type(pricer).price_shared is not Pricer.price_shared:
         claims.add("shared_pricing")
+    if _prices_on_partitions(family):
+        claims.add("partitioned")
     return claims
+
+
+def _prices_on_partitions(family: WeakLearnerFamily) -> bool:
+    if not isinstance(family, PartitionedFamily):
+        return False
+    try:
+        family.check_partitioned()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def check_weak_learner_family(

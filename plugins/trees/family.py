@@ -133,8 +133,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         settings = self._settings(bins.n_features)
         if self.max_leaf_nodes is not None:
             raise ValueError(f"max_leaf_nodes: None on partitions, got {self.max_leaf_nodes!r}")
-        if self.trim != "auto" and self.trim > 0:
-            raise ValueError(f"trim: expected 0 or 'auto' on partitions, got {self.trim!r}")
         for name in ("min_weight_split", "min_gain"):
             if getattr(self, name):
                 raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")

@@ -8,7 +8,14 @@ import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
 import cwboost
-from cwboost.kernels import TREE_CRITERIA, BinnedPartition, NodeRows, SharedBins, tree_outputs
+from cwboost.kernels import (
+    TREE_CRITERIA,
+    BinnedPartition,
+    NodeRows,
+    SharedBins,
+    masses_by_size,
+    tree_outputs,
+)
 
 __all__ = ["PartitionTrees", "TreePlan"]
 
@@ -42,8 +49,11 @@ class TreePlan(cwboost.PricingPlan):
         return merged
 
     def choose(self, scales, rng):
-        trees = _Growing(len(scales))
-        step, nodes = ("start", len(scales)), np.arange(len(scales))
+        trees, bounds = _Growing(len(scales)), np.zeros(len(scales))
+        if self.settings["trim"]:
+            (masses,) = yield "masses", None
+            bounds = _trim_bounds(masses, self.settings["trim"])
+        step, nodes = ("start", bounds), np.arange(len(scales))
         while True:
             tried, features = self._draw(nodes, rng)
             kind = "ranges" if self.settings["random_splits"] else "histograms"
@@ -65,6 +75,8 @@ class TreePlan(cwboost.PricingPlan):
                 trees.note(nodes, totals)
                 break
         learners, edges = trees.finished(self.bins, self.settings["chance"])
+        if self.settings["trim"]:
+            (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
     def _draw(self, nodes, rng):
@@ -229,12 +241,16 @@ class PartitionTrees(cwboost.PartitionPricer):
         if codes is None:
             codes = np.stack([binned.column(f) for f in range(binned.n_features)])
         self._codes, self._bins, self._n_threads = codes, bins, binned.n_threads
-        self._rows = None
+        self._rows, self._packed = None, (None, None)
 
     def summarise(self, weights, question):
         kind, step, *rest = question
         if step is not None:
-            self._take(*step)
+            self._take(weights, *step)
+        if kind == "masses":
+            return (masses_by_size(weights.weights, weights.scales, self._n_threads),)
+        if kind == "edges":
+            return (self._edges(weights, *rest),)
         if kind == "below":
             return (self._rows.below(weights.weights, weights.scales, *rest),)
         nodes, *pairs = rest
@@ -243,13 +259,26 @@ class PartitionTrees(cwboost.PartitionPricer):
             return totals, self._rows.ranges(*pairs)
         return totals, self._rows.histograms(weights.weights, weights.scales, *pairs)
 
-    def _take(self, what, given):
+    def _take(self, weights, what, given):
         if what == "start":
-            self._rows = NodeRows(self._codes, self._bins.n_bins, given, self._n_threads)
+            own = weights.weights, weights.scales
+            self._rows = NodeRows(self._codes, self._bins.n_bins, *own, given, self._n_threads)
         else:
             self._rows.split(*given)
 
+    def _edges(self, weights, learners):
+        """Return the edges over all examples, those trimmed included."""
+        packed = self.outputs(learners)
+        self._packed = _key(learners), packed
+        n_samples, rounded = weights.n_samples, weights.rounded()
+        bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
+        # Twice the sum of the positive less that of all: integers, exact in any order.
+        return 2.0 * np.einsum("ti,ti->t", rounded, bits) - rounded.sum(axis=1)
+
     def outputs(self, learners):
+        known, packed = self._packed
+        if known == _key(learners):
+            return packed
         if learners.category_sets is not None:
             raise ValueError("trees that test categories cannot go on on partitions")
         inner = learners.feature >= 0
@@ -267,3 +296,14 @@ class PartitionTrees(cwboost.PartitionPricer):
             self._n_threads,
         )
         return np.packbits(positive, axis=1, bitorder="little")
+
+
+def _trim_bounds(masses, fraction):
+    """Return the greatest bound of each target below which lies at most this fraction of it."""
+    below = np.cumsum(masses, axis=1)
+    size = (below <= fraction * below[:, -1:]).sum(axis=1)
+    return np.where(size > 0, np.ldexp(1.0 + size % 8 / 8, size // 8), 0.0)
+
+
+def _key(learners):
+    return b"".join(array.tobytes() for array in learners.arrays().values())

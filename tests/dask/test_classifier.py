@@ -73,7 +73,11 @@ def test_frames_with_unknown_and_empty_chunks(client, fitted):
 
 
 def test_early_stopping_and_callbacks_see_every_round(client, collections):
-    held_out = da.from_array(X[::2], chunks=(90, 10)), da.from_array(Y[::2], chunks=90)
+    weight = np.arange(200) % 3.0
+    held_out = {"X_val": X[::2], "y_val": Y[::2], "sample_weight_val": weight}
+    sets = {"all": (X, Y), "some": (X[:60], Y[:60], weight[:60])}
+    lazy = {name: da.from_array(array, chunks=90) for name, array in held_out.items()}
+    lazy_sets = {k: tuple(da.from_array(a, chunks=130) for a in v) for k, v in sets.items()}
     seen = []
 
     class Note:
@@ -82,12 +86,14 @@ def test_early_stopping_and_callbacks_see_every_round(client, collections):
 
     parameters = {**PARAMETERS, "n_estimators": 40, "C": 1e6, "early_stopping": "loss"}
     model = DaskCWBoostClassifier(**parameters, n_iter_no_change=3, callbacks=[Note()])
-    model.fit(*collections, X_val=held_out[0], y_val=held_out[1])
+    model.fit(*collections, **lazy, eval_sets=lazy_sets)
     local = CWBoostClassifier(**parameters, n_iter_no_change=3)
-    local.fit(X, Y, X_val=X[::2], y_val=Y[::2])
+    local.fit(X, Y, **held_out, eval_sets=sets)
     assert seen == model.history_["train_error"].tolist() and len(seen) == model.n_iter_
     assert model.best_iteration_ == local.best_iteration_
-    np.testing.assert_array_equal(model.history_["valid_error"], local.history_["valid_error"])
+    assert model.history_.keys() == local.history_.keys()
+    for name in ("valid_error", "valid_loss", "all_logloss", "some_error"):
+        np.testing.assert_allclose(model.history_[name], local.history_[name], 1e-9, 1e-9)
     assert model.probability_scale_ == pytest.approx(local.probability_scale_)
 
 
@@ -115,9 +121,26 @@ def test_total_correction_on_a_cluster(client, collections):
         (lambda X, y: (X.compute(), y), TypeError, "X must be a Dask array or dataframe, got nd"),
         (lambda X, y: (X, y[:-1]), ValueError, "X has 400 rows and y 399"),
         (lambda X, y: (X[:, 0], y), ValueError, "X must be 2-d"),
+        (lambda X, y: (X, y, None, X), ValueError, "X_val and y_val must be given together"),
+        (lambda X, y: (X, y, None, None, None, y), ValueError, "sample_weight_val needs X_val"),
+        (
+            lambda X, y: (X, y, None, X, da.where(y == "vowel 3", "else", y)),
+            ValueError,
+            "partition 3 of the held-out data: y must hold only labels of the training data",
+        ),
+        (
+            lambda X, y: (X, y, None, None, None, None, {"a": (X[:, :4], y)}),
+            ValueError,
+            "partition 3: X has 4 features, the training data has 10",
+        ),
+        (
+            lambda X, y: (X, y, None, X, y, da.zeros(400, chunks=100)),
+            ValueError,
+            "the weights of the held-out data leave no example",
+        ),
     ],
 )
-def test_bad_collections(client, collections, fitted, change, error, message):
+def test_bad_collections(client, collections, change, error, message):
     with pytest.raises(error, match=message):
         DaskCWBoostClassifier(**PARAMETERS).fit(*change(*collections))
 

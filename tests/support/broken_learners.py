@@ -11,6 +11,7 @@ import numpy as np
 from broken import breaks, changed_outputs, make_family
 from reference_family import ReferenceLearners, ReferencePricer
 
+from cwboost import StumpFamily
 from cwboost.families.contract import Capabilities, PricingRequest
 
 
@@ -55,6 +56,24 @@ class OneColumn(ReferencePricer):
 @breaks(check_several_columns="no target has several learners")
 def several_columns_are_ignored():
     return make_family(OneColumn, capabilities=Capabilities(several_columns=True))
+
+
+StumpPlan = type(StumpFamily().plan([StumpFamily().describe(np.eye(2))], None))
+
+
+class LastSummary(StumpPlan):
+    def merge(self, one, other):
+        return other
+
+
+@breaks(check_partitions="the edges of the learners are")
+def the_last_summary_wins():
+    class Broken(StumpFamily):
+        def plan(self, descriptions, context):
+            whole = super().plan(descriptions, context)
+            return LastSummary(whole.bins, whole.n_drawn)
+
+    return Broken()
 
 
 class Centring(ReferencePricer):

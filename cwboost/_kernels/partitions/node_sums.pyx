@@ -9,6 +9,7 @@ import numpy as np
 from cython.parallel cimport prange
 from libc.math cimport fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 # Adding and subtracting 1.5 x 2^52 rounds to integers.
 cdef double TO_INTEGER = 6755399441055744.0
@@ -37,7 +38,11 @@ cdef class NodeRows:
     codes : ndarray of shape (n_features, n_samples), dtype uint8
     n_bins : ndarray of shape (n_features,), dtype int32
         The code of missing values of each feature.
-    n_trees, n_threads : int
+    weights, scales
+        As for the methods.
+    bounds : ndarray of shape (n_trees,), dtype float64
+        A tree has the rows whose rounded weight is not zero, and not below this in magnitude.
+    n_threads : int
     """
 
     cdef const uint8_t[:, ::1] codes
@@ -47,14 +52,23 @@ cdef class NodeRows:
     cdef int64_t[::1] starts, ends, trees
     cdef int n_threads
 
-    def __init__(self, codes, n_bins, int64_t n_trees, int n_threads):
+    def __init__(self, codes, n_bins, const double[:, :] weights, const double[::1] scales,
+                 const double[::1] bounds, int n_threads):
+        cdef int64_t t, i, n_kept, n_trees = bounds.shape[0], n = weights.shape[1]
+        cdef double bound
         self.codes, self.n_bins, self.n_threads = codes, n_bins, n_threads
-        n = self.codes.shape[1]
-        self.rows = np.tile(np.arange(n, dtype=np.int32), (n_trees, 1))
+        self.rows = np.empty((n_trees, n), dtype=np.int32)
         self.scratch = np.empty(n, dtype=np.int32)
         self.starts = np.zeros(n_trees, dtype=np.int64)
-        self.ends = np.full(n_trees, n, dtype=np.int64)
+        self.ends = np.empty(n_trees, dtype=np.int64)
         self.trees = np.arange(n_trees, dtype=np.int64)
+        for t in range(n_trees):
+            n_kept, bound = 0, max(1.0, bounds[t])
+            with nogil:
+                for i in range(n):
+                    self.rows[t, n_kept] = <int32_t> i
+                    n_kept += fabs(rounded(weights[t, i], scales[t])) >= bound
+            self.ends[t] = n_kept
 
     def split(self, const int64_t[::1] nodes, const int32_t[::1] features,
               const int32_t[::1] cuts, const uint8_t[::1] missing_right):
@@ -191,6 +205,24 @@ cdef void add_codes(Pair p, double* out) noexcept nogil:
         at[0] += w
         at[1] += fabs(w)
         at[2] += 1.0
+
+
+def masses_by_size(const double[:, :] weights, const double[::1] scales, int n_threads):
+    """Return the exact masses of rounded weights by their size, (n_targets, 416).
+
+    Size s holds the magnitudes from ``2**(s // 8) (1 + s % 8 / 8)`` up to those of the next.
+    """
+    cdef int64_t t, i, bits, n_targets = weights.shape[0], n = weights.shape[1]
+    cdef double w
+    found = np.zeros((n_targets, 416))
+    cdef double[:, ::1] out = found
+    for t in prange(n_targets, nogil=True, num_threads=n_threads, schedule="dynamic"):
+        for i in range(n):
+            w = fabs(rounded(weights[t, i], scales[t]))
+            if w > 0.0:
+                memcpy(&bits, &w, sizeof(bits))
+                out[t, min(415, (bits >> 49) - (1023 << 3))] += w
+    return found
 
 
 def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,

@@ -68,5 +68,7 @@ class FitsWithHeldOut:
         has_held_out = followed is not None and followed.has_valid
         is_long = training.n_rounds >= FEWEST_ROUNDS
         if self.probability_scale == "auto" and is_long and not has_held_out:
-            threads = self._n_threads()
-            self.probability_scale_ = pilot_scale(training, problem, chosen(self).C, threads)
+            self.probability_scale_ = self._pilot_scale(training, problem)
+
+    def _pilot_scale(self, training, problem) -> float:
+        return pilot_scale(training, problem, chosen(self).C, self._n_threads())

@@ -23,8 +23,15 @@ from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_s
 from cwboost.estimator.problem import Problem
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.row_sampling import RowSampler
+from cwboost.solvers.schedule import Settings
 
-__all__ = ["FEWEST_ROUNDS", "pilot_scale"]
+__all__ = [
+    "FEWEST_ROUNDS",
+    "combined_scale",
+    "pilot_scale",
+    "plan_of_pilot",
+    "progress_of",
+]
 
 FEWEST_ROUNDS = 20
 """A model of fewer rounds has no pilot: the scale of the loss suits the first rounds."""
@@ -97,15 +104,11 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
         if len(left_out) == 0:
             return LOSS_SCALE
         master = PilotMaster(problem, C, n_threads, kept)
-        rate = training.settings.learning_rate
-        rate = max(rate, min(LONGER_STEPS * rate, LONGEST_STEP))
-        settings = replace(training.settings, tol=0.0, learning_rate=rate)
+        settings, n_rounds = plan_of_pilot(training, len(problem.y))
         sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
         pilot = ColumnGeneration(training.pricer, master, settings, training.rng, sampler=sampler)
         # It has no part in any certificate.
         pilot.covers_family = False
-        longer = rate / training.settings.learning_rate
-        n_rounds = _n_rounds(training.n_rounds, len(problem.y), longer)
         while pilot.n_rounds < n_rounds and pilot.round():
             pass
     finally:
@@ -113,8 +116,16 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
     scores = master.scores[left_out]
     weight = problem.weight[left_out]
     scale = fit_scale(scores, problem.y[left_out], weight, PRIOR)
-    scale *= min(1.0, _progress(master) / _progress(training.master))
-    return _combined(scale, USUAL_SPREAD / _spread(training.master, problem.weight))
+    scale *= min(1.0, progress_of(master.mean_loss) / progress_of(training.master.mean_loss))
+    return combined_scale(scale, USUAL_SPREAD / _spread(training.master, problem.weight))
+
+
+def plan_of_pilot(training: ColumnGeneration, n_samples: int) -> tuple[Settings, int]:
+    """Return settings and number of rounds of the pilot of a finished training."""
+    rate = training.settings.learning_rate
+    longer = max(rate, min(LONGER_STEPS * rate, LONGEST_STEP))
+    settings = replace(training.settings, tol=0.0, learning_rate=longer)
+    return settings, _n_rounds(training.n_rounds, n_samples, longer / rate)
 
 
 def _n_rounds(n_rounds: int, n_samples: int, longer: float) -> int:
@@ -125,7 +136,7 @@ def _n_rounds(n_rounds: int, n_samples: int, longer: float) -> int:
     return max(LEAST_ROUNDS, round(share * n_rounds))
 
 
-def _combined(pilot: float, usual: float) -> float:
+def combined_scale(pilot: float, usual: float) -> float:
     """Return a scale between two estimates, the nearer to `pilot` the further they are apart."""
     difference = np.log(pilot / usual)
     weight = difference**2 / (difference**2 + NEAR**2)
@@ -151,6 +162,6 @@ def _split(counts, rng) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(~is_left_out), np.flatnonzero(is_left_out)
 
 
-def _progress(master: RestrictedMaster) -> float:
-    """Return the negative logarithm of the mean pair loss; 0 before the first round."""
-    return float(-np.log(np.clip(master.mean_loss, 1e-300, 1.0 - 1e-9)))
+def progress_of(mean_loss: float) -> float:
+    """Return the negative logarithm of the mean pair loss, which is 0 before the first round."""
+    return float(-np.log(np.clip(mean_loss, 1e-300, 1.0 - 1e-9)))

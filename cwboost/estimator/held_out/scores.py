@@ -84,6 +84,10 @@ class HeldOutScores:
         self.follow(ids, score_index, differences, offset)
         scores = np.ascontiguousarray(self._moving.scores)
         self.class_scores = scores if self._decode is None else self._decode(scores)
+        return self.measures()
+
+    def measures(self) -> dict[str, float]:
+        """Return the metrics of the current scores by name."""
         return {name: metric.of(self) for name, metric in zip(self.names, self._metrics)}
 
 

@@ -1,0 +1,132 @@
+"""Faults of a cluster during training: ``python tests/support/cluster_faults.py --kills 20``."""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import threading
+from time import perf_counter, sleep
+
+import numpy as np
+
+ROUNDS = 25
+
+
+def workers(client):
+    return list(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def wait_for(client, n_workers):
+    while len(workers(client)) != n_workers:
+        sleep(0.05)
+
+
+def kill(client, address):
+    (pid,) = client.run(os.getpid, workers=[address]).values()
+    os.kill(pid, signal.SIGKILL)
+
+
+class Killer(threading.Thread):
+    """Kills a worker of a cluster at random moments, with a pause until its successor has come.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    most : int
+        Kills after which it stops.
+    seed : int
+    """
+
+    def __init__(self, client, most, seed=0):
+        super().__init__(daemon=True)
+        self.client, self.most = client, most
+        self.n_workers, self.n_killed, self.over = len(workers(client)), 0, threading.Event()
+        self.random = random.Random(seed)
+
+    def run(self):
+        while self.n_killed < self.most and not self.over.wait(self.random.uniform(0.05, 1.0)):
+            there = workers(self.client)
+            if len(there) == self.n_workers:  # a nanny gives up a worker that dies at its start
+                try:
+                    kill(self.client, self.random.choice(there))
+                except (OSError, ValueError):
+                    continue  # it ended by itself meanwhile
+                self.n_killed += 1
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.over.set()
+        self.join()
+
+
+class AtRound:
+    """Callback that does something once, at the end of a round."""
+
+    def __init__(self, number, act):
+        self.number, self.act = number, act
+
+    def on_round_end(self, state):
+        if state.round == self.number:
+            self.act()
+
+
+def collections(n_rows=600):
+    """Return VOWEL as collections whose graph holds the data."""
+    import dask.array as da
+
+    from cwboost.datasets import load_vowel
+
+    X, y = load_vowel(return_X_y=True)
+    X, y = X[:n_rows], y[:n_rows]
+    return da.from_array(X, chunks=(n_rows // 4, 10)), da.from_array(y, chunks=n_rows // 4)
+
+
+def train(data, callbacks=None, n_rounds=ROUNDS, weak_learner="stump"):
+    """Train on the present cluster; return the model."""
+    from cwboost.dask import DaskCWBoostClassifier
+
+    model = DaskCWBoostClassifier(
+        weak_learner, n_rounds, tol=0.0, random_state=0, callbacks=callbacks, probability_scale=2.0
+    )
+    return model.fit(*data)
+
+
+def assert_same_bits(one, other):
+    one, other = one.ensemble_.arrays(), other.ensemble_.arrays()
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name])
+
+
+def main():
+    from distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--weak-learner", default="stump")
+    options = parser.parse_args()
+    start, n_killed, n_fits = perf_counter(), 0, 0
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        data = collections()
+        calm = train(data, weak_learner=options.weak_learner)
+        while n_killed < options.kills:
+            with Killer(client, options.kills - n_killed, options.seed + n_fits) as killer:
+                model = train(data, weak_learner=options.weak_learner)
+            n_killed, n_fits = n_killed + killer.n_killed, n_fits + 1
+            assert_same_bits(calm, model)
+            print(f"fit {n_fits}: {killer.n_killed} workers killed, the same bits", flush=True)
+            wait_for(client, 2)
+    print(f"{n_killed} kills in {n_fits} fits of {ROUNDS} rounds, {perf_counter() - start:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
