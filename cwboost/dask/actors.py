@@ -81,8 +81,10 @@ class ActorCrew(Crew):
 
     def _bind(self, setup) -> None:
         self._setup = setup
+        # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
+        # partition's after the other.
+        self._chunks = {}
         self._on_all("bind", setup)
-        # The blocks may leave the workers now, unless the user keeps them there.
         self._chunks = {}
 
     def _run(self, operations) -> list:

@@ -124,18 +124,23 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         grower = TreeGrower(binned, n_threads=n_threads, **settings)
         return TreePricer(grower, binned, context)
 
+    def check_partitioned(self):
+        if self.max_leaf_nodes is not None:
+            raise ValueError(
+                f"max_leaf_nodes: expected None on partitions, got {self.max_leaf_nodes!r}"
+            )
+        for name in ("min_weight_split", "min_gain"):
+            if getattr(self, name):
+                raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")
+
     def describe(self, X):
         _check_int("max_bins", self.max_bins, 2, 256)
         return FeatureSketch.of(X, 2 * self.max_bins)
 
     def plan(self, descriptions, context):
+        self.check_partitioned()
         bins = SharedBins.from_sketches(descriptions, self.max_bins)
         settings = self._settings(bins.n_features)
-        if self.max_leaf_nodes is not None:
-            raise ValueError(f"max_leaf_nodes: None on partitions, got {self.max_leaf_nodes!r}")
-        for name in ("min_weight_split", "min_gain"):
-            if getattr(self, name):
-                raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")
         return TreePlan(bins, settings)
 
     def _settings(self, n_features):
