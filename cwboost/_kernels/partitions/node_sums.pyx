@@ -211,6 +211,13 @@ def masses_by_size(const double[:, :] weights, const double[::1] scales, int n_t
     """Return the exact masses of rounded weights by their size, (n_targets, 416).
 
     Size s holds the magnitudes from ``2**(s // 8) (1 + s % 8 / 8)`` up to those of the next.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_targets, n_samples), dtype float64
+    scales : ndarray of shape (n_targets,), dtype float64
+        Powers of two by which the weights are multiplied before they are rounded.
+    n_threads : int
     """
     cdef int64_t t, i, bits, n_targets = weights.shape[0], n = weights.shape[1]
     cdef double w
