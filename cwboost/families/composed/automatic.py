@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 
 import numpy as np
@@ -15,6 +16,9 @@ from cwboost.families.partitioned import PartitionedFamily
 
 __all__ = ["AutoFamily"]
 
+DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 8, 8192, 1.5
+"""Depth of the trees up to this number of examples, and what each doubling adds."""
+
 
 class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     """Trees mixed with thresholds on discriminant directions, as far as the data allow.
@@ -25,8 +29,9 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
 
     Parameters
     ----------
-    max_depth : int or None, default=8
-        Of the trees.
+    max_depth : int, "auto" or None, default="auto"
+        Of the trees. "auto" is 8 up to 8,192 examples, and 1.5 more for every doubling of them,
+        rounded: 12 with 50,000, and 15 with 200,000. None does not limit it.
     discriminants : float, default=0.25
         In [0, 1]. Probability that a round takes discriminants.
 
@@ -41,7 +46,7 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     api_version = 1
     learners_type = MixedLearners
 
-    def __init__(self, max_depth=8, discriminants=0.25):
+    def __init__(self, max_depth="auto", discriminants=0.25):
         self.max_depth = max_depth
         self.discriminants = discriminants
 
@@ -49,34 +54,39 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     def capabilities(self):
         return get_family("tree")().capabilities
 
-    def trees(self) -> WeakLearnerFamily:
-        """Return the family of the trees."""
-        return get_family("tree")(max_depth=self.max_depth)
+    def trees(self, n_samples: int) -> WeakLearnerFamily:
+        """Return the family of the trees for a training matrix of `n_samples` examples."""
+        depth = self.max_depth
+        if isinstance(depth, str) and depth == "auto":
+            doublings = max(0.0, math.log2(max(1, n_samples) / FEW_EXAMPLES))
+            depth = DEPTH + round(DEPTH_PER_DOUBLING * doublings)
+        return get_family("tree")(max_depth=depth)
 
     def bind(self, X, context: BindContext) -> Pricer:
-        return self._mixture(_suits_directions(X, context)).bind(X, context)
+        return self._mixture(_suits_directions(X, context), X.shape[0]).bind(X, context)
 
     def describe(self, X):
-        suits = _is_finite(X)
-        members = {member.name: member for member in self._mixture(suits).families}
-        members["tree"] = self.trees()  # another partition may not suit directions
-        return suits, {name: member.describe(X) for name, member in members.items()}
+        suits, n_samples = _is_finite(X), X.shape[0]
+        members = {member.name: member for member in self._mixture(suits, n_samples).families}
+        members["tree"] = self.trees(n_samples)  # another partition may not suit directions
+        return suits, n_samples, {name: member.describe(X) for name, member in members.items()}
 
     def plan(self, descriptions, context):
-        family = self._mixture(all(suits for suits, _ in descriptions))
+        suits, counts, parts = zip(*descriptions)
+        family = self._mixture(all(suits), sum(counts))
         names = [member.name for member in family.families]
-        return family.plan([[own[name] for name in names] for _, own in descriptions], context)
+        return family.plan([[own[name] for name in names] for own in parts], context)
 
-    def _mixture(self, suits_directions: bool) -> MixedFamily:
+    def _mixture(self, suits_directions: bool, n_samples: int) -> MixedFamily:
         """Return the families that the data allow."""
         share = self._checked_share()
         discriminant = get_family("projection")(kind="discriminant")
         if share == 0 or not suits_directions:
-            return MixedFamily([self.trees()])
+            return MixedFamily([self.trees(n_samples)])
         if share == 1:
             return MixedFamily([discriminant])
         shares = (1 - share, share)
-        return MixedFamily([self.trees(), discriminant], selection="turns", shares=shares)
+        return MixedFamily([self.trees(n_samples), discriminant], selection="turns", shares=shares)
 
     def _checked_share(self) -> float:
         share = self.discriminants
