@@ -28,7 +28,7 @@ def test_no_argument_stands_for_trees_and_discriminants_in_turns(vowel, tmp_path
     clf = small().fit(X, y)
     family = AutoFamily()
     shares = (1 - family.discriminants, family.discriminants)
-    members = [TreeFamily(max_depth=family.max_depth), ProjectionFamily(kind="discriminant")]
+    members = [TreeFamily(max_depth=8), ProjectionFamily(kind="discriminant")]
     explicit = small(
         weak_learner=MixedFamily(members, selection="turns", shares=shares),
         correction="stagewise",
