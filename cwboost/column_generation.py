@@ -40,7 +40,7 @@ class ColumnGeneration:
         Scores on held-out examples, which follow every round.
     extra_names : tuple of str, default=()
         Names of history arrays that only this kind of training has.
-    sampler : RowSampler or one with its `draw`; None draws as the settings say
+    sampler : RowSampler or one with its `draw` and `takes_all`; None draws as the settings say
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class ColumnGeneration:
         self.master: RestrictedMaster = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
-        self.covers_family = pricer.exact and settings.subsample == 1.0
         self.sampler = sampler or RowSampler(settings.subsample, settings.sampling)
+        self.covers_family = pricer.exact and self.sampler.takes_all
         self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)

@@ -113,11 +113,12 @@ class PartitionSampler:
     """
 
     def __init__(self, share: float):
+        self.takes_all = share == 1.0
         self._share = share
 
     def draw(self, master, rng):
         """Return share and seed of the sample, None for all examples; see `RowSampler.draw`."""
-        if self._share == 1.0:
+        if self.takes_all:
             return None, None
         return (self._share, int(rng.integers(2**63))), None
 

@@ -27,9 +27,15 @@ class RowSampler:
         proportional to the sum of its pair weights, at most 1, and that number on average.
     among : ndarray of shape (n_kept,), int, or None, default=None
         Ascending indices of the only examples that are drawn; None means all.
+
+    Attributes
+    ----------
+    takes_all : bool
+        True if every sample is all examples.
     """
 
     def __init__(self, share: float, sampling: str, among: np.ndarray | None = None):
+        self.takes_all = share == 1.0 and among is None
         self._share = share
         self._among = among
         self._sampling = sampling
@@ -47,7 +53,7 @@ class RowSampler:
             Indices of the sample, ascending; None if all examples are in it.
         """
         weights, among = master.weights, self._among
-        if self._share == 1.0 and among is None:
+        if self.takes_all:
             return weights, None
         if self._sampled is None:
             self._sampled = np.zeros(weights.shape)

@@ -20,7 +20,9 @@
 #define cwb_moved CWB_NAME(cwb_moved)
 #define cwb_strip_start CWB_NAME(cwb_strip_start)
 #define cwb_strip_others CWB_NAME(cwb_strip_others)
-#define cwb_strip_of_class CWB_NAME(cwb_strip_of_class)
+#define cwb_strip_classes CWB_NAME(cwb_strip_classes)
+#define cwb_strip_own CWB_NAME(cwb_strip_own)
+#define cwb_strip_update CWB_NAME(cwb_strip_update)
 #define cwb_strip_mixed CWB_NAME(cwb_strip_mixed)
 #define cwb_wrong CWB_NAME(cwb_wrong)
 #define cwb_own_sums CWB_NAME(cwb_own_sums)
@@ -91,53 +93,70 @@ CWB_INLINE void cwb_strip_others(cwb_strip *s, cwb_doubles *least, double *r, do
     }
 }
 
-/* A whole strip of examples of class y. */
-CWB_INLINE void cwb_strip_of_class(cwb_strip *s, const cwb_master *m, const cwb_layer *layer,
-                                   int64_t y, int64_t byte, const cwb_doubles *row) {
+/* The same for the classes first to last - 1. */
+CWB_INLINE void cwb_strip_classes(cwb_strip *s, cwb_doubles *least, const cwb_master *m,
+                                  const cwb_layer *layer, int64_t first, int64_t last, int64_t byte,
+                                  const cwb_doubles *row) {
     static const uint8_t no_bits[CWB_STRIP] = {0};
-    const int64_t stride = m->stride;
     double *r = m->R + 8 * byte, *f = m->scores + 8 * byte;
-    for (int64_t c = 0; c < y; c++) {
+    for (int64_t c = first; c < last; c++) {
         const cwb_moves moves = cwb_moves_of(layer, c);
         const uint8_t *h = layer ? layer->columns[c] + byte : no_bits;
-        cwb_strip_others(s, s->lower, r + c * stride, f + c * stride, h, row, &moves,
-                         layer != NULL);
-    }
-    if (layer) {
-        const cwb_choice move = cwb_moves_of(layer, y).move;
-        CWB_UNROLL
-        for (int k = 0; k < CWB_STRIP; k++) {
-            double *own = f + y * stride + 8 * k;
-            const cwb_mask bits = cwb_mask_at(layer->columns[y] + byte + k);
-            cwb_store(own, cwb_add(cwb_load(own), cwb_choose(bits, move)));
-        }
-    }
-    for (int64_t c = y + 1; c < m->n_classes; c++) {
-        const cwb_moves moves = cwb_moves_of(layer, c);
-        const uint8_t *h = layer ? layer->columns[c] + byte : no_bits;
-        cwb_strip_others(s, s->higher, r + c * stride, f + c * stride, h, row, &moves,
+        cwb_strip_others(s, least, r + c * m->stride, f + c * m->stride, h, row, &moves,
                          layer != NULL);
     }
 }
 
-/* Byte k of a strip, whose examples are of several classes or fewer than eight. */
-CWB_INLINE void cwb_strip_mixed(cwb_strip *s, int k, const cwb_master *m, const cwb_layer *layer,
-                                int64_t byte, cwb_doubles row) {
-    for (int64_t c = 0; c < m->n_classes; c++) {
-        double *r = m->R + c * m->stride + 8 * byte, *f = m->scores + c * m->stride + 8 * byte;
-        const cwb_mask h = cwb_mask_of(layer ? layer->columns[c][byte] : 0);
-        const cwb_mask own = cwb_mask_of(cwb_valid(byte, m->starts[c], m->starts[c + 1]));
-        const cwb_mask behind = cwb_mask_of(cwb_valid(byte, m->starts[c + 1], INT64_MAX));
-        const cwb_moves moves = cwb_moves_of(layer, c);
-        const cwb_doubles old = cwb_load(r), x = cwb_drop(own, cwb_moved(old, row, h, &moves));
-        cwb_store(r, cwb_pick(own, old, x));
-        s->sums[k] = cwb_sub(s->sums[k], x);
-        s->lower[k] = cwb_min(s->lower[k], cwb_keep(behind, x));
-        s->higher[k] = cwb_min(s->higher[k], cwb_drop(behind, x));
-        const cwb_doubles score = cwb_add(cwb_load(f), cwb_choose(h, moves.move));
-        cwb_store(f, score);
-        s->margins[k] = cwb_add(s->margins[k], cwb_mul(x, score));
+/* A whole strip of examples of class y: their own scores move. */
+CWB_INLINE void cwb_strip_own(const cwb_master *m, const cwb_layer *layer, int64_t y,
+                              int64_t byte) {
+    if (!layer) return;
+    const cwb_choice move = cwb_moves_of(layer, y).move;
+    CWB_UNROLL
+    for (int k = 0; k < CWB_STRIP; k++) {
+        double *f = m->scores + y * m->stride + 8 * (byte + k);
+        const cwb_mask bits = cwb_mask_at(layer->columns[y] + byte + k);
+        cwb_store(f, cwb_add(cwb_load(f), cwb_choose(bits, move)));
     }
+}
+
+/* Byte k of a strip and class c, which some of its examples may be of. */
+CWB_INLINE void cwb_strip_mixed(cwb_strip *s, int k, const cwb_master *m, const cwb_layer *layer,
+                                int64_t c, int64_t byte, cwb_doubles row) {
+    double *r = m->R + c * m->stride + 8 * byte, *f = m->scores + c * m->stride + 8 * byte;
+    const cwb_mask h = cwb_mask_of(layer ? layer->columns[c][byte] : 0);
+    const cwb_mask own = cwb_mask_of(cwb_valid(byte, m->starts[c], m->starts[c + 1]));
+    const cwb_mask behind = cwb_mask_of(cwb_valid(byte, m->starts[c + 1], INT64_MAX));
+    const cwb_moves moves = cwb_moves_of(layer, c);
+    const cwb_doubles old = cwb_load(r), x = cwb_drop(own, cwb_moved(old, row, h, &moves));
+    cwb_store(r, cwb_pick(own, old, x));
+    s->sums[k] = cwb_sub(s->sums[k], x);
+    s->lower[k] = cwb_min(s->lower[k], cwb_keep(behind, x));
+    s->higher[k] = cwb_min(s->higher[k], cwb_drop(behind, x));
+    const cwb_doubles score = cwb_add(cwb_load(f), cwb_choose(h, moves.move));
+    cwb_store(f, score);
+    s->margins[k] = cwb_add(s->margins[k], cwb_mul(x, score));
+}
+
+/* A strip of n bytes, over all classes; in a whole one, the classes before and after those of its
+ * examples need no masks. */
+CWB_INLINE void cwb_strip_update(cwb_strip *s, const cwb_master *m, const cwb_layer *layer,
+                                 int64_t byte, int n, const cwb_doubles *row) {
+    const int32_t *label = m->label + 8 * byte;
+    const int whole = n == CWB_STRIP && label[8 * CWB_STRIP - 1] >= 0;
+    const int64_t first = whole ? label[0] : 0;
+    const int64_t beyond = whole ? label[8 * CWB_STRIP - 1] + 1 : m->n_classes;
+    cwb_strip_classes(s, s->lower, m, layer, 0, first, byte, row);
+    if (whole && beyond == first + 1) {
+        cwb_strip_own(m, layer, first, byte);
+    } else {
+        for (int64_t c = first; c < beyond; c++) {
+            CWB_UNROLL
+            for (int k = 0; k < CWB_STRIP; k++)
+                if (k < n) cwb_strip_mixed(s, k, m, layer, c, byte + k, row[k]);
+        }
+    }
+    cwb_strip_classes(s, s->higher, m, layer, beyond, m->n_classes, byte, row);
 }
 
 /* A bit for each example with a pair of mu > w, and mu >= w if it is against a lower class. */
@@ -177,19 +196,12 @@ static void CWB_NAME(tile)(const cwb_master *m, const cwb_layer *layer, int64_t 
     for (int64_t byte = first_byte; byte < last_byte; byte += CWB_STRIP) {
         const cwb_doubles *at = row + (byte - first_byte);
         const int n = last_byte - byte < CWB_STRIP ? (int)(last_byte - byte) : CWB_STRIP;
-        const int32_t *label = m->label + 8 * byte;
         cwb_strip s;
         cwb_strip_start(&s);
-        if (n == CWB_STRIP && label[0] == label[8 * CWB_STRIP - 1]) {
-            if (layer)
-                cwb_strip_of_class(&s, m, layer, label[0], byte, at);
-            else
-                cwb_strip_of_class(&s, m, NULL, label[0], byte, at);
-        } else {
-            CWB_UNROLL
-            for (int k = 0; k < CWB_STRIP; k++)
-                if (k < n) cwb_strip_mixed(&s, k, m, layer, byte + k, at[k]);
-        }
+        if (layer)
+            cwb_strip_update(&s, m, layer, byte, n, at);
+        else
+            cwb_strip_update(&s, m, NULL, byte, n, at);
         CWB_UNROLL
         for (int k = 0; k < CWB_STRIP; k++) {
             if (k >= n) continue;

@@ -107,8 +107,6 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
         settings, n_rounds = plan_of_pilot(training, len(problem.y))
         sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
         pilot = ColumnGeneration(training.pricer, master, settings, training.rng, sampler=sampler)
-        # It has no part in any certificate.
-        pilot.covers_family = False
         while pilot.n_rounds < n_rounds and pilot.round():
             pass
     finally:
