@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.dask.master import PartitionedMaster, sum_in_order
-from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.dask.training import PartitionedPricer, PartitionedTraining, PartitionSampler
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out import pilot
 from cwboost.estimator.held_out.calibration import fit_scale
@@ -144,7 +144,5 @@ def _pilot(training, settings, C, seed) -> PartitionedTraining:
     keeps = training.master.keeps_columns
     master = PartitionedMaster(crew, sum_in_order(masses), C, keeps_columns=keeps)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, training.rng)
-    short = PartitionedTraining(own, master, settings, training.rng)
-    # It has no part in any certificate.
-    short.covers_family = False
-    return short
+    sampler = PartitionSampler(settings.subsample, some_left_out=True)
+    return PartitionedTraining(own, master, settings, training.rng, sampler=sampler)

@@ -110,15 +110,17 @@ class PartitionSampler:
     ----------
     share : float
         In (0, 1].
+    some_left_out : bool, default=False
+        The partitions leave out examples of their own accord.
     """
 
-    def __init__(self, share: float):
-        self.takes_all = share == 1.0
+    def __init__(self, share: float, some_left_out: bool = False):
+        self.takes_all = share == 1.0 and not some_left_out
         self._share = share
 
     def draw(self, master, rng):
         """Return share and seed of the sample, None for all examples; see `RowSampler.draw`."""
-        if self.takes_all:
+        if self._share == 1.0:
             return None, None
         return (self._share, int(rng.integers(2**63))), None
 
@@ -135,8 +137,8 @@ class PartitionedTraining(ColumnGeneration):
 
     is_followed = False
 
-    def __init__(self, pricer, master, settings, rng, held_out=None):
-        sampler = PartitionSampler(settings.subsample)
+    def __init__(self, pricer, master, settings, rng, held_out=None, sampler=None):
+        sampler = sampler or PartitionSampler(settings.subsample)
         super().__init__(pricer, master, settings, rng, held_out, sampler=sampler)
 
     def price(self):

@@ -139,8 +139,10 @@ cdef class NodeRows:
         cdef int64_t k, i, tree, n_pairs = nodes.shape[0]
         cdef int code, low, high, missing
         cdef const uint8_t* codes
-        found = np.empty((n_pairs, 2), dtype=np.int64)
+        found = np.full((n_pairs, 2), 256, dtype=np.int64)
         cdef int64_t[:, ::1] out = found
+        if self.codes.shape[1] == 0:
+            return found
         for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
             tree = self.trees[nodes[k]]
             codes = &self.codes[features[k], 0]
@@ -172,6 +174,8 @@ cdef class NodeRows:
         cdef int64_t k, n_pairs = nodes.shape[0]
         found = np.zeros((n_pairs, 256, 3))
         cdef double[:, :, ::1] out = found
+        if self.codes.shape[1] == 0:
+            return found
         for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
             add_codes(self.pair(weights, scales, nodes[k], features[k]), &out[k, 0, 0])
         return found
