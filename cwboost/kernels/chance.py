@@ -125,21 +125,22 @@ class LinearGains:
         self._rows = self.sampled(*X.shape)
         n = len(self._rows)
         sample = X[self._rows]
-        self._X = (sample.toarray() if sparse.issparse(sample) else sample).astype(np.float64)
+        dense = sample.toarray() if sparse.issparse(sample) else sample
+        self._X = dense.astype(np.float64, copy=False)
         self._centre = centre
         self._n_threads = n_threads
         known = np.isfinite(self._X)
-        size = np.abs(np.where(known, self._X, 0)).max(axis=0)
+        # In place: with sparse X, the sample may be the largest array of a pricer.
+        Z = np.where(known, self._X, 0)
+        size = np.maximum(Z.max(axis=0), -Z.min(axis=0))
         self._unit = np.ldexp(1.0, np.clip(np.frexp(size)[1], -1000, 1000))  # no square overflows
-        with np.errstate(invalid="ignore"):
-            scaled = np.where(known, self._X / self._unit, 0)
-        count = np.maximum(1, known.sum(axis=0))
-        centred = np.where(known, scaled - np.add.reduce(scaled) / count, 0)
-        self._spread = np.sqrt(np.add.reduce(centred * centred) / n)
+        Z /= self._unit
+        Z -= np.add.reduce(Z) / np.maximum(1, known.sum(axis=0))
+        Z[~known] = 0
+        self._spread = np.sqrt(np.add.reduce(Z * Z) / n)
         self._spread[self._spread < 1e-13] = 0
-        Z = np.where(self._spread > 0, centred / np.where(self._spread > 0, self._spread, 1), 0)
+        Z /= np.where(self._spread > 0, self._spread, np.inf)
         self._by_feature = np.ascontiguousarray(Z.T)
-        self._squares = self._by_feature * self._by_feature
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
@@ -204,7 +205,7 @@ class LinearGains:
         # The derivative of the mean under k counts too.
         fall = _total(slope * w) - _total(kw) * _total(slope) / _total(k)
         S = S - mean * _total(kw) - cov * fall
-        Q = self._products(kw * kw, self._squares)
+        Q = self._products(kw * kw, self._by_feature * self._by_feature)
         S, Q = np.where(d != 0, S, 0), np.where(d != 0, Q, 0)  # of the features in use
         gains = d * S
         less = np.abs(_total(gains)) * Q / _total(S * S)  # by chance
