@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import dask
+import numpy as np
 from distributed import Client, wait
 
 from cwboost.dask.chunks import make_chunk
@@ -126,7 +127,8 @@ class ActorCrew(Crew):
                 continue
             (results if error is None else errors).append(result if error is None else error)
         if errors:
-            raise errors[0]
+            # The same one whichever worker holds it.
+            raise min(errors, key=lambda error: getattr(error, "partition", np.inf))
         return results, lost
 
     def _replaced(self, partitions, method, arguments) -> tuple[list, list]:

@@ -155,6 +155,7 @@ class named:
     """Let an error say from which partition it comes."""
 
     def __init__(self, index: int, role: str):
+        self.index = index
         self.where = f"partition {index} of the {role} data"
 
     def __enter__(self):
@@ -162,7 +163,9 @@ class named:
 
     def __exit__(self, kind, error, trace):
         if isinstance(error, ValueError | TypeError):
-            raise type(error)(f"{self.where}: {error}") from error
+            told = type(error)(f"{self.where}: {error}")
+            told.partition = self.index
+            raise told from error
         if error is not None and hasattr(error, "add_note"):
             error.add_note(f"in {self.where}")
         return False

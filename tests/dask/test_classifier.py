@@ -126,7 +126,7 @@ def test_total_correction_on_a_cluster(client, collections):
         (
             lambda X, y: (X, y, None, X, da.where(y == "vowel 3", "else", y)),
             ValueError,
-            "partition . of the held-out data: y must hold only labels of the training data",
+            "partition 3 of the held-out data: y must hold only labels of the training data",
         ),
         (
             lambda X, y: (X, y, None, None, None, None, {"a": (X[:, :4], y)}),
