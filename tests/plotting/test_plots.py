@@ -105,9 +105,8 @@ def test_plot_shape_draws_the_functions(clf):
 def test_plot_shape_by_name_and_of_an_unused_feature():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.column_stack([X, np.ones(150)]), columns=list("abcde"))
-    clf = CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=8, C=1e3).fit(
-        frame, Y
-    )
+    parameters = {"correction": "total", "n_estimators": 8, "C": 1e3, "random_state": 0}
+    clf = CWBoostClassifier(QuantileStumps(), **parameters).fit(frame, Y)
     assert plot_shape(clf, "c").get_xlabel() == "c"
     flat = plot_shape(clf, "e")
     assert not flat.patches and "no weak learner" in flat.texts[0].get_text()
