@@ -115,6 +115,8 @@ def mutate_header(rng, header, places):
         node = holder[key]
     except (LookupError, TypeError):
         return  # the first mutation of this file took it away
+    if isinstance(holder, str):
+        return  # or put a text there
     if rng.random() < 0.2:
         del holder[key]
     elif rng.random() < 0.2 and isinstance(node, int):
