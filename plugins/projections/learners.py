@@ -210,15 +210,17 @@ class ProjectionLearners(cwboost.WeakLearners):
         first = np.cumsum([0, *(len(batch.scale) for batch in batches[:-1])])
         frame = np.concatenate([batch.frame + f for batch, f in zip(batches, first)])
         # Batches of one training share a frame: keep it once.
-        frames, new = np.unique(frames, axis=0, return_inverse=True)
-        centre, scale = np.hsplit(frames, 2)
+        place: dict[bytes, int] = {}
+        places = [place.setdefault(row.tobytes(), len(place)) for row in frames]
+        new = np.asarray(places, dtype=np.int32)
+        centre, scale = np.hsplit(frames[np.unique(new, return_index=True)[1]], 2)
         return cls(
             Drawn.concatenate([batch.drawn for batch in batches]),
             *(
                 np.concatenate([getattr(batch, name) for batch in batches])
                 for name in ("threshold", "polarity", "missing")
             ),
-            new.ravel()[frame].astype(np.int32),
+            new[frame],
             np.ascontiguousarray(centre),
             np.ascontiguousarray(scale),
             sparse.csr_array(sparse.vstack([batch.gains for batch in batches], format="csr")),
