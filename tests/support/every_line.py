@@ -28,7 +28,7 @@ def interrupted(at, small_fit, clf, whole):
         return "the former model"
     ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)
     assert ended or clf.stop_reason_ == "interrupted"
-    expected = whole.ensemble_.scores(small_fit.X, n_rounds=clf.n_iter_)
+    expected = whole.ensemble_.scores(small_fit.X, n_rounds=clf.ensemble_.n_rounds)
     np.testing.assert_array_equal(clf.ensemble_.scores(small_fit.X), expected)
     return "the whole model" if clf.n_iter_ == whole.n_iter_ else "some rounds"
 
