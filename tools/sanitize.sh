@@ -1,7 +1,8 @@
 #!/bin/sh
 # Run the tests of the kernels, and a short fuzz of model files, on a copy of the tree built with
 # AddressSanitizer and UndefinedBehaviorSanitizer: sanitize.sh PYTHON [arguments of pytest]
-# Any finding ends the process. Not run: tests that limit address space or compile code themselves.
+# Any finding ends the process, after a report that pytest must not catch. Not run: tests that limit
+# address space or compile code themselves.
 set -eu
 python=$1
 shift
@@ -26,7 +27,7 @@ sanitized() {
         PYTHONPATH="$root/$copy/site" PYTHONMALLOC=malloc "$python" "$@"
 }
 sanitized -c 'import sys, cwboost; sys.exit("build/sanitize" not in cwboost.__file__)'
-sanitized -m pytest -c "$root/pyproject.toml" --rootdir="$root" -p no:cacheprovider -q \
+sanitized -m pytest -c "$root/pyproject.toml" --rootdir="$root" -p no:cacheprovider -q --capture=sys \
     -m 'not slow' -k 'not address_space and not compile and not emulator' \
     "$root/tests/_kernels" "$root/tests/kernels" "$root/tests/plugins" "$root/tests/solvers" \
     "$root/tests/ensemble/test_shapley.py" "$root/tests/dask/test_partitions.py" "$@"

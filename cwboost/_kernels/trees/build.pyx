@@ -363,7 +363,8 @@ cdef bint grow_tree(
     work.monotonic = tree.monotonic
     node.fixed = False
     tree.n = 0
-    memcpy(work.features, X.usable, X.n_usable * sizeof(int32_t))
+    if X.n_usable > 0:  # else there is no array
+        memcpy(work.features, X.usable, X.n_usable * sizeof(int32_t))
     total = load_weights(X, settings, work, weights, by_codes, &node)
     tree.total, work.root_mass = fabs(node.sum), node.mass
     find_splits(X, settings, work, &node, 1)
