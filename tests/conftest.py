@@ -19,17 +19,13 @@ BUILT_ONCE = {"distributions", "wheel_environment"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Order the tests for several workers: long ones first, a file's tests on one worker.
+    """Order the files for several workers: those of the wheel first, then those with slow tests.
 
-    The tests of the wheel share one worker, since each worker would build its own.
+    tools/run_tests.sh gives whole files to a worker, in this order.
     """
     of_wheel = {item.path for item in items if BUILT_ONCE & set(item.fixturenames)}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path not in of_wheel, item.path not in slow))
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            group = "wheel" if item.path in of_wheel else str(item.path)
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 class Environment:

@@ -21,5 +21,5 @@ where = pathlib.Path(cwboost.__file__).resolve()
 if pathlib.Path(sys.argv[1], "cwboost").resolve() in where.parents:
     sys.exit(f"cwboost is imported from the source tree ({where}); install it without -e")
 END
-"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" -n logical --dist loadgroup \
+"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" -n logical --dist loadfile --no-loadscope-reorder \
 	"$root/tests" "$@"
