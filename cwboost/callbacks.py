@@ -15,10 +15,11 @@ __all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
-    """Progress bar of tqdm over the rounds, with objective, errors and what is held out.
+    """Progress bar of tqdm over the rounds, with loss, gap and errors.
 
-    It shows the objective, the gap if the weak learners allow a bound, the training error, and what
-    the history holds of validation examples.
+    It shows the loss of the training examples, which is 1 before the first round; the gap as a
+    share of the objective, if the weak learners allow a bound; the training error; and what the
+    history holds of validation examples.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class ProgressBar:
         if self._bar is None:
             self._bar = self._open(state.n_rounds)
         if not self._bar.disable:
-            self._bar.set_postfix_str(_figures(state.latest), refresh=False)
+            self._bar.set_postfix_str(_figures(state), refresh=False)
             self._bar.update(state.round - self._bar.n)
         if self.n_rounds is None and state.round >= state.n_rounds:
             self._bar.close()
@@ -68,13 +69,18 @@ class ProgressBar:
         return False
 
 
-def _figures(latest: dict) -> str:
+def _figures(state) -> str:
     """Return the figures of a round that say how training goes; NaN stands for an unknown one."""
-    names = ["objective", "gap", "train_error", *(n for n in latest if n.startswith("valid_"))]
+    latest = state.latest
+    shown = {"loss": state.training.mean_loss}
+    if "gap" in latest:
+        shown["gap"] = latest["gap"] / latest["objective"]
+    held_out = [name for name in latest if name.startswith("valid_")]
+    shown |= {name: latest[name] for name in ("train_error", *held_out)}
     return ", ".join(
-        f"{name}={latest[name]:.2%}" if name.endswith("_error") else f"{name}={latest[name]:.3g}"
-        for name in names
-        if not math.isnan(latest.get(name, math.nan))
+        f"{name}={value:.2%}" if name == "gap" or name.endswith("_error") else f"{name}={value:.3g}"
+        for name, value in shown.items()
+        if not math.isnan(value)
     )
 
 

@@ -108,7 +108,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all. The model does not depend on it.
     verbose : int, default=0
-        1 shows a progress bar with objective, gap and training error.
+        1 shows a progress bar with loss, gap and errors.
     probability_scale : float or "auto", default="auto"
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
         if there are any (X_val, or early stopping), else on examples that a short pilot training

@@ -73,9 +73,9 @@ class ColumnGeneration:
         return self.model.n_rounds
 
     @property
-    def history(self) -> dict[str, list[float]]:
-        """One list per name, with one entry per finished round."""
-        return self.model.history
+    def mean_loss(self) -> float:
+        """Mean of the pair weights of the training examples, 1 before the first round."""
+        return self.master.mean_loss
 
     @property
     def stop_reason(self) -> str | None:

@@ -62,6 +62,15 @@ class Environment:
 
 
 @pytest.fixture(scope="session")
+def c_compiler():
+    """The command of the C compiler; tests that need one are skipped if there is none."""
+    command = os.environ.get("CC", "cc").split()
+    if not shutil.which(command[0]):
+        pytest.skip(f"needs a C compiler, found no {command[0]}")
+    return command
+
+
+@pytest.fixture(scope="session")
 def wheel_environment(distributions, tmp_path_factory):
     """An environment with only the wheel of cwboost and its dependencies."""
     environment = Environment(tmp_path_factory.mktemp("fresh"))
@@ -70,13 +79,15 @@ def wheel_environment(distributions, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory):
+def distributions(tmp_path_factory, request):
     """A source distribution, the wheel built from it, and what the compiler printed.
 
     `make test` has built them (tools/build_wheel.sh). Otherwise they are built here, from a copy
     of the checkout, since workers side by side would disturb each other in it.
     """
     built = os.environ.get("CWBOOST_DISTRIBUTIONS")
+    if not built:
+        request.getfixturevalue("c_compiler")
     folder = Path(built) if built else build_distributions(tmp_path_factory.mktemp("dist"))
     (sdist,) = folder.glob("*.tar.gz")
     (wheel,) = folder.glob("*.whl")

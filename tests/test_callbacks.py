@@ -3,6 +3,7 @@
 import copy
 import csv
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -214,8 +215,10 @@ def test_classifiers_without_warm_start_have_no_checkpoints(tmp_path):
 def test_progress_bar_as_a_callback(capsys):
     clf = classifier(n_estimators=4, callbacks=[ProgressBar()])
     clone(clf).fit(X, Y)
-    shown = capsys.readouterr().err
-    assert "4/4" in shown and "train_error" in shown and "gap=" in shown
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "4/4" in last and "train_error=" in last
+    assert 0 < float(re.search(r"loss=([\d.]+)", last)[1]) < 1
+    assert 0 < float(re.search(r"gap=([\d.]+)%", last)[1]) < 100
     clone(clf).set_params(callbacks=[ProgressBar(verbose=0)]).fit(X, Y)
     assert capsys.readouterr().err == ""
 
@@ -234,7 +237,7 @@ def test_callbacks_may_stop_training_and_all_are_called():
 
         def on_round_end(self, state):
             self.told.append(state.round)
-            assert state.latest["train_error"] == state.training.history["train_error"][-1]
+            assert state.latest["train_error"] == state.training.model.history["train_error"][-1]
             return state.round == self.round
 
     stop, other = StopAt(3), StopAt(99)

@@ -90,9 +90,9 @@ class VoteTraining:
         return self.model.n_rounds
 
     @property
-    def history(self) -> dict[str, list[float]]:
-        """One list per name, with one entry per finished round."""
-        return self.model.history
+    def mean_loss(self) -> float:
+        """Mean loss of the training examples, 1 before the first round."""
+        return self.objective()
 
     def class_scores(self) -> np.ndarray:
         """Return the scores of the classes on the training set, shape (n_classes, n_samples)."""

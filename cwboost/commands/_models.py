@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-__all__ = ["encoded_labels", "feature_names", "load", "read_for"]
+from pathlib import Path
+
+import numpy as np
+
+from cwboost.commands import CommandError
+from cwboost.commands._tables.reading import FILES, add_reading_arguments, read
+
+__all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
+
+
+def add_model_arguments(parser, label: str | None = None) -> None:
+    """Declare the arguments of commands that take a model and examples.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    label : str, optional
+        Default of ``--label``.
+    """
+    parser.add_argument("model", type=Path, help="file written by cwboost fit")
+    parser.add_argument("data", type=Path, help=FILES)
+    parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
+    parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
+    add_reading_arguments(parser, label)
 
 
 def load(path, jobs: int | None = None):
     """Load a model; a file that is none is an error that names it."""
     from cwboost import ModelFileError, load_model
-    from cwboost.commands import CommandError
 
     try:
         classifier = load_model(path)
@@ -29,9 +51,6 @@ def read_for(classifier, args):
     The names of the features are removed from the classifier, which would warn that the array to
     predict has no names.
     """
-    from cwboost.commands import CommandError
-    from cwboost.commands._tables.reading import read
-
     known = getattr(classifier, "categories_", {})
     categories = sorted(place for place, values in known.items() if values.dtype == object)
     table = read(args, part="test", categories=categories)
@@ -68,10 +87,6 @@ def encoded_labels(path, y, classes):
 
     Labels are compared as numbers if both sides are numbers, else as they are written.
     """
-    import numpy as np
-
-    from cwboost.commands import CommandError
-
     y = np.asarray(y)
     if not (y.dtype.kind in "biuf" and classes.dtype.kind in "biuf"):
         y, classes = y.astype(str), classes.astype(str)

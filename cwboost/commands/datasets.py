@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cwboost.commands import CommandError
+from cwboost.support.columns import aligned
+
 __all__ = ["add_arguments", "run"]
 
 DEFAULT = Path("data")
@@ -31,8 +34,6 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """List, fetch or check."""
-    from cwboost.commands import CommandError
-
     folder = args.data
     if folder is None and (DEFAULT.is_dir() or args.action == "fetch"):
         folder = DEFAULT
@@ -50,7 +51,6 @@ def run(args) -> int:
 
 def _list(folder) -> int:
     from cwboost.datasets.fetching import overview
-    from cwboost.support.columns import aligned
 
     rows = [("name", "what", f"in {folder}" if folder else "here", "to get it"), *overview(folder)]
     print(aligned(rows))

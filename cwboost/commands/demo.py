@@ -6,29 +6,19 @@ the dual bound: no model of stumps, of any size, can lower the objective by more
 
 from __future__ import annotations
 
-from pathlib import Path
+from cwboost.commands import add_run_arguments, shows_progress
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        default=Path("demo_output"),
-        help="folder for the models and the figure (default: demo_output)",
-    )
     parser.add_argument("--rounds", type=int, default=200, help="rounds of boosting (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    parser.add_argument("--jobs", type=int, help="threads (default: 1)")
-    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
+    add_run_arguments(parser, folder="demo_output", holds="the models and the figure")
 
 
 def run(args) -> int:
     """Train, print, write."""
-    from cwboost.commands import shows_progress
     from cwboost.experiments import demo
 
     verbose = int(shows_progress(args))

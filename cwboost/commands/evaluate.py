@@ -8,9 +8,10 @@ commonest confusions instead; --json always has the matrix.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from cwboost.commands._tables.reading import FILES, add_reading_arguments
+from cwboost.commands import CommandError
+from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
+from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
 
@@ -20,20 +21,13 @@ LISTED = 20
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, help="file written by cwboost fit")
-    parser.add_argument("data", type=Path, help=FILES)
+    add_model_arguments(parser, label="-1")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
-    parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
-    add_reading_arguments(parser, label="-1")
 
 
 def run(args) -> int:
     """Read, measure, print."""
     from sklearn.metrics import confusion_matrix, log_loss
-
-    from cwboost.commands import CommandError
-    from cwboost.commands._models import encoded_labels, load, read_for
 
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args)
@@ -63,8 +57,6 @@ def run(args) -> int:
 
 def _confusions(labels, matrix) -> str:
     """Return the matrix as text, or its largest entries if it is too wide."""
-    from cwboost.support.columns import aligned
-
     cells = [[str(count) for count in row] for row in matrix]
     rows = [["true \\ predicted", *labels]]
     rows += [[label, *row] for label, row in zip(labels, cells)]

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cwboost.commands import CommandError
+from cwboost.commands._models import load
+
 __all__ = ["add_arguments", "run"]
 
 
@@ -26,8 +29,6 @@ def add_arguments(parser) -> None:
 def run(args) -> int:
     """Load, convert, write."""
     from cwboost import to_onnx
-    from cwboost.commands import CommandError
-    from cwboost.commands._models import load
 
     classifier = load(args.model)
     if not args.onnx.absolute().parent.is_dir():

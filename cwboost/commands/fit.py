@@ -18,7 +18,12 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
-from cwboost.commands._tables.reading import FILES, add_reading_arguments
+import numpy as np
+
+from cwboost.commands import CommandError, shows_progress
+from cwboost.commands._models import encoded_labels
+from cwboost.commands._tables.npz import has_test_part
+from cwboost.commands._tables.reading import FILES, add_reading_arguments, read
 
 __all__ = ["add_arguments", "run"]
 
@@ -73,9 +78,6 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Read, train, save, report."""
-    from cwboost.commands import CommandError
-    from cwboost.commands._tables.reading import read
-
     classifier = _classifier(args)
     for path in (args.model, args.history):
         if path is not None and not path.absolute().parent.is_dir():
@@ -107,7 +109,6 @@ def run(args) -> int:
 def _classifier(args):
     import cwboost
     from cwboost.callbacks import CSVLog
-    from cwboost.commands import shows_progress
     from cwboost.families.discovery import resolve_weak_learner
 
     make = getattr(cwboost, METHODS[args.method])
@@ -129,8 +130,6 @@ def _classifier(args):
 
 def _set(classifier, assigned: dict):
     """Set the parameters given by --set; an unknown one is an error that names those there are."""
-    from cwboost.commands import CommandError
-
     family = assigned.pop("weak_learner", None)
     if family is not None:
         classifier.set_params(weak_learner=family)
@@ -151,8 +150,6 @@ def _set(classifier, assigned: dict):
 
 
 def _assignment(text: str):
-    from cwboost.commands import CommandError
-
     name, equals, value = text.partition("=")
     name = name.strip()
     if not (name and equals):
@@ -169,8 +166,6 @@ def _assignment(text: str):
 
 
 def _labelled(path, table):
-    from cwboost.commands import CommandError
-
     if table.y is None:
         raise CommandError(f"{path}: must have an array y of labels")
     return table
@@ -184,10 +179,7 @@ def _split(args, table):
     if share is None:
         valid = _second_file(args, Path(args.valid), table)
         return table.X, table.y, valid.X, valid.y
-    import numpy as np
     from sklearn.model_selection import train_test_split
-
-    from cwboost.commands import CommandError
 
     n_held, n_classes = math.ceil(share * len(table.y)), len(np.unique(table.y))
     if n_held < n_classes:
@@ -208,8 +200,6 @@ def _split(args, table):
 
 def _share(text: str) -> float | None:
     """Return a share of the examples, None for the name of a file."""
-    from cwboost.commands import CommandError
-
     try:
         share = float(text)
     except ValueError:
@@ -221,12 +211,6 @@ def _share(text: str) -> float | None:
 
 def _second_file(args, path, table):
     """Read validation examples; their features and labels must be those of the first file."""
-    from cwboost.commands import CommandError
-    from cwboost.commands._models import encoded_labels
-    from cwboost.commands._tables.reading import read
-
-    import numpy as np  # isort: skip
-
     valid = _labelled(path, read(args, path, categories=table.categories))
     if valid.X.shape[1] != table.X.shape[1]:
         raise CommandError(
@@ -242,9 +226,6 @@ def _second_file(args, path, table):
 
 def _test_part(args):
     """Return the test examples of an NPZ file that has them, else None."""
-    from cwboost.commands._tables.npz import has_test_part
-    from cwboost.commands._tables.reading import read
-
     if args.data.suffix != ".npz" or not has_test_part(args.data):
         return None, None
     table = read(args, part="test")
@@ -256,8 +237,6 @@ def _test_part(args):
 
 def _finish(args, classifier, table, measured) -> None:
     """Save what was trained and say what it is, with its errors on the sets of examples."""
-    import numpy as np
-
     errors = [
         f"{name} error {1 - classifier.score(X, y):.2%}" + _count(name, y)
         for name, X, y in measured

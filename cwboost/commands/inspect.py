@@ -13,6 +13,12 @@ import inspect
 import json
 from pathlib import Path
 
+import numpy as np
+
+from cwboost.commands import CommandError
+from cwboost.commands._models import feature_names, load
+from cwboost.support.columns import aligned
+
 __all__ = ["add_arguments", "run"]
 
 TOP = 10
@@ -29,9 +35,6 @@ def add_arguments(parser) -> None:
 
 def run(args) -> int:
     """Load, describe, print."""
-    from cwboost.commands import CommandError
-    from cwboost.commands._models import load
-
     if args.top < 0:
         raise CommandError(f"--top: must be >= 0, got {args.top}")
     classifier = load(args.model)
@@ -84,8 +87,6 @@ def _assignments(parameters: dict) -> str:
 
 def _importances(classifier, top: int) -> list[dict] | None:
     """Return the most important features; None if the family or the model cannot say."""
-    from cwboost.commands._models import feature_names
-
     try:
         importances = classifier.feature_importances_
     except (NotImplementedError, ValueError):
@@ -97,9 +98,7 @@ def _importances(classifier, top: int) -> list[dict] | None:
 
 def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
-    import numpy as np
 
-    from cwboost.commands._models import feature_names
     from cwboost.ensemble.describing import describe
 
     ensemble = classifier.ensemble_
@@ -125,8 +124,6 @@ def _strongest(classifier, top: int) -> list[dict]:
 
 def _text(found: dict) -> str:
     """Return everything as text."""
-    from cwboost.support.columns import aligned
-
     facts = found["summary"] | {"classes": _classes(found["classes"])}
     facts["parameters"] = _assignments(facts["parameters"]) or "-"
     parts = [aligned([(name.replace("_", " "), _cell(value)) for name, value in facts.items()])]
@@ -145,8 +142,6 @@ def _classes(labels: list) -> str:
 
 
 def _rows(entries: list[dict], right) -> str:
-    from cwboost.support.columns import aligned
-
     head = [name.replace("_", " ") for name in entries[0]]
     return aligned([head, *([_cell(v) for v in e.values()] for e in entries)], right)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from cwboost.support.columns import aligned
+
 __all__ = ["add_arguments", "run"]
 
 
@@ -37,7 +39,6 @@ def run(args) -> int:
 
 def _list() -> int:
     from cwboost.families.discovery import list_plugins, third_parties_enabled
-    from cwboost.support.columns import aligned
 
     records = list_plugins()
     header = ("family", "distribution", "version", "API", "state", "capabilities")

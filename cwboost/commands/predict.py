@@ -11,28 +11,22 @@ import csv
 import sys
 from pathlib import Path
 
-from cwboost.commands._tables.reading import FILES, add_reading_arguments
+from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, help="file written by cwboost fit")
-    parser.add_argument("data", type=Path, help=FILES)
+    add_model_arguments(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="output file (default: terminal)")
-    parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
-    parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--proba", action="store_true", help="probabilities of the classes")
     what.add_argument("--scores", action="store_true", help="scores of the classes")
-    add_reading_arguments(parser)
 
 
 def run(args) -> int:
     """Read, predict, write."""
-    from cwboost.commands._models import encoded_labels, load, read_for
-
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args)
     labels = None

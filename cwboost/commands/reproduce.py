@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cwboost.commands import CommandError, add_run_arguments, shows_progress
+
 __all__ = ["add_arguments", "run"]
 
 FIGURES = ("uci", "digits", "images", "scenes", "traffic", "solver")
@@ -26,13 +28,6 @@ def add_arguments(parser) -> None:
         help=f"experiments: {', '.join(FIGURES)} or all (default: all)",
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the data sets")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        default=Path("reproduction"),
-        help="folder for the runs, the table and the figures (default: reproduction)",
-    )
     parser.add_argument("--runs", type=int, help="runs of each method (default: 5)")
     parser.add_argument("--rounds", type=int, help="rounds of boosting (default: 500)")
     parser.add_argument(
@@ -46,8 +41,6 @@ def add_arguments(parser) -> None:
         metavar="S",
         help="limit on the processor time of each training of AdaBoost.MO (default: 1000)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
     parser.add_argument(
         "--weak-learner",
         default="stump",
@@ -63,12 +56,11 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
-    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
+    add_run_arguments(parser, folder="reproduction", holds="the runs, the table and the figures")
 
 
 def run(args) -> int:
     """Run, report, draw."""
-    from cwboost.commands import CommandError, shows_progress
     from cwboost.experiments.methods import METHODS
     from cwboost.experiments.reporting.figures import draw_figures
     from cwboost.experiments.reporting.report import write_page, write_report

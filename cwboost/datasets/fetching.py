@@ -39,7 +39,7 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     ------
     ValueError
         For an unknown name, a set without a stable public address (the message says where to get
-        it), a wrong or content that differs from the known figures.
+        it), a wrong checksum or content that differs from the known figures.
     ConnectionError
         If the connection keeps breaking; the next call resumes the download.
     ImportError

@@ -22,12 +22,15 @@ class Training(Protocol):
         The model of the finished rounds.
     n_rounds : int
         Number of finished rounds.
+    mean_loss : float
+        Mean loss of the training examples, 1 before the first round.
     stop_reason : str or None
         Why `round` returned False.
     """
 
     model: GrowingEnsemble
     n_rounds: int
+    mean_loss: float
     stop_reason: str | None
 
     def round(self) -> bool:

@@ -13,6 +13,7 @@ from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.methods import METHODS
 from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
 from cwboost.experiments.runner import choose_C
+from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
 
 __all__ = ["Trained", "draw", "save", "table", "train"]
@@ -102,8 +103,7 @@ def table(trained) -> str:
                         f"{history['solver_seconds'][:n].sum():.3f}",
                     ]
                 )
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return "\n".join("  ".join(c.rjust(w) for c, w in zip(row, widths)) for row in rows)
+    return aligned(rows, right=range(len(COLUMNS)))
 
 
 def save(trained: Trained, out: Path) -> list[Path]:

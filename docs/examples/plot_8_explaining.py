@@ -43,7 +43,7 @@ ax.set(title="What speaks for which grower", xlabel="part of the score")
 ax.legend()
 
 # %%
-# Trees compare several features, so their scores are no such sums. SHAP values share each score
+# Trees compare several features, so their scores are not such sums. SHAP values share each score
 # out among the features: with the mean score of the background, here the data, they too add up
 # to the scores.
 trees = CWBoostClassifier("tree", correction="stagewise", n_estimators=30, random_state=0)

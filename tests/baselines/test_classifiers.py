@@ -152,7 +152,7 @@ def test_max_seconds_and_callbacks(model, vowel):
 
     class Third:
         def on_round_end(self, state):
-            assert state.latest["train_error"] == state.training.history["train_error"][-1]
+            assert state.latest["train_error"] == state.training.model.history["train_error"][-1]
             return state.round == 3
 
     model.set_params(max_seconds=None, callbacks=[Third()]).fit(X, y)

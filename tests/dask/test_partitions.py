@@ -43,7 +43,9 @@ def assert_equal_models(training, classifier, rtol):
     )
     rtol = max(1e-13, 100 * rtol)
     for name in ("objective", "dual_bound", "train_error", "n_nonzero"):
-        np.testing.assert_allclose(training.history[name], classifier.history_[name], rtol=rtol)
+        np.testing.assert_allclose(
+            training.model.history[name], classifier.history_[name], rtol=rtol
+        )
 
 
 def test_one_partition_gives_the_bits_of_local_training(data):
@@ -122,8 +124,8 @@ def test_total_correction_reaches_the_local_optimum():
     best = local(X, y, 400, **settings)
     training = train(StumpFamily(), split(X, y, 100), 400, C=20.0, max_working_sets=2, n_workers=2)
     assert best.stop_reason_ == training.stop_reason == "optimal"
-    assert training.history["objective"][-1] <= best.history_["objective"][-1] * (1 + 1e-6)
-    assert training.history["gap"][-1] <= 1e-5 * training.history["objective"][-1]
+    assert training.model.history["objective"][-1] <= best.history_["objective"][-1] * (1 + 1e-6)
+    assert training.model.history["gap"][-1] <= 1e-5 * training.model.history["objective"][-1]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,9 @@ def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
 def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
     family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
     trees, stumps = (train(f, split(*data, 200), 5) for f in (family, StumpFamily()))
-    np.testing.assert_allclose(trees.history["objective"], stumps.history["objective"], rtol=1e-9)
+    np.testing.assert_allclose(
+        trees.model.history["objective"], stumps.model.history["objective"], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,8 +296,10 @@ def test_a_family_of_a_third_party_trains_on_partitions(data):
     one = train(FirstFeatureFamily(), [data], 4)
     many = train(FirstFeatureFamily(), split(*data, 100, 200), 4, n_workers=3)
     assert one.n_rounds > 0
-    np.testing.assert_allclose(many.history["objective"], one.history["objective"], rtol=0.1)
-    assert many.history["objective"][-1] < many.history["objective"][0]
+    np.testing.assert_allclose(
+        many.model.history["objective"], one.model.history["objective"], rtol=0.1
+    )
+    assert many.model.history["objective"][-1] < many.model.history["objective"][0]
 
 
 @pytest.mark.parametrize("name", ["min_weight_split", "min_gain"])

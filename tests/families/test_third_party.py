@@ -115,7 +115,7 @@ def test_the_python_family_is_short():
 
 
 @pytest.fixture(scope="module")
-def environment(wheel_environment, tmp_path_factory):
+def environment(c_compiler, wheel_environment, tmp_path_factory):
     """A new plugin, which is the example under its name, installed with the wheel of cwboost."""
     source = tmp_path_factory.mktemp("third_party") / "new"
     wheel_environment.command("plugins", "new", "wave_let", "--output", source)

@@ -31,7 +31,7 @@ setup(
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory):
+def api(tmp_path_factory, c_compiler):
     folder = tmp_path_factory.mktemp("kernels_api")
     (folder / "kernels_api.pyx").write_text(SOURCE.read_text())
     (folder / "setup.py").write_text(SETUP)

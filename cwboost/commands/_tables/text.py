@@ -233,4 +233,4 @@ def _remedy(text: str, options: Options, column: str) -> str:
         return "; --decimal , reads decimal commas"
     if options.label is None:
         return f"; if {column} is the label, name it by --label"
-    return "; other fields are numbers, so it is no column of categories (--drop leaves it out)"
+    return "; other fields are numbers, so it is not a column of categories (--drop leaves it out)"

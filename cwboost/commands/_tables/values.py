@@ -62,7 +62,7 @@ def numbers_of(texts: Sequence[str], decimal: str, explain) -> np.ndarray:
 def are_words(texts: Sequence[str], decimal: str) -> bool:
     """Return True if most of the fields that are not missing are words, not numbers.
 
-    A number with a decimal comma is no word: where it occurs, the decimal mark is wrong.
+    A number with a decimal comma is not a word: if it occurs, the decimal mark is wrong.
     """
     present = [text for text in texts if not is_missing(text)]
     words = [text for text in present if not is_number(text, decimal)]

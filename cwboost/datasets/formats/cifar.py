@@ -133,7 +133,7 @@ class _NumbersOnly(pickle.Unpickler):
 def _pixels(array) -> np.ndarray:
     """Return the array of bytes that a file describes."""
     if type(array) is not _Array:
-        raise TypeError("data is no array")
+        raise TypeError("data is not an array")
     _, shape, dtype, fortran, raw = array.state
     if type(dtype) is not _Dtype or dtype.name not in ("u1", b"u1") or type(raw) is not bytes:
         raise TypeError("data is not an array of bytes")

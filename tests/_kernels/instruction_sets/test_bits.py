@@ -1,6 +1,5 @@
 """Every instruction set gives the same bits: kernels in C, and whole fits."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,11 +49,8 @@ def assert_all_equal(found):
 
 
 @pytest.fixture(scope="module")
-def of_this_machine(tmp_path_factory):
-    compiler = os.environ.get("CC", "cc").split()
-    if not shutil.which(compiler[0]):
-        pytest.skip(f"needs a C compiler, found no {compiler[0]}")
-    return hashes([build(compiler, tmp_path_factory.mktemp("native"))], len(cpu.available()))
+def of_this_machine(tmp_path_factory, c_compiler):
+    return hashes([build(c_compiler, tmp_path_factory.mktemp("native"))], len(cpu.available()))
 
 
 @pytest.mark.slow
@@ -64,10 +60,12 @@ def test_kernels_of_every_set_give_the_same_bits(of_this_machine):
 
 
 @pytest.mark.slow
-def test_kernels_of_clang_give_the_same_bits(of_this_machine, tmp_path):
-    if not shutil.which("clang"):
-        pytest.skip("needs clang")
-    found = hashes([build(["clang"], tmp_path)], len(cpu.available()))
+@pytest.mark.parametrize("compiler", ["clang", "musl-gcc -static"])
+def test_kernels_of_other_compilers_give_the_same_bits(compiler, of_this_machine, tmp_path):
+    name, *flags = compiler.split()
+    if not shutil.which(name):
+        pytest.skip(f"needs {name} (Debian: clang, musl-tools)")
+    found = hashes([build([name], tmp_path, *flags)], len(cpu.available()))
     assert_all_equal(found)
     assert found["plain"] == of_this_machine["plain"]
 
