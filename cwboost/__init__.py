@@ -12,10 +12,9 @@ from cwboost.families.contract import (
     PricingRequest,
     WeakLearnerFamily,
     WeakLearners,
-    pack_outputs,
-    unpack_outputs,
 )
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
+from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.hookspecs import hookimpl
 
 __version__ = version("cwboost")

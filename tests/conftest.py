@@ -14,7 +14,6 @@ from quantile_family import QuantileStumps
 from cwboost.families import discovery
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILT_ONCE = {"distributions", "wheel_environment"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -23,42 +22,9 @@ def pytest_collection_modifyitems(config, items):
 
     tools/run_tests.sh gives whole files to a worker, in this order.
     """
-    of_wheel = {item.path for item in items if BUILT_ONCE & set(item.fixturenames)}
+    of_wheel = {item.path for item in items if "distributions" in item.fixturenames}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path not in of_wheel, item.path not in slow))
-
-
-class Environment:
-    """A separate virtual environment, isolated from the one that runs the tests."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.bin = folder / "venv" / "bin"
-        self.run(sys.executable, "-m", "venv", folder / "venv")
-
-    def run(self, *command):
-        """Run a command, which must succeed, and return its output."""
-        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
-        done = subprocess.run(
-            [str(part) for part in command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={key: value for key, value in os.environ.items() if key not in hidden},
-            cwd=self.folder,
-        )
-        assert done.returncode == 0, f"{command} failed:\n{done.stdout[-6000:]}"
-        return done.stdout
-
-    def python(self, *arguments):
-        return self.run(self.bin / "python", *arguments)
-
-    def command(self, *arguments):
-        """Run ``cwboost`` with these arguments and return its output."""
-        return self.run(self.bin / "cwboost", *arguments)
-
-    def pip_install(self, *arguments):
-        return self.python("-m", "pip", "-q", "--disable-pip-version-check", "install", *arguments)
 
 
 @pytest.fixture(scope="session")
@@ -68,14 +34,6 @@ def c_compiler():
     if not shutil.which(command[0]):
         pytest.skip(f"needs a C compiler, found no {command[0]}")
     return command
-
-
-@pytest.fixture(scope="session")
-def wheel_environment(distributions, tmp_path_factory):
-    """An environment with only the wheel of cwboost and its dependencies."""
-    environment = Environment(tmp_path_factory.mktemp("fresh"))
-    environment.pip_install(distributions[1])
-    return environment
 
 
 @pytest.fixture(scope="session")

@@ -159,6 +159,7 @@ def test_checkpoints_by_time(tmp_path):
     assert Clock.saved == 3
 
 
+@pytest.mark.slow
 def test_killed_training_loses_one_interval_at_most(tmp_path):
     """Kill -9 between two checkpoints; the file is complete and training ends equally."""
     program = """

@@ -39,9 +39,14 @@ def explained(estimator):
     }
 
 
+@parametrize_with_checks([CWBoostClassifier(n_estimators=10)], expected_failed_checks=explained)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        CWBoostClassifier(n_estimators=10),
         CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=10),
         CWBoostClassifier(
             weak_learner="stump",
@@ -59,7 +64,7 @@ def explained(estimator):
     ],
     expected_failed_checks=explained,
 )
-def test_sklearn_checks(estimator, check):
+def test_sklearn_checks_of_variants(estimator, check):
     check(estimator)
 
 

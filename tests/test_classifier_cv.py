@@ -24,11 +24,13 @@ TEMPLATE = CWBoostClassifier(
 )
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CWBoostClassifierCV(TEMPLATE, Cs=(1e2, 1e4), cv=2)])
 def test_sklearn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "params",
     [

@@ -105,11 +105,13 @@ def run(*command, **environment):
     )
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_the_command_does(tmp_path):
     done = run(sys.executable, "-m", "cwboost", "--version")
     assert (done.returncode, done.stdout) == (0, f"cwboost {cwboost.__version__}\n")
 
 
+@pytest.mark.slow
 def test_only_the_command_that_runs_is_imported():
     code = (
         "import sys; from cwboost.cli import main; main(['plugins']); "
@@ -119,6 +121,7 @@ def test_only_the_command_that_runs_is_imported():
     assert done.stdout.splitlines()[-1] == "cwboost.commands.plugins", done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_output_pipe_is_not_an_error():
     code = (
         "import os, sys; from cwboost.cli import main; from cwboost.commands import plugins\n"

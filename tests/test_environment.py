@@ -33,6 +33,7 @@ def test_it_prints_a_line_per_setting(capsys):
     assert f"instruction_set: {config['instruction_set']}" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cpu.available())
 def test_it_follows_the_environment(name):
     done = subprocess.run(

@@ -57,6 +57,7 @@ def assert_same_answers(clf, X, n_estimators=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", SETS)
 def test_labels_and_scores_agree_on_real_data(name, family):

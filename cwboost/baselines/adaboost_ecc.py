@@ -15,7 +15,7 @@ from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odd
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
-from cwboost.families.contract import unpack_outputs
+from cwboost.families.outputs import unpack_outputs
 
 __all__ = ["AdaBoostECCClassifier"]
 

@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
-from cwboost.families.contract import unpack_outputs
+from cwboost.families.outputs import unpack_outputs
 
 __all__ = ["LabelTraining"]
 

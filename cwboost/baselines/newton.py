@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from cwboost.families.contract import unpack_outputs
+from cwboost.families.outputs import unpack_outputs
 from cwboost.master import RestrictedMaster
 
 __all__ = ["MOST_FREE", "newton_step"]

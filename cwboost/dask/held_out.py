@@ -120,8 +120,7 @@ def pilot_scale(training: PartitionedTraining, C: float) -> float:
     rng, crew = training.rng, training.master.crew
     (parts,) = training.master.ask(("spread", ()))
     variances, weights = sum_in_order(parts)
-    usual = pilot.USUAL_SPREAD / np.sqrt(max(variances / weights, 1e-300))
-    progress = pilot.progress_of(training.master.mean_loss)
+    loss = training.master.mean_loss
     crew.forget()
     settings, n_rounds = pilot.plan_of_pilot(training, training.pricer.n_samples)
     short = _pilot(training, settings, C, int(rng.integers(2**63)))
@@ -131,9 +130,8 @@ def pilot_scale(training: PartitionedTraining, C: float) -> float:
     scores, y, weight = (np.concatenate(part) for part in zip(*parts))
     if not len(y):
         return pilot.LOSS_SCALE
-    scale = pilot.fit_scale(scores, y, weight, pilot.PRIOR)
-    scale *= min(1.0, pilot.progress_of(short.master.mean_loss) / progress)
-    return pilot.combined_scale(scale, usual)
+    own = fit_scale(scores, y, weight, pilot.PRIOR)
+    return pilot.scale_of_model(own, (short.master.mean_loss, loss), variances / weights)
 
 
 def _pilot(training, settings, C, seed) -> PartitionedTraining:

@@ -14,7 +14,7 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost.ensemble.moving_scores import MovingScores
-from cwboost.families.contract import pack_outputs
+from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
 
 __all__ = ["KEY_BYTES", "Partition"]

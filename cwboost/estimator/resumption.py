@@ -9,7 +9,7 @@ import numpy as np
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.input.columns import call
-from cwboost.families.contract import pack_outputs
+from cwboost.families.outputs import pack_outputs
 from cwboost.support.warnings import warn_caller
 
 __all__ = [

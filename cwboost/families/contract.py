@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.outputs import unpack_outputs
 
 __all__ = [
     "API_VERSION",
@@ -28,8 +29,7 @@ __all__ = [
     "PricingRequest",
     "WeakLearnerFamily",
     "WeakLearners",
-    "pack_outputs",
-    "unpack_outputs",
+    "best_of_targets",
 ]
 
 API_VERSION = 1
@@ -156,10 +156,15 @@ class Priced:
         """Keep, of each target with learners, the one of greatest edge; needs `target`."""
         if (self.target[1:] > self.target[:-1]).all():
             return self
-        order = np.lexsort((-self.edges, self.target))
-        kept = order[np.unique(self.target[order], return_index=True)[1]]
-        parts = self.outputs[kept], self.edges[kept], self.target[kept]
-        return Priced(self.learners.take(kept), *parts)
+        best = best_of_targets(self.edges, self.target)
+        parts = self.outputs[best], self.edges[best], self.target[best]
+        return Priced(self.learners.take(best), *parts)
+
+
+def best_of_targets(edges, target) -> np.ndarray:
+    """Return the index of the largest edge of each target, by target; in a tie, the first."""
+    order = np.lexsort((-edges, target))  # stable
+    return order[np.diff(target[order], prepend=-1) > 0]
 
 
 class WeakLearners(ABC):
@@ -290,7 +295,8 @@ class WeakLearners(ABC):
 
 def _sum_outputs(learners: WeakLearners, coef: sparse.csr_array, X, n_threads: int = 1):
     """Return ``outputs(X) @ coef``, computed in chunks of rows."""
-    scores, rows = np.zeros((X.shape[0], coef.shape[1])), max(1, 2**22 // max(1, len(learners)))
+    scores = np.zeros((X.shape[0], coef.shape[1]))
+    rows = max(1, 2**22 // max(1, len(learners)))
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         # A sparse product sums every row in the same order, whatever the other rows.
@@ -337,8 +343,8 @@ class Pricer(ABC):
         signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
         edges = np.abs(np.asarray(weights) @ signed).sum(axis=0)
         best = [int(np.argmax(edges))] if len(edges) else []
-        parts = priced.outputs[best], edges[best], np.zeros(len(best), dtype=np.int64)
-        return Priced(priced.learners.take(best), *parts)
+        target = np.zeros(len(best), dtype=np.int64)
+        return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
 
 
 class WeakLearnerFamily(BaseEstimator, ABC):
@@ -378,23 +384,3 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         ValueError
             If a hyper-parameter is out of range; the message names it.
         """
-
-
-def pack_outputs(outputs) -> np.ndarray:
-    """Pack outputs in {-1, +1} into bits.
-
-    Parameters
-    ----------
-    outputs : array-like of shape (n_samples, n_columns), values -1 and +1
-
-    Returns
-    -------
-    ndarray of shape (n_columns, ceil(n_samples / 8)), dtype uint8
-        Example ``i`` is bit ``i % 8`` (lowest first) of byte ``i // 8``; +1 is a set bit.
-    """
-    return np.packbits(np.ascontiguousarray((np.asarray(outputs) > 0).T), axis=1, bitorder="little")
-
-
-def unpack_outputs(packed, n_samples: int) -> np.ndarray:
-    """Invert `pack_outputs`: return int8 of shape (`n_samples`, n_columns) of `packed` bits."""
-    return (2 * np.unpackbits(packed, 1, n_samples, "little").astype(np.int8) - 1).T

@@ -15,14 +15,8 @@ from importlib import metadata
 
 import numpy as np
 
-from cwboost.families.contract import (
-    BindContext,
-    Priced,
-    Pricer,
-    PricingRequest,
-    WeakLearnerFamily,
-    unpack_outputs,
-)
+from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
+from cwboost.families.outputs import unpack_outputs
 
 __all__ = ["FamilyFault", "SealedPricer", "bind_family", "certificate", "family_source"]
 

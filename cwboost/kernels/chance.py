@@ -144,10 +144,10 @@ class LinearGains:
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
-        """Return the places of the sample among `n_samples` examples of `n_features` features.
+        """Return the indices of the sample of a matrix of `n_samples` by `n_features`.
 
-        A matrix of the sample alone keeps all of it.
-        Evenly spaced: a caller that sorts examples by class gets every class in proportion.
+        They ascend and are evenly spaced: if a caller sorts its examples by class, the sample
+        holds each class in proportion. A matrix of the sample alone is its own sample.
         """
         n = min(n_samples, SAMPLE, max(64, CELLS // n_features))
         return np.arange(n) * n_samples // n
@@ -166,13 +166,14 @@ class LinearGains:
             Those for which the learners were priced. Learner ``t`` is for target ``t``, or a single
             one is for all.
         gained : ndarray of shape (n_learners,), dtype float
-            What each learner gained, as `gained_fractions` returns it; none if negative.
+            What each learner gained, as `gained_fractions` returns it; a negative number counts
+            as 0.
 
         Returns
         -------
         csr_array of shape (n_learners, n_features), dtype float32
-            At most 256 features of a learner
-            have an entry, those of the largest gains and losses; a row sums to at most 1.
+            A row has an entry for at most 256 features, those of the largest gains and losses,
+            and sums to at most 1.
         """
         n_learners, n_features = directions.shape[1], directions.shape[0]
         if not n_learners:

@@ -172,7 +172,9 @@ class SortedFeatures:
     def _columns(self, features) -> np.ndarray:
         if features is None:
             return self._all
-        features = np.unique(np.asarray(features, dtype=np.int64))
+        features = np.asarray(features, dtype=np.int64)
+        if (features[1:] <= features[:-1]).any():
+            features = np.unique(features)
         if features.size and not (features[0] >= 0 and features[-1] < self.n_features):
             raise ValueError(
                 f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"

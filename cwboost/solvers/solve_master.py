@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from cwboost.families.contract import pack_outputs
+from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import usable_threads
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd

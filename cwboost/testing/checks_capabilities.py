@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, Pricer, PricingRequest, pack_outputs
+from cwboost.families.contract import BindContext, Pricer, PricingRequest
+from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
 from cwboost.testing.material import (
     N_TARGETS,

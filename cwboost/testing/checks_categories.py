@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, unpack_outputs
+from cwboost.families.contract import BindContext
+from cwboost.families.outputs import unpack_outputs
 from cwboost.testing.material import WHOLE, assert_priced, integer_weights
 
 MOST_CATEGORIES = 6

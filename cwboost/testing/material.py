@@ -14,8 +14,8 @@ from cwboost.families.contract import (
     PricingRequest,
     WeakLearnerFamily,
     WeakLearners,
-    unpack_outputs,
 )
+from cwboost.families.outputs import unpack_outputs
 
 WHOLE = PricingRequest()
 N_TARGETS = 3

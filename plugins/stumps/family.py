@@ -8,7 +8,7 @@ import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
 from cwboost.plugins.stumps.partitioned import StumpPlan
-from cwboost.plugins.stumps.several import best_of_groups
+from cwboost.plugins.stumps.several import SearchedFeatures
 
 import cwboost
 from cwboost.kernels import (
@@ -113,33 +113,20 @@ class StumpPricer(cwboost.Pricer):
         self.n_samples = features.n_samples
         self.exact = n_drawn is None
         self._features = features
-        self._random_state = random_state
-        self._n_drawn = n_drawn
+        self._searched = SearchedFeatures(features.n_features, n_drawn, random_state)
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        drawn = self._draw()
-        if request.n_columns == 1:
-            return self._priced(self._features.search(weights, drawn, request.rows))
-
         def price(features):
             return self._priced(self._features.search(weights, features, request.rows))
 
-        features = np.arange(self._features.n_features) if drawn is None else drawn
-        return best_of_groups(
-            price, features, request.n_columns, request.min_edge, self._random_state
-        )
+        return self._searched.best(price, request)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._priced(self._features.search_shared(weights, self._draw()))
-
-    def _draw(self):
-        if self._n_drawn is None:
-            return None
-        return self._random_state.choice(self._features.n_features, self._n_drawn, replace=False)
+        return self._priced(self._features.search_shared(weights, self._searched.draw()))
 
     def _priced(self, found):
-        n_searched = self._features.n_features if self._n_drawn is None else self._n_drawn
-        learners = _learners(found, found.feature, n_searched, self._features.n_features)
+        n_searched, n_features = self._searched.n_searched, self._features.n_features
+        learners = _learners(found, found.feature, n_searched, n_features)
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
@@ -151,13 +138,12 @@ class CategoryStumpPricer(cwboost.Pricer):
     def __init__(self, X, context, n_drawn):
         self.n_samples, self._n_features = X.shape
         self.exact = n_drawn is None
+        self._searched = SearchedFeatures(X.shape[1], n_drawn, context.random_state)
         self._numbers = np.flatnonzero(~context.categorical)
         categorical = np.flatnonzero(context.categorical)
         self._sorted = SortedFeatures(X[:, self._numbers], context.n_threads)
         n_categories = context.n_categories[categorical]
         self._categories = CategoryFeatures(X, categorical, n_categories, context.n_threads)
-        self._random_state = context.random_state
-        self._n_drawn = n_drawn
 
     def price(self, weights, request=cwboost.PricingRequest()):
         def search(weights, features):
@@ -166,20 +152,11 @@ class CategoryStumpPricer(cwboost.Pricer):
         def price(features):
             return self._best(weights, search, self._categories.search, features)
 
-        if request.n_columns == 1:
-            return price(self._draw())
-        return best_of_groups(
-            price, self._draw(), request.n_columns, request.min_edge, self._random_state
-        )
+        return self._searched.best(price, request)
 
     def price_shared(self, weights, request=cwboost.PricingRequest()):
         searches = self._sorted.search_shared, self._categories.search_shared
-        return self._best(weights, *searches, self._draw())
-
-    def _draw(self):
-        if self._n_drawn is None:
-            return np.arange(self._n_features)
-        return self._random_state.choice(self._n_features, self._n_drawn, replace=False)
+        return self._best(weights, *searches, self._searched.draw())
 
     def _best(self, weights, search_numbers, search_categories, drawn):
         found = search_numbers(weights, np.flatnonzero(np.isin(self._numbers, drawn)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.stumps.learners import StumpLearners
-from cwboost.plugins.stumps.several import best_of_groups
+from cwboost.plugins.stumps.several import SearchedFeatures
 from scipy import sparse
 
 import cwboost
@@ -31,24 +31,15 @@ class MonotonicStumpPricer(cwboost.Pricer):
         self._X = X
         self._features = SortedFeatures(X, context.n_threads)
         self._monotonic = context.monotonic
-        self._random_state = context.random_state
-        self._n_drawn = n_drawn
+        self._searched = SearchedFeatures(X.shape[1], n_drawn, context.random_state)
         constrained = np.flatnonzero(context.monotonic.any(axis=0))
         self._columns = {int(f): _Column(X, f) for f in constrained}
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        drawn = np.arange(self._n_features)
-        if self._n_drawn is not None:
-            drawn = np.sort(
-                self._random_state.choice(self._n_features, self._n_drawn, replace=False)
-            )
-
         def price(features):
             return self._among(weights, features)
 
-        if request.n_columns == 1:
-            return price(drawn)
-        return best_of_groups(price, drawn, request.n_columns, request.min_edge, self._random_state)
+        return self._searched.best(price, request)
 
     def _among(self, weights, drawn):
         """Return the best stump of each target among some features."""

@@ -1,4 +1,4 @@
-"""Several stumps per target, from one search over all features."""
+"""The features that a round searches, and several stumps per target from one search."""
 
 from __future__ import annotations
 
@@ -6,28 +6,61 @@ import numpy as np
 
 import cwboost
 
-__all__ = ["best_of_groups"]
+__all__ = ["SearchedFeatures"]
 
 
-def best_of_groups(price, features, n_groups: int, min_edge: float, rng) -> cwboost.Priced:
-    """Return, per target, the best stump of each of several random groups of features.
-
-    The best of all features is among them. Stumps that do not pay are left out, but for the best.
+class SearchedFeatures:
+    """The features that a round searches: all of them, or some at random.
 
     Parameters
     ----------
-    price : callable
-        ``price(features)`` returns the best stump per target among ascending features.
-    features : ndarray of int
-        Features to divide.
-    n_groups : int
+    n_features : int
+    n_drawn : int or None
+        Number of features per round; None searches all.
+    random_state : numpy.random.Generator
+    """
+
+    def __init__(self, n_features: int, n_drawn: int | None, random_state):
+        self.n_searched = n_features if n_drawn is None else n_drawn
+        self._all = np.arange(n_features)
+        self._n_drawn = n_drawn
+        self._random_state = random_state
+
+    def draw(self) -> np.ndarray:
+        """Return the features of a round, ascending."""
+        if self._n_drawn is None:
+            return self._all
+        drawn = self._random_state.choice(len(self._all), self._n_drawn, replace=False)
+        return np.sort(drawn)
+
+    def best(self, price, request: cwboost.PricingRequest) -> cwboost.Priced:
+        """Return the stumps that a request asks for.
+
+        Parameters
+        ----------
+        price : callable
+            ``price(features)`` returns the best stump per target among ascending features.
+        request : cwboost.PricingRequest
+        """
+        features = self.draw()
+        if request.n_columns == 1:
+            return price(features)
+        order = self._random_state.permutation(features)
+        n_groups = min(request.n_columns, len(features))
+        groups = [np.sort(order[group::n_groups]) for group in range(n_groups)]
+        return _best_of_groups([price(group) for group in groups], request.min_edge)
+
+
+def _best_of_groups(parts, min_edge: float) -> cwboost.Priced:
+    """Return, per target, the best stumps of groups of features: those that pay, and the best one.
+
+    Parameters
+    ----------
+    parts : list of cwboost.Priced
+        The best stump per target of each group.
     min_edge : float
         What pays, see `cwboost.PricingRequest`.
-    rng : numpy.random.Generator
     """
-    order = rng.permutation(features)
-    n_groups = min(n_groups, len(features))
-    parts = [price(np.sort(order[group::n_groups])) for group in range(n_groups)]
     edges = np.stack([part.edges for part in parts], axis=1)
     keep = edges > min_edge
     best = np.arange(len(edges)), np.argmax(edges, axis=1)

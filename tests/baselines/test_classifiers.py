@@ -116,6 +116,7 @@ def test_weights_are_repetitions(model, vowel):
         np.testing.assert_array_equal(weighted.decision_function(X), other.decision_function(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["stump", "projection", "tree"])
 def test_every_family(model, vowel, family):
     X, y = vowel

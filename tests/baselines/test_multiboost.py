@@ -8,7 +8,7 @@ import cwboost
 from cwboost import MultiBoostClassifier
 from cwboost.baselines.newton import newton_step
 from cwboost.datasets import load_vowel
-from cwboost.families.contract import pack_outputs, unpack_outputs
+from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.master import RestrictedMaster
 
 

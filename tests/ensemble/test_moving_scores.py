@@ -5,7 +5,7 @@ import pytest
 
 from cwboost._kernels.prediction import votes
 from cwboost.ensemble.moving_scores import MovingScores
-from cwboost.families.contract import pack_outputs
+from cwboost.families.outputs import pack_outputs
 
 
 def random_outputs(rng, n_samples, n_columns):

@@ -58,6 +58,7 @@ def assert_interrupted(clf, former, whole, interrupt):
         assert_first_rounds(clf, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_an_interrupt_at_every_tenth_of_a_fit(classifier, family):

@@ -164,6 +164,7 @@ class Life(RuleBasedStateMachine):
         assert (bound[known] <= objective[known]).all()
 
 
+@pytest.mark.slow
 def test_the_life_of_a_model(tmp_path):
     class InFolder(Life):
         path = tmp_path / "model.cwb"

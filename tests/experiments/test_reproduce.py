@@ -265,6 +265,7 @@ def test_solver_study_on_vowel(tmp_path):
     assert drawn == (tmp_path / "solver.png").read_bytes() and drawn.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_command_explains_unknown_methods(tmp_path):
     result = subprocess.run(
         command(tmp_path, "--methods", "SVM"), capture_output=True, text=True, env={**os.environ}

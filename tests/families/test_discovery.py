@@ -59,6 +59,7 @@ def test_resolve_takes_names_and_instances_only(healthy):
         get_family(3)
 
 
+@pytest.mark.slow
 def test_importing_cwboost_loads_no_plugin_and_no_pluggy_manager():
     code = (
         "import sys, cwboost; "

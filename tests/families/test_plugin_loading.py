@@ -113,6 +113,7 @@ def test_a_broken_plugin_is_listed_and_disturbs_nothing(case, healthy):
     assert_healthy_undisturbed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(set(REJECTED) - {"name of a built-in"}))
 def test_requesting_a_broken_plugin_says_why(case, healthy):
     source, family, error = REJECTED[case]

@@ -173,6 +173,7 @@ def test_functions_add_up_to_the_same_bits(rng, n_scores):
     np.testing.assert_array_equal(total, fast(X))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.data(),

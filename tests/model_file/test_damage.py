@@ -186,12 +186,14 @@ def test_mutations_by_hypothesis(model, in_memory, confined):
     harmless()
 
 
+@pytest.mark.slow
 @on_linux
 @pytest.mark.parametrize("family", [name for name in fuzz.FAMILIES if name != "third-party"])
 def test_a_short_run_of_make_fuzz(family, confined):
     assert 0 < fuzz.run(family, 60, seed=7) < 60
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("part, mutations", [("checkpoint", 40), ("tables", 60), ("ONNX", 150)])
 def test_a_short_run_of_the_other_parts(part, mutations):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import cwboost
-from cwboost.families.contract import unpack_outputs
+from cwboost.families.outputs import unpack_outputs
 from cwboost.kernels import CategoryFeatures
 
 

@@ -34,6 +34,7 @@ def run(program, tmp_path):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_training_needs_the_required_packages_only(tmp_path):
     """Fit, predict, save, load and the command line; the other parts name their extra."""
     program = """
@@ -76,6 +77,7 @@ for use, extra in [
     run(HIDDEN + program, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement, packages, count",
     [

@@ -96,24 +96,6 @@ def test_the_kernels_compile_without_warnings_of_ours(distributions):
     assert [line for line in distributions[2].splitlines() if ours.search(line)] == []
 
 
-def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
-    """With only the wheel installed, train, predict and find the shipped families."""
-    program = """
-import cwboost, sys
-assert "site-packages" in cwboost.__file__, cwboost.__file__
-from cwboost import CWBoostClassifier
-from cwboost.datasets import load_vowel
-X, y = load_vowel(return_X_y=True)
-for family in ("stump", "projection", "tree"):
-    clf = CWBoostClassifier(weak_learner=family, n_estimators=5, random_state=0).fit(X, y)
-    print(family, clf.score(X, y))
-assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
-"""
-    printed = wheel_environment.python("-W", "error", "-c", program)
-    assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
-    assert "cwboost" in wheel_environment.command("--help")
-
-
 @pytest.mark.parametrize(
     "template, folder",
     [("plugin_template", "example_plugin"), ("python_plugin_template", "python_plugin")],

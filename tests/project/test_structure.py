@@ -140,7 +140,9 @@ def test_no_folder_is_crowded():
 
 
 def test_the_contract_stands_alone():
-    assert imported_modules("cwboost.families.contract") == {"cwboost.families.flat_forms"}
+    below = {"cwboost.families.flat_forms", "cwboost.families.outputs"}
+    assert imported_modules("cwboost.families.contract") == below
+    assert imported_modules("cwboost.families.outputs") == set()
     assert imported_modules("cwboost.families.flat_forms", on_import_only=True) == set()
     assert imported_modules("cwboost.hookspecs") == set()
     for name in MODULES:
@@ -159,7 +161,7 @@ def test_only_plugins_imports_the_manager_of_pluggy():
 
 def test_importing_cwboost_is_light():
     eager = imported_modules("cwboost", on_import_only=True)
-    contract = {"cwboost.families.contract", "cwboost.families.flat_forms"}
+    contract = {f"cwboost.families.{name}" for name in ("contract", "flat_forms", "outputs")}
     assert eager <= contract | {"cwboost.hookspecs"}
 
 

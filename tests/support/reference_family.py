@@ -8,15 +8,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.contract import (
-    Capabilities,
-    Priced,
-    Pricer,
-    WeakLearnerFamily,
-    WeakLearners,
-    pack_outputs,
-)
+from cwboost.families.contract import Capabilities, Priced, Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.flat_forms import stump_trees
+from cwboost.families.outputs import pack_outputs
 
 DTYPES = {"feature": "i4", "threshold": "f8", "polarity": "i1", "missing": "i1"}
 

@@ -156,6 +156,7 @@ def test_with_pytest(family, check):
     check(family)
 
 
+@pytest.mark.slow
 def test_pytest_reports_expected_failures_that_pass(tmp_path):
     (tmp_path / "test_suite.py").write_text(
         textwrap.dedent(
@@ -183,6 +184,7 @@ def test_pytest_reports_expected_failures_that_pass(tmp_path):
     assert f"2 failed, {len(family_checks(ReferenceStump())) - 2} passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_suite_needs_no_pytest():
     code = (
         "import sys; sys.modules['pytest'] = None; from reference_family import ReferenceStump; "

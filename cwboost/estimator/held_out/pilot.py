@@ -27,10 +27,9 @@ from cwboost.solvers.schedule import Settings
 
 __all__ = [
     "FEWEST_ROUNDS",
-    "combined_scale",
     "pilot_scale",
     "plan_of_pilot",
-    "progress_of",
+    "scale_of_model",
 ]
 
 FEWEST_ROUNDS = 20
@@ -111,11 +110,30 @@ def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_thread
             pass
     finally:
         training.rng.bit_generator.state = state
-    scores = master.scores[left_out]
-    weight = problem.weight[left_out]
-    scale = fit_scale(scores, problem.y[left_out], weight, PRIOR)
-    scale *= min(1.0, progress_of(master.mean_loss) / progress_of(training.master.mean_loss))
-    return combined_scale(scale, USUAL_SPREAD / _spread(training.master, problem.weight))
+    own = fit_scale(master.scores[left_out], problem.y[left_out], problem.weight[left_out], PRIOR)
+    losses = master.mean_loss, training.master.mean_loss
+    variances = np.var(training.master.scores, axis=1)
+    return scale_of_model(own, losses, np.average(variances, weights=problem.weight))
+
+
+def scale_of_model(pilot: float, losses: tuple[float, float], variance: float) -> float:
+    """Return the scale of a model from that of its pilot, and from its spread of scores.
+
+    Parameters
+    ----------
+    pilot : float
+        The scale that fits the pilot best.
+    losses : tuple of two floats
+        Mean pair losses of the pilot and of the model on their training examples.
+    variance : float
+        Mean over the training examples of the variance of the model's scores over the classes.
+    """
+    progress, progress_of_model = (-np.log(np.clip(loss, 1e-300, 1 - 1e-9)) for loss in losses)
+    pilot *= min(1.0, progress / progress_of_model)
+    usual = USUAL_SPREAD / np.sqrt(max(variance, 1e-300))
+    difference = np.log(pilot / usual)
+    weight = difference**2 / (difference**2 + NEAR**2)
+    return float(usual * np.exp(weight * difference))
 
 
 def plan_of_pilot(training: ColumnGeneration, n_samples: int) -> tuple[Settings, int]:
@@ -134,20 +152,6 @@ def _n_rounds(n_rounds: int, n_samples: int, longer: float) -> int:
     return max(LEAST_ROUNDS, round(share * n_rounds))
 
 
-def combined_scale(pilot: float, usual: float) -> float:
-    """Return a scale between two estimates, the nearer to `pilot` the further they are apart."""
-    difference = np.log(pilot / usual)
-    weight = difference**2 / (difference**2 + NEAR**2)
-    return float(usual * np.exp(weight * difference))
-
-
-def _spread(master: RestrictedMaster, weight) -> float:
-    """Return the root mean square of the scores of the training examples, centred by example."""
-    scores = master.scores
-    variance = np.average(np.var(scores, axis=1), weights=weight)
-    return float(np.sqrt(max(variance, 1e-300)))
-
-
 def _split(counts, rng) -> tuple[np.ndarray, np.ndarray]:
     """Return ascending indices of the examples kept and of those left out, drawn by class."""
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -158,8 +162,3 @@ def _split(counts, rng) -> tuple[np.ndarray, np.ndarray]:
     is_left_out = np.zeros(int(counts.sum()), dtype=bool)
     is_left_out[np.concatenate(drawn)] = True
     return np.flatnonzero(~is_left_out), np.flatnonzero(is_left_out)
-
-
-def progress_of(mean_loss: float) -> float:
-    """Return the negative logarithm of the mean pair loss, which is 0 before the first round."""
-    return float(-np.log(np.clip(mean_loss, 1e-300, 1.0 - 1e-9)))

@@ -10,7 +10,8 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.estimator.held_out.calibration import fit_scale
 from cwboost.estimator.held_out.metrics import ERROR, Metric
-from cwboost.families.contract import WeakLearners, pack_outputs
+from cwboost.families.contract import WeakLearners
+from cwboost.families.outputs import pack_outputs
 
 __all__ = ["HeldOutScores", "HeldOutSets"]
 

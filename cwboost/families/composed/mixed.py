@@ -105,11 +105,10 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         )
 
     def bind(self, X, context: BindContext) -> MixedPricer:
-        members, shares = self._members(), self._chosen_shares()
+        members = self._members()
+        shares = self._chosen_shares(len(members))
         pricers = [bind_family(member, X, context) for member in members]
-        if self.selection == "best":
-            return MixedPricer(pricers, None, context)
-        make = MixedPricer if self.selection == "random" else TurnsPricer
+        make = TurnsPricer if self.selection == "turns" else MixedPricer
         return make(pricers, shares, context)
 
     def check_partitioned(self):
@@ -119,19 +118,13 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return [member.describe(X) for member in self._members()]
 
     def plan(self, descriptions, context):
-        members, shares = self._members(), self._chosen_shares()
+        members = self._members()
+        shares = self._chosen_shares(len(members))
         plans = {
             member.name: member.plan([d[k] for d in descriptions], context)
             for k, member in enumerate(members)
         }
         return MixedPlan(plans, self.selection, shares)
-
-    def _chosen_shares(self):
-        """Check the selection and return the shares, None with "best"."""
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
-        shares = self._checked_shares(len(self._members()))
-        return None if self.selection == "best" else shares
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -145,13 +138,18 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             raise ValueError("families must not hold a mixed family: list its families instead")
         return members
 
-    def _checked_shares(self, n_members: int) -> np.ndarray:
-        if self.shares is None:
-            return np.full(n_members, 1 / n_members)
+    def _chosen_shares(self, n_members: int) -> np.ndarray | None:
+        """Return the probability of each family; None if every round prices all of them."""
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {SELECTIONS}, got {self.selection!r}")
         if self.selection == "best":
+            if self.shares is None:
+                return None
             raise ValueError(
                 f"shares applies to selection='random' and 'turns' only, got {self.shares!r}"
             )
+        if self.shares is None:
+            return np.full(n_members, 1 / n_members)
         shares = np.asarray(self.shares, dtype=np.float64)
         if shares.shape != (n_members,) or not (np.isfinite(shares).all() and (shares > 0).all()):
             raise ValueError(
@@ -212,17 +210,12 @@ class TurnsPricer(MixedPricer):
 
 def _best_of(found) -> Priced:
     """Return the learner of largest edge for each target, of (pricer, result, targets)."""
-    target = np.concatenate([targets[priced.target] for _, priced, targets in found])
-    edges = np.concatenate([priced.edges for _, priced, _ in found])
-    order = np.lexsort((-edges, target))  # stable: in a tie, the first family
-    best = order[np.diff(target[order], prepend=-1) > 0]
     batches = [MixedLearners.of(p.family.name, priced.learners) for p, priced, _ in found]
-    return Priced(
-        MixedLearners.concatenate(batches).take(best),
-        np.concatenate([priced.outputs for _, priced, _ in found])[best],
-        edges[best],
-        target[best].astype(np.int64),
-    )
+    outputs = np.concatenate([priced.outputs for _, priced, _ in found])
+    edges = np.concatenate([priced.edges for _, priced, _ in found])
+    target = np.concatenate([targets[priced.target] for _, priced, targets in found])
+    # In a tie, the first family wins.
+    return Priced(MixedLearners.concatenate(batches), outputs, edges, target).strongest()
 
 
 def _labels(members: Sequence[WeakLearnerFamily]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.families.composed.mixed_learners import MixedLearners
+from cwboost.families.contract import best_of_targets
 from cwboost.families.partitioned import Chosen, PartitionedFamily, PartitionPricer, PricingPlan
 
 __all__ = ["MixedPlan", "check_members"]
@@ -104,6 +105,5 @@ def _best_of(found) -> Chosen:
     """Return the learner of largest edge for each target; in a tie, that of the first family."""
     learners, edges, target = zip(*found)
     edges, target = np.concatenate(edges), np.concatenate(target)
-    order = np.lexsort((-edges, target))
-    best = order[np.diff(target[order], prepend=-1) > 0]
+    best = best_of_targets(edges, target)
     return Chosen(MixedLearners.concatenate(learners).take(best), edges[best], target[best])

@@ -22,8 +22,8 @@ from cwboost.families.contract import (
     Pricer,
     PricingRequest,
     WeakLearnerFamily,
-    pack_outputs,
 )
+from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
 
 __all__ = ["SklearnFamily"]

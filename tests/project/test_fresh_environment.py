@@ -1,15 +1,19 @@
-"""Third-party plugins from end to end: new plugins, built and installed with the wheel."""
+"""The wheel in a fresh environment: alone, and with new plugins that are built against it."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from plugin_folder import write_distribution
-
-from cwboost.commands._plugin_writer import write_plugin
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "plugins" / "example_plugin"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="needs a checkout"),
+]
 
 TRAIN = """
 import pickle, sys
@@ -35,83 +39,67 @@ for name in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("name", ["Wave", "9lives", "wave-let", "wave__let", "wave_", "", "../x"])
-def test_names_of_new_plugins_are_checked(name, tmp_path):
-    with pytest.raises(ValueError, match="name of the plugin must start with a lower-case letter"):
-        write_plugin(name, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
+class Environment:
+    """A separate virtual environment, isolated from the one that runs the tests."""
 
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.bin = folder / "venv" / "bin"
+        self.run(sys.executable, "-m", "venv", folder / "venv")
 
-def test_a_new_plugin_is_the_example_under_its_name(tmp_path):
-    folder = write_plugin("wave_let", tmp_path / "new")
-    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert "src/cwboost_wave_let/_interval.pyx" in written
-    assert "tests/test_wave_let.py" in written
-    for path in written:
-        text = (folder / path).read_text()
-        assert "acme" not in text
-        original = EXAMPLE / path.replace("wave_let", "acme")
-        assert text == original.read_text().replace("-acme", "-wave-let").replace(
-            "acme", "wave_let"
+    def run(self, *command):
+        """Run a command, which must succeed, and return its output."""
+        # Without written bytecode, every process would compile what it imports.
+        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CWBOOST_PLUGINS")
+        hidden += ("PYTHONDONTWRITEBYTECODE",)
+        done = subprocess.run(
+            [str(part) for part in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={key: value for key, value in os.environ.items() if key not in hidden},
+            cwd=self.folder,
         )
-    sources = [EXAMPLE / "pyproject.toml", EXAMPLE / "setup.py", EXAMPLE / "README.md"]
-    sources += EXAMPLE.glob("src/cwboost_acme/*.p[xy]*")
-    sources += EXAMPLE.glob("tests/*.py")
-    assert len(written) == len(sources)
+        assert done.returncode == 0, f"{command} failed:\n{done.stdout[-6000:]}"
+        return done.stdout
+
+    def python(self, *arguments):
+        return self.run(self.bin / "python", *arguments)
+
+    def command(self, *arguments):
+        """Run ``cwboost`` with these arguments and return its output."""
+        return self.run(self.bin / "cwboost", *arguments)
+
+    def pip_install(self, *arguments):
+        # Most modules are never imported here: compiling them takes longer than the tests.
+        options = ("-q", "--disable-pip-version-check", "--no-compile")
+        return self.python("-m", "pip", "install", *options, *arguments)
 
 
-def test_a_new_plugin_in_python_alone_has_no_cython(tmp_path):
-    folder = write_plugin("wavelet", tmp_path / "new", python_only=True)
-    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    package = "src/cwboost_wavelet"
-    assert written == {
-        "README.md",
-        "pyproject.toml",
-        f"{package}/__init__.py",
-        f"{package}/ball.py",
-        "tests/test_wavelet.py",
-    }
-    for path in written:
-        text = (folder / path).read_text().lower()
-        assert "cython" not in text and "interval" not in text and "acme" not in text, path
+@pytest.fixture(scope="module")
+def wheel_environment(distributions, tmp_path_factory):
+    """An environment with only the wheel of cwboost and its dependencies."""
+    environment = Environment(tmp_path_factory.mktemp("fresh"))
+    environment.pip_install(distributions[1])
+    return environment
 
 
-def test_the_template_keeps_a_copy_of_the_public_declarations():
-    copy = EXAMPLE / "src/cwboost_acme/cwboost_kernels.pxd"
-    assert copy.read_text() == (ROOT / "cwboost/kernels/__init__.pxd").read_text()
-
-
-TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections"]
-
-
-@pytest.mark.parametrize("name", TAKEN)
-def test_taken_names_are_refused(name, tmp_path):
-    with pytest.raises(ValueError, match=f"the name '{name}' is that of .*: choose another"):
-        write_plugin(name, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
-def test_names_of_installed_plugins_and_modules_are_refused(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    write_distribution(tmp_path, "cwboost-here", "2", {"x": "x"}, {})
-    write_distribution(tmp_path, "else", "3", {"there_ball": "x"}, {"cwboost_module": ""})
-    cases = {"here": "cwboost-here 2", "there": "else 3", "module": "module cwboost_module"}
-    for name, owner in cases.items():
-        with pytest.raises(ValueError, match=owner):
-            write_plugin(name, tmp_path / "new")
-
-
-def test_nothing_is_overwritten(tmp_path):
-    (tmp_path / "mine.txt").write_text("precious")
-    with pytest.raises(FileExistsError, match="exists and is not an empty folder"):
-        write_plugin("wave", tmp_path)
-    with pytest.raises(FileExistsError):
-        write_plugin("wave", tmp_path / "mine.txt")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_the_python_family_is_short():
-    assert len((EXAMPLE / "src/cwboost_acme/ball.py").read_text().splitlines()) < 60
+def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
+    """With only the wheel installed, train, predict and find the shipped families."""
+    program = """
+import cwboost, sys
+assert "site-packages" in cwboost.__file__, cwboost.__file__
+from cwboost import CWBoostClassifier
+from cwboost.datasets import load_vowel
+X, y = load_vowel(return_X_y=True)
+for family in ("stump", "projection", "tree"):
+    clf = CWBoostClassifier(weak_learner=family, n_estimators=5, random_state=0).fit(X, y)
+    print(family, clf.score(X, y))
+assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
+"""
+    printed = wheel_environment.python("-W", "error", "-c", program)
+    assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
+    assert "cwboost" in wheel_environment.command("--help")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +114,6 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     return wheel_environment
 
 
-@pytest.mark.slow
 def test_both_families_are_listed(environment):
     lines = environment.command("plugins").splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line}
@@ -134,19 +121,16 @@ def test_both_families_are_listed(environment):
     assert rows["wave_let_interval"][:4] == ["cwboost-wave-let", "0.1.0", "1", "loaded"]
 
 
-@pytest.mark.slow
 def test_both_families_train_by_name(environment):
     out = environment.python("-W", "error", "-c", TRAIN, "wave_let_ball", "wave_let_interval")
     assert out.count("wave_let_") == 2
 
 
-@pytest.mark.slow
 def test_the_plugins_own_tests_pass(environment):
     out = environment.python("-m", "pytest", "-q", environment.plugin)
     assert " passed" in out and "skipped" not in out
 
 
-@pytest.mark.slow
 def test_a_new_plugin_in_python_installs_and_passes_its_own_tests(environment):
     folder = environment.plugin.parent / "python"
     environment.command("plugins", "new", "ripple", "--python", "--output", folder)
@@ -204,7 +188,6 @@ def test_family_keeps_the_contract(family, check):
 }
 
 
-@pytest.mark.slow
 def test_composed_families_from_an_empty_folder_pass_the_suite(environment):
     """A mixture of the plugin's families, an adapted tree of scikit-learn, derived features."""
     folder = environment.plugin.parent / "party"

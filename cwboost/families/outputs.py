@@ -1,0 +1,39 @@
+"""Outputs of weak learners as packed bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["pack_outputs", "unpack_outputs"]
+
+
+def pack_outputs(outputs) -> np.ndarray:
+    """Pack outputs in {-1, +1} into bits.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_samples, n_columns), values -1 and +1
+
+    Returns
+    -------
+    ndarray of shape (n_columns, ceil(n_samples / 8)), dtype uint8
+        Example ``i`` is bit ``i % 8`` (lowest first) of byte ``i // 8``; +1 is a set bit.
+    """
+    bits = np.ascontiguousarray((np.asarray(outputs) > 0).T)
+    return np.packbits(bits, axis=1, bitorder="little")
+
+
+def unpack_outputs(packed, n_samples: int) -> np.ndarray:
+    """Unpack bits into outputs, the inverse of `pack_outputs`.
+
+    Parameters
+    ----------
+    packed : ndarray of shape (n_columns, ceil(n_samples / 8)), dtype uint8
+    n_samples : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns), dtype int8, values -1 and +1
+    """
+    bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
+    return (2 * bits.astype(np.int8) - 1).T
