@@ -12,6 +12,7 @@ from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.reporting.report import write_report
 from cwboost.experiments.reporting.summary import (
     Curve,
+    error_differences,
     excess_over_best,
     excess_over_reference,
     rounds_to_reach,
@@ -158,6 +159,17 @@ def test_the_curve_of_a_run_that_was_cut_is_not_continued():
     assert np.array_equal(both.last("test_error"), [0.1, 0.3])
     # The mean of the first run alone would reach 0.1.
     assert rounds_to_reach(both, 0.1) is None
+
+
+def test_differences_are_those_of_common_runs():
+    def numbered(runs, *errors, **options):
+        records = curve(*errors, **options).records
+        return Curve(tuple({**r, "key": {"run": run}} for r, run in zip(records, runs)))
+
+    one = numbered([0, 2, 3], [0.5, 0.2], [0.6, 0.3], [0.1, 0.1])
+    other = numbered([2, 0], [0.9, 0.4], [0.4], cut=[1])
+    found = error_differences(one, other, (1, 2, 5))
+    assert np.allclose(found, [[0.1, np.nan, np.nan], [-0.3, -0.1, -0.1]], equal_nan=True)
 
 
 def test_times_are_shared_by_pricing_and_solver():

@@ -155,7 +155,7 @@ def _solver_figure(Figure, curves):
             column[0].plot(np.arange(1, len(above) + 1), above, **style)
             seconds = curve.mean("solver_cpu_seconds")
             column[1].plot(np.arange(1, len(seconds) + 1), seconds, **style)
-        column[0].set(title=f"{name}: excess over the lowest objective", xlabel="rounds")
+        column[0].set(title=f"{name}: objective over the lowest one, less 1", xlabel="rounds")
         column[1].set(title=f"{name}: solver, s", xlabel="rounds")
         for panel in column:
             panel.set(xscale="log", yscale="log")

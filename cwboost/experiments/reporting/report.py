@@ -10,6 +10,7 @@ __all__ = ["page_parts", "suffix_of", "write_page", "write_report"]
 HEADINGS = {
     "methods": "Methods",
     "rounds": "Test error in percent by rounds",
+    "paired": "Test error of CW less that of others on the same splits, in percent",
     "compact": "To MultiBoost's last error",
     "sparse": "Classes per weak learner of MultiBoost",
     "solvers": "Solvers",

@@ -8,6 +8,7 @@ import numpy as np
 
 __all__ = [
     "Curve",
+    "error_differences",
     "excess_over_best",
     "excess_over_reference",
     "gather",
@@ -121,6 +122,40 @@ def rounds_to_reach(curve: Curve, target: float) -> int | None:
     # Means of equal counts can differ in the last bit.
     reached = np.flatnonzero(curve.mean("test_error") <= target + 1e-12)
     return int(reached[0]) + 1 if reached.size else None
+
+
+def error_differences(curve: Curve, other: Curve, rounds) -> np.ndarray:
+    """Return the test errors of one method less those of another, on the runs that both have.
+
+    A run that ended by itself before a round keeps its model. One that a time limit cut has NaN.
+
+    Parameters
+    ----------
+    curve, other : Curve
+        Each record has the number of its run in its key.
+    rounds : sequence of int
+
+    Returns
+    -------
+    ndarray of shape (n_common_runs, n_rounds)
+    """
+    runs = [
+        {record["key"]["run"]: _errors_at(record, rounds) for record in one.records}
+        for one in (curve, other)
+    ]
+    common = sorted(runs[0].keys() & runs[1].keys())
+    differences = [runs[0][run] - runs[1][run] for run in common]
+    return np.array(differences).reshape(len(common), len(rounds))
+
+
+def _errors_at(record, rounds) -> np.ndarray:
+    errors = record["test_error"]
+    return np.array(
+        [
+            np.nan if n > len(errors) and record["stopped"] else errors[min(n, len(errors)) - 1]
+            for n in rounds
+        ]
+    )
 
 
 def excess_over_best(curves: dict[str, Curve]) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ import numpy as np
 from cwboost.experiments.protocols import PROTOCOLS
 from cwboost.experiments.reporting.summary import (
     Curve,
+    error_differences,
     excess_over_reference,
     rounds_to_reach,
     solver_ratios,
@@ -36,11 +37,19 @@ def method_tables(plan, gathered, absent) -> dict[str, str]:
     if not (curves or missing):
         return {}
     header = "data", "method", "test error %", "rounds", "training s", "in the solver s"
-    header += ("C", "choice of C s", "runs")
+    header += ("rest per round ms", "C", "choice of C s", "runs")
     tables = {"methods": _table(header, [_method_row(*one) for one in curves] + missing)}
     if curves:
         header = ("data", "method", *(f"{n}" for n in AT_ROUNDS), "runs")
         tables["rounds"] = _table(header, [_error_row(*one) for one in curves])
+    paired = [
+        _paired_row(name, method, curve, gathered[name]["CW"])
+        for name, method, curve in curves
+        if method != "CW" and "CW" in gathered[name]
+    ]
+    if paired:
+        header = ("data", "CW less", *(f"{n}" for n in AT_ROUNDS), "lower at the end", "runs")
+        tables["paired"] = _table(header, paired)
     compact = [
         _compact_row(name, method, curve, gathered[name]["MultiBoost"])
         for name, method, curve in curves
@@ -81,13 +90,15 @@ def solver_tables(gathered, absent) -> dict[str, str]:
 
 def _method_row(name, method, curve: Curve) -> list[str]:
     seconds = [sum(r["selection_seconds"].values()) for r in curve.records if "C" in r]
+    spent, in_solver = curve.last("cpu_seconds"), curve.last("solver_cpu_seconds")
     return [
         name,
         method,
         _mean(100 * curve.last("test_error"), 2),
         _range(curve.rounds) + ("*" if curve.stopped else ""),
-        _mean(curve.last("cpu_seconds"), 2),
-        _mean(curve.last("solver_cpu_seconds"), 2),
+        _mean(spent, 2),
+        _mean(in_solver, 2),
+        _mean(1e3 * (spent - in_solver) / curve.rounds, 1),
         " ".join(f"{C:.0e}".replace("e+0", "e") for C in curve.C) or "-",
         _mean(np.array(seconds), 2) if seconds else "-",
         str(curve.n_runs),
@@ -99,6 +110,18 @@ def _error_row(name, method, curve: Curve) -> list[str]:
     # A run that ended by itself before a round keeps its model.
     cells = [_or_dash(_at(errors, n, ended=not curve.stopped), ".1f") for n in AT_ROUNDS]
     return [name, method, *cells, str(curve.n_runs)]
+
+
+def _paired_row(name, method, curve: Curve, cw: Curve) -> list[str]:
+    """Return CW's test error less a method's on the same splits, with standard errors."""
+    differences = 100 * error_differences(cw, curve, AT_ROUNDS)
+    n_runs = len(differences)
+    cells = []
+    for values in differences.T:
+        spread = f" ± {values.std(ddof=1) / n_runs**0.5:.1f}" if n_runs > 1 else ""
+        cells.append(f"{values.mean():+.1f}{spread}" if not np.isnan(values).any() else "-")
+    n_lower = int(np.count_nonzero(differences[:, -1] < 0))
+    return [name, method, *cells, f"{n_lower} of {n_runs}", str(n_runs)]
 
 
 def _compact_row(name, method, curve: Curve, multiboost: Curve) -> list[str]:
