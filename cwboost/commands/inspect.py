@@ -17,6 +17,7 @@ import numpy as np
 
 from cwboost.commands import CommandError
 from cwboost.commands._models import feature_names, load
+from cwboost.estimator.defaults import chosen
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -68,7 +69,20 @@ def _summary(classifier) -> dict:
         values = classifier.history_.get(name, ())
         if 0 <= last < len(values) and values[last] == values[last]:  # not NaN
             summary[name] = float(values[last])
+    if "objective" in summary:
+        summary["loss"] = _loss(classifier, summary["objective"])
     return summary
+
+
+def _loss(classifier, objective: float) -> float:
+    """Return the mean loss of the training examples, 1 before the first round."""
+    if not hasattr(classifier, "C"):
+        return objective  # of AdaBoost
+    if "C" in classifier.history_:  # of a thin model
+        C = classifier.history_["C"][-1]
+    else:
+        C = chosen(classifier).C if hasattr(classifier, "correction") else classifier.C
+    return float((objective - classifier.ensemble_.coef().data.sum()) / C)
 
 
 def _changed(estimator) -> dict:
@@ -126,6 +140,12 @@ def _text(found: dict) -> str:
     """Return everything as text."""
     facts = found["summary"] | {"classes": _classes(found["classes"])}
     facts["parameters"] = _assignments(facts["parameters"]) or "-"
+    objective = facts.pop("objective", None)  # the loss says the same in numbers that can be read
+    if "gap" in facts:
+        facts["gap"] = f"{facts['gap'] / objective:.2%} of the objective"
+    for name in ("train_error", "valid_error"):
+        if name in facts:
+            facts[name] = f"{facts[name]:.2%}"
     parts = [aligned([(name.replace("_", " "), _cell(value)) for name, value in facts.items()])]
     if found["importances"] is None:
         parts.append("importances: the weak learners do not say which features they use")

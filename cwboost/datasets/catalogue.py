@@ -219,7 +219,7 @@ _SETS = (
         "YALEB",
         "Extended Yale B faces, 32 x 32",
         (("YALEB.npz", npz.reader("YALEB.npz")),),
-        "cropped and resized copies of the Extended Yale Face Database B",
+        "the Extended Yale Face Database B, cropped and resized to 32 x 32",
         n_features=1024,
         counts=(64,) * 10 + (60, 59, 60, 63, 62, 63, 63) + (64,) * 21,
         moments=(69.320571, 62.777796),

@@ -40,6 +40,11 @@ def test_inspect(saved, capsys):
         "random_state": 0,
     }
     assert found["summary"]["gap"] == model.history_["gap"][-1]
+    X, y = (array[::2] for array in load_vowel(return_X_y=True))
+    scores = model.decision_function(X)
+    margins = scores[np.arange(len(y)), y][:, None] - scores
+    loss = (np.exp(-margins).sum() - len(y)) / (10 * len(y))  # the pairs of different classes
+    assert found["summary"]["loss"] == pytest.approx(loss)
     assert found["classes"] == list(range(11))
     order = np.argsort(-model.feature_importances_)[:4]
     assert [entry["feature"] for entry in found["importances"]] == [f"f{i}" for i in order]
@@ -55,7 +60,11 @@ def test_inspect(saved, capsys):
     expected = values > float(threshold) if sign == ">" else values <= float(threshold)
     assert np.array_equal(columns.learners.take(np.array([0])).outputs(X)[:, 0] > 0, expected)
     text = output(capsys, "inspect", path)
-    assert "rounds         15" in text and strongest[0]["plus_one_if"] in text
+    assert (
+        "rounds         15" in text
+        and "% of the objective" in text
+        and strongest[0]["plus_one_if"] in text
+    )
 
 
 def test_inspect_says_what_it_cannot_know(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -55,15 +56,23 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
     Raises
     ------
     ValueError
-        If a class has one example only.
+        If a class has one example only, or the fraction is too small or too large for the classes.
     """
     if (alone := classes[problem.counts == 1]).size:
         raise ValueError(
             "early_stopping holds out examples of every class, but of class "
             f"{alone[0]!s} there is only one; pass X_val and y_val"
         )
+    n_samples = len(problem.y)
+    n_held = math.ceil(fraction * n_samples)
+    if min(n_held, n_samples - n_held) < len(classes):
+        raise ValueError(
+            f"validation_fraction must hold out and leave one example of each of {len(classes)} "
+            f"classes; {fraction} of {n_samples} examples are {n_held}: change it, or pass X_val "
+            "and y_val"
+        )
     kept, held = train_test_split(
-        np.arange(len(problem.y)),
+        np.arange(n_samples),
         test_size=fraction,
         stratify=problem.y,
         random_state=random_state,
