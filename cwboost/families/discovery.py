@@ -249,8 +249,7 @@ def _unknown_message(name: str) -> str:
     names = sorted(_registry.names())
     message = f"unknown weak learner {name!r}"
     close = difflib.get_close_matches(name, names, n=1)
-    if close:
-        message += f", did you mean {close[0]!r}?"
+    message += f", did you mean {close[0]!r}?" if close else "."
     message += f" Known: {', '.join(map(repr, names)) or 'none'}."
     broken = [record for record in _registry.present() if record.error]
     if broken:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.support.extras import extra
 
-__all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes"]
+__all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes", "over_rounds"]
 
 
 def new_axes(ax, figsize=None):
@@ -16,6 +16,14 @@ def new_axes(ax, figsize=None):
     with extra("plot", "plotting needs matplotlib"):
         from matplotlib import pyplot
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def over_rounds(ax):
+    """Label the x axis of `ax` as numbers of rounds, with ticks at whole ones."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("number of rounds")
 
 
 def colours(count: int) -> list:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import new_axes, over_rounds
 
 __all__ = ["plot_history"]
 
@@ -14,10 +14,7 @@ LABELS = {
     "objective": "objective",
     "dual_bound": "lower bound",
 }
-TITLES = {
-    "error": ("Error by round", "fraction of wrong predictions"),
-    "objective": ("Objective and a lower bound on it", "objective"),
-}
+YLABELS = {"error": "fraction of wrong predictions", "objective": "objective"}
 
 
 def plot_history(classifier, what: str = "error", *, ax=None):
@@ -51,7 +48,9 @@ def plot_history(classifier, what: str = "error", *, ax=None):
             ax.fill_between(rounds, *(history[name] for name in names), alpha=0.15, label="gap")
         if np.nanmin(history["objective"]) > 0:
             ax.set_yscale("log")
-    title, ylabel = TITLES[what]
-    ax.set(title=title, xlabel="number of rounds", ylabel=ylabel)
+    bounded = "dual_bound" in drawn
+    title = "Objective and a lower bound on it" if bounded else f"{what.capitalize()} by round"
+    ax.set(title=title, ylabel=YLABELS[what])
+    over_rounds(ax)
     ax.legend()
     return ax

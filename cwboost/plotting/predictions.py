@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import log_loss
 
-from cwboost.plotting.axes import new_axes
+from cwboost.plotting.axes import new_axes, over_rounds
 
 __all__ = ["plot_calibration", "plot_confusion", "plot_loss"]
 
@@ -34,7 +34,8 @@ def plot_loss(classifier, X, y, *, label=None, ax=None):
     losses = [log_loss(y, p, labels=labels) for p in classifier.staged_predict_proba(X)]
     ax = new_axes(ax)
     ax.plot(np.arange(1, len(losses) + 1), losses, label=label)
-    ax.set(title="Log loss by round", xlabel="number of rounds", ylabel="log loss")
+    ax.set(title="Log loss by round", ylabel="log loss")
+    over_rounds(ax)
     if label is not None:
         ax.legend()
     return ax

@@ -51,7 +51,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     coloured = _most_moved(values) if given is None else given
     grey = set(range(values.shape[1])) - set(coloured) if given is None else set()
     for place, column in enumerate(sorted(grey)):
-        label = f"{len(grey)} others" if place == 0 else None
+        label = f"{len(grey)} other{'s' * (len(grey) > 1)}" if place == 0 else None
         _steps(ax, values[:, column], edges, color="0.8", linewidth=0.7, label=label)
     for column, colour in zip(coloured, colours(len(coloured))):
         label = str(classifier.classes_[column])

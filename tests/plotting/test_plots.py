@@ -46,6 +46,8 @@ def test_plot_history(clf):
     objective = plot_history(clf, "objective", ax=pyplot.figure().add_subplot())
     np.testing.assert_array_equal(objective.lines[0].get_ydata(), clf.history_["objective"])
     assert objective.get_yscale() == "log"
+    assert objective.get_title() == "Objective by round"
+    assert all(tick == int(tick) for tick in objective.get_xticks())
     with pytest.raises(ValueError, match="'error' or 'objective', got 'loss'"):
         plot_history(clf, "loss")
 
@@ -56,6 +58,7 @@ def test_plot_history_with_a_dual_bound():
             self.history_ = {"objective": np.array([3.0, 2.0]), "dual_bound": np.array([0.5, 1.0])}
 
     ax = plot_history(Fitted(), "objective")
+    assert ax.get_title() == "Objective and a lower bound on it"
     assert [text.get_text() for text in ax.get_legend().texts] == [
         "objective",
         "lower bound",
