@@ -8,9 +8,9 @@ import dask
 import numpy as np
 from distributed import Client, wait
 
-from cwboost.dask.chunks import make_chunk
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
+from cwboost.dask.input.chunks import make_chunk
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 
@@ -64,21 +64,21 @@ class ActorCrew(Crew):
         self.patience = patience
         self.most_losses = most_losses
         self.n_losses = 0
-        self._family = None
+        self._described: tuple = ()
         self._setup = None
         self._chunks: dict = {}
         self._actors: dict = {}
         self._held: dict = {}
         self._was_direct = client.direct_to_workers
 
-    def describe(self, family) -> dict:
-        self._family = family
+    def columns(self, categorical_features) -> dict:
         self._place(range(len(self.sources)))
         self._prefer_direct()
-        reports = {}
-        for reply in self._on_all("describe", family):
-            reports.update(reply)
-        return reports
+        return _united(self._on_all("columns", categorical_features))
+
+    def describe(self, family, encoding) -> dict:
+        self._described = family, encoding
+        return _united(self._on_all("describe", family, encoding))
 
     def _bind(self, setup) -> None:
         self._setup = setup
@@ -138,13 +138,13 @@ class ActorCrew(Crew):
         if self._setup is not None and method != "bind":
             steps = [("bind", (self._setup,)), ("run", (self.history(),))]
         elif method == "bind":
-            steps = [("describe", (self._family,))]
+            steps = [("describe", self._described)]
         for step, with_arguments in steps:
             _, lost = self._call(new, step, with_arguments)
             if lost:
                 # Those that are not lost did what they had to: only this call is left for them.
                 return self._retry(new, lost, method, arguments)
-        if method != "describe":
+        if method not in ("columns", "describe"):
             self._chunks = {k: v for k, v in self._chunks.items() if self._setup is None}
         return self._call(new, method, arguments)
 
@@ -262,3 +262,8 @@ class ActorCrew(Crew):
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return
+
+
+def _united(replies) -> dict:
+    """Return the replies of all partitions."""
+    return {index: found for reply in replies for index, found in reply.items()}

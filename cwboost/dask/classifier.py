@@ -9,15 +9,15 @@ from distributed import Client, default_client
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
-from cwboost.dask.collections import predicted, sources
 from cwboost.dask.held_out import VALID, PartitionedSets, pilot_scale, role_of_set
+from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import check_features, shared_problem
+from cwboost.dask.problem import shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.sets import check_eval_sets
 from cwboost.estimator.held_out.stopping import watched_metric
-from cwboost.estimator.resumption import previous_fit
+from cwboost.estimator.resumption import check_continues, previous_fit
 from cwboost.families.composed.partitioned import check_members
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -35,7 +35,6 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
-    - `categorical_features` has no effect: columns of categories are refused.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
@@ -150,21 +149,17 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     def _bound(self, crew, family, settings, previous, n_training, sets):
         """Let the partitions describe and prepare themselves; return the training."""
         rng = self._generator()
-        reports = crew.describe(family)
+        given = self.categorical_features
+        encoding, columns = shared_encoding(crew.columns(given), family, given)
+        reports = crew.describe(family, encoding)
         own = {index: reports[index] for index in range(n_training)}
-        problem = shared_problem(own, family, chosen(self).C, self.class_weight, rng)
-        check_features(
-            {index: reports[index] for index in sorted(reports) if index >= n_training},
-            next(report for report in own.values() if report.n_rows),
+        problem = shared_problem(
+            own, encoding, columns, family, chosen(self).C, self.class_weight, rng
         )
-        classes = problem.setup.classes
-        if previous is not None and not np.array_equal(previous["classes"], classes):
-            raise ValueError("y must have the classes of the fitted model if warm_start=True")
+        self._set_attributes(problem.setup, columns)
+        if previous is not None:
+            check_continues(self, previous)
         crew.bind(problem.setup)
-        self.classes_, self.n_features_in_ = classes, problem.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if problem.names is not None:
-            self.feature_names_in_ = np.array(problem.names, dtype=object)
         master = PartitionedMaster(
             crew, problem.masses, chosen(self).C, keeps_columns=not settings.stagewise
         )
@@ -172,12 +167,20 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         held_out = None
         if sets:
             watched = watched_metric(self.early_stopping)
-            held_out = PartitionedSets(crew, classes, sets, watched)
+            held_out = PartitionedSets(crew, self.classes_, sets, watched)
         training = PartitionedTraining(pricer, master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
             training.resume(previous["ensemble"], previous["history"])
         return training
+
+    def _set_attributes(self, setup, columns) -> None:
+        """Set what is known of the data before training."""
+        self.classes_, self.n_features_in_ = setup.classes, columns.n_features
+        self._set_categories(setup.encoding.categories)
+        self.__dict__.pop("feature_names_in_", None)
+        if columns.names is not None:
+            self.feature_names_in_ = np.array(columns.names, dtype=object)
 
     def _pilot_scale(self, training, problem) -> float:
         return pilot_scale(training, chosen(self).C)
@@ -194,7 +197,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return snapshot
 
     def _data_attributes(self) -> dict:
-        names = ("classes_", "n_features_in_", "feature_names_in_")
+        names = ("classes_", "n_features_in_", "feature_names_in_", "categories_")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     # ---------------------------------------------------------------- after training

@@ -31,7 +31,11 @@ class Crew(ABC):
         self.plan = None
 
     @abstractmethod
-    def describe(self, family) -> dict:
+    def columns(self, categorical_features) -> dict:
+        """Return the columns of every partition; the first call."""
+
+    @abstractmethod
+    def describe(self, family, encoding) -> dict:
         """Return the report of every partition."""
 
     @abstractmethod
@@ -119,8 +123,11 @@ class LocalCrew(Crew):
         self._count_bytes = count_bytes
         self.sent = self.received = 0
 
-    def describe(self, family) -> dict:
-        return {k: v for host in self.hosts for k, v in host.describe(family).items()}
+    def columns(self, categorical_features) -> dict:
+        return {k: v for host in self.hosts for k, v in host.columns(categorical_features).items()}
+
+    def describe(self, family, encoding) -> dict:
+        return {k: v for host in self.hosts for k, v in host.describe(family, encoding).items()}
 
     def _bind(self, setup) -> None:
         for host in self.hosts:

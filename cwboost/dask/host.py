@@ -8,7 +8,8 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
-from cwboost.dask.chunks import Chunk, checked, report
+from cwboost.dask.input.chunks import Chunk, checked, report
+from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
 
@@ -30,6 +31,7 @@ class Setup:
     Parameters
     ----------
     plan : PricingPlan
+    encoding : Encoding
     classes : ndarray of shape (n_classes,)
         The labels.
     class_weight : ndarray of shape (n_classes,), float64
@@ -41,6 +43,7 @@ class Setup:
     """
 
     plan: PricingPlan
+    encoding: Encoding
     classes: np.ndarray
     class_weight: np.ndarray
     exponent: int
@@ -74,12 +77,20 @@ class Host:
         self.held_out: dict[int, HeldOutPartition] = {}
         self.plan: PricingPlan | None = None
 
-    def describe(self, family) -> dict:
-        """Check every chunk; return a report by partition."""
+    def columns(self, categorical_features) -> dict:
+        """Return what every chunk tells of its columns, by partition."""
+        found = {}
+        for index, chunk in self.chunks.items():
+            with named(index, chunk.role):
+                found[index] = columns_of(chunk.X, chunk.role, categorical_features)
+        return found
+
+    def describe(self, family, encoding) -> dict:
+        """Check and encode every chunk; return a report by partition."""
         reports = {}
         for index, chunk in self.chunks.items():
             with named(index, chunk.role):
-                self.chunks[index] = chunk = checked(chunk)
+                self.chunks[index] = chunk = checked(chunk, encoding)
                 reports[index] = report(chunk, family)
         return reports
 
@@ -92,9 +103,9 @@ class Host:
                 continue
             with named(index, chunk.role):
                 if chunk.role == "training":
-                    self._bind_training(checked(chunk), setup)
+                    self._bind_training(checked(chunk, setup.encoding), setup)
                 else:
-                    self._bind_held_out(checked(chunk), setup)
+                    self._bind_held_out(checked(chunk, setup.encoding), setup)
         return len(self.partitions) + len(self.held_out)
 
     def _bind_training(self, chunk: Chunk, setup: Setup) -> None:

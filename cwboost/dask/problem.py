@@ -8,11 +8,14 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.dask.host import Setup
+from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
+from cwboost.estimator.input.categories import categorical_facts
+from cwboost.estimator.input.columns import call
 from cwboost.estimator.parameters import check_class_weight
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
-__all__ = ["SharedProblem", "shared_problem"]
+__all__ = ["SharedProblem", "shared_encoding", "shared_problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,25 +27,26 @@ class SharedProblem:
     setup : Setup
     masses : ndarray of shape (n_classes,), float64
         Sum of the scaled example weights of every class.
-    n_samples, n_features : int
-        Examples of positive weight, and features.
-    names : tuple of str or None
+    n_samples : int
+        Examples of positive weight.
     """
 
     setup: Setup
     masses: np.ndarray
     n_samples: int
-    n_features: int
-    names: tuple | None
 
 
-def shared_problem(reports, family, C, class_weight, rng, n_threads=1) -> SharedProblem:
+def shared_problem(
+    reports, encoding, columns, family, C, class_weight, rng, n_threads=1
+) -> SharedProblem:
     """Return the problem of partitions with these reports.
 
     Parameters
     ----------
     reports : dict of Report
         By partition.
+    encoding, columns
+        Of `shared_encoding`.
     family : WeakLearnerFamily and PartitionedFamily
     C : float
     class_weight : dict, "balanced" or None
@@ -55,10 +59,6 @@ def shared_problem(reports, family, C, class_weight, rng, n_threads=1) -> Shared
     """
     ordered = [reports[index] for index in sorted(reports)]
     filled = [r for r in ordered if r.n_rows]
-    if not filled:
-        raise ValueError("X has no rows: all partitions are empty")
-    check_features(reports)
-    first = filled[0]
     check_capabilities(
         family,
         has_missing=any(r.has_missing for r in filled),
@@ -83,7 +83,8 @@ def shared_problem(reports, family, C, class_weight, rng, n_threads=1) -> Shared
         random_state=rng,
         n_threads=n_threads,
         class_counts=used[kept],
-        feature_names=first.names,
+        feature_names=columns.names,
+        **categorical_facts(encoding.categories, columns.n_features),
     )
     described = [r.description for r in ordered if r.description is not None]
     plan = family.plan(described, context)
@@ -93,36 +94,33 @@ def shared_problem(reports, family, C, class_weight, rng, n_threads=1) -> Shared
         for index, report in sorted(reports.items())
         if report.n_rows
     }
-    setup = Setup(plan, labels[kept], factor[kept], exponent, q, of_partition)
-    return SharedProblem(setup, masses, n_samples, first.n_features, first.names)
+    setup = Setup(plan, encoding, labels[kept], factor[kept], exponent, q, of_partition)
+    return SharedProblem(setup, masses, n_samples)
 
 
-def check_features(reports, expected=None) -> None:
-    """Check that all partitions have the same features.
+def shared_encoding(found, family, categorical_features) -> tuple[Encoding, Columns]:
+    """Return how blocks become matrices, and the columns of partitions with such columns.
 
     Parameters
     ----------
-    reports : dict of Report
-    expected : Report, default=None
-        What the first report is compared with; the first partition with rows by default.
+    found : dict of Columns
+        By partition.
+    family : WeakLearnerFamily
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+
+    Raises
+    ------
+    ValueError
+        If partitions do not fit together, or the family cannot take the categories.
     """
-    where = "the training data"
-    for index in sorted(reports):
-        found = reports[index]
-        if not found.n_rows:
-            continue
-        if expected is None:
-            expected, where = found, f"partition {index}"
-        if found.n_features != expected.n_features:
-            raise ValueError(
-                f"partition {index}: X has {found.n_features} features, {where} has "
-                f"{expected.n_features}"
-            )
-        if found.names != expected.names:
-            raise ValueError(
-                f"partition {index}: the columns of X are {found.names}, those of {where} are "
-                f"{expected.names}"
-            )
+    columns = check_columns({k: own for k, own in found.items() if own.role == "training"})
+    if columns is None:
+        raise ValueError("X has no rows: all partitions are empty")
+    check_columns(found)
+    categories = shared_categories(found)
+    numbers = {call(place, columns.names): len(known) for place, known in categories.items()}
+    check_capabilities(family, n_categories=numbers)
+    return Encoding(categorical_features, categories), columns
 
 
 def _all_labels(reports) -> np.ndarray:

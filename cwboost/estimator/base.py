@@ -27,6 +27,7 @@ from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.fitted import FittedModel
 from cwboost.estimator.input.categories import (
     as_columns,
+    categorical_facts,
     encode,
     learn_categories,
     refuse_new_categories,
@@ -110,16 +111,6 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         names = getattr(self, "feature_names_in_", None)
         return {call(place, names): len(known) for place, known in self._categories().items()}
 
-    def _categorical_facts(self) -> dict:
-        """Return what `BindContext` says of the categorical columns."""
-        categories = self._categories()
-        if not categories:
-            return {}
-        n_categories = np.zeros(self.n_features_in_, dtype=np.int64)
-        n_categories[list(categories)] = [len(known) for known in categories.values()]
-        categorical = np.isin(np.arange(self.n_features_in_), list(categories))
-        return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
-
     def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, object]:
         """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
         family = resolve_weak_learner(self.weak_learner)
@@ -175,7 +166,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             class_counts=read_only(problem.counts),
             feature_names=None if names is None else tuple(names),
             monotonic=None if monotonic is None else read_only(monotonic),
-            **self._categorical_facts(),
+            **categorical_facts(self._categories(), self.n_features_in_),
         )
         return bind_family(family, problem.X, context)
 

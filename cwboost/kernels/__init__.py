@@ -6,7 +6,11 @@ from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
-from cwboost.kernels.category_features import CategoryFeatures, FoundCategories
+from cwboost.kernels.category_features import (
+    CategoryFeatures,
+    FoundCategories,
+    best_of_categories,
+)
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import (
     THRESHOLDS_SEARCHED,
@@ -49,6 +53,7 @@ __all__ = [
     "TreeGrower",
     "TreeScores",
     "best_of_bins",
+    "best_of_categories",
     "canonical",
     "canonical_csc",
     "canonical_csr",

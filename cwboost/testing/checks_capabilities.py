@@ -245,16 +245,26 @@ def check_partitions(family):
     for name, X, weights in problems():
         if len(X) < 20 or "boosting" not in name:
             continue
-        what = f"{name}, on partitions"
-        parts = np.split(X, [7, 8, len(X) // 2])
-        whole, edges = _priced_on_partitions(_plan(family, parts), [X], weights, what)
-        for order in (1, -1):
-            plan = _plan(family, parts)
-            learners, found = _priced_on_partitions(plan, parts, weights, what, order)
-            assert same_arrays(whole, learners), (
-                f"{what}: the learners of {len(parts)} partitions are not those of one"
-            )
-            assert np.array_equal(edges, found), f"{what}: edges are {edges} and {found}"
+        _check_partitions_of(family, X, weights, f"{name}, on partitions")
+    most = min(6, family.capabilities.max_categories)
+    if most:
+        rng = np.random.default_rng(70)
+        X = np.column_stack([rng.standard_normal(40), rng.integers(0, most, 40)])
+        facts = {"categorical": np.array([False, True]), "n_categories": np.array([0, most])}
+        _check_partitions_of(family, X, integer_weights(40), "categories on partitions", **facts)
+
+
+def _check_partitions_of(family, X, weights, what, **facts):
+    parts = np.split(X, [7, 8, len(X) // 2])
+    plan = _plan(family, parts, facts)
+    whole, edges = _priced_on_partitions(plan, [X], weights, what)
+    for order in (1, -1):
+        plan = _plan(family, parts, facts)
+        learners, found = _priced_on_partitions(plan, parts, weights, what, order)
+        assert same_arrays(whole, learners), (
+            f"{what}: the learners of {len(parts)} partitions are not those of one"
+        )
+        assert np.array_equal(edges, found), f"{what}: edges are {edges} and {found}"
 
 
 def _priced_on_partitions(plan, parts, weights, what, order=1):
@@ -293,9 +303,9 @@ def _priced_on_partitions(plan, parts, weights, what, order=1):
     return learners, chosen.edges
 
 
-def _plan(family, parts):
+def _plan(family, parts, facts):
     rng = np.random.default_rng(1)
-    context = BindContext(n_targets=N_TARGETS, random_state=rng)
+    context = BindContext(n_targets=N_TARGETS, random_state=rng, **facts)
     descriptions = [_pickled(clone(family).describe(part)) for part in parts]
     return clone(family).plan(descriptions, context)
 

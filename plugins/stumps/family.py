@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from cwboost.plugins.stumps.categories import stronger
 from cwboost.plugins.stumps.learners import StumpLearners
 from cwboost.plugins.stumps.monotonic import MonotonicStumpPricer
 from cwboost.plugins.stumps.partitioned import StumpPlan
@@ -87,8 +88,14 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return FeatureSketch.of(X, 2 * self._checked_bins())
 
     def plan(self, descriptions, context):
-        bins = SharedBins.from_sketches(descriptions, self._checked_bins())
-        return StumpPlan(bins, self._n_drawn(bins.n_features))
+        is_number = np.ones(descriptions[0].n_features, dtype=bool)
+        if context.categorical is not None:
+            is_number = ~context.categorical
+        numbers, categorical = np.flatnonzero(is_number), np.flatnonzero(~is_number)
+        bins = SharedBins.from_sketches(descriptions, self._checked_bins(), numbers)
+        n_categories = None if is_number.all() else context.n_categories[categorical]
+        n_drawn = self._n_drawn(len(is_number))
+        return StumpPlan(bins, n_drawn, numbers, categorical, n_categories)
 
     def _n_drawn(self, n_features):
         if self.max_features is None:
@@ -165,24 +172,9 @@ class CategoryStumpPricer(cwboost.Pricer):
         if not np.isin(self._categories.features, drawn).any():
             return cwboost.Priced(stumps, found.outputs, found.edges)
         others = search_categories(weights, drawn)
-        both = StumpLearners.concatenate([stumps, self._learners(others)])
-        # In a tie, the threshold or constant wins.
-        best = np.arange(len(stumps)) + len(stumps) * (others.edges > found.edges)
-        outputs = np.concatenate([found.outputs, others.outputs])[best]
-        edges = np.maximum(found.edges, others.edges)
-        return cwboost.Priced(both.take(best), outputs, edges)
-
-    def _learners(self, found):
-        ones = np.ones(len(found.feature))
-        return StumpLearners(
-            feature=found.feature,
-            threshold=0 * ones,
-            polarity=ones,
-            missing=found.missing,
-            gain=found.gain,
-            n_features=self._n_features,
-            category_sets=found.sets,
-        )
+        learners, edges, is_set = stronger(stumps, found.edges, others)
+        outputs = np.where(is_set[:, None], others.outputs, found.outputs)
+        return cwboost.Priced(learners, outputs, edges)
 
 
 def _learners(found, feature, n_searched, n_features):

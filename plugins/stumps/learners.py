@@ -75,6 +75,17 @@ class StumpLearners(cwboost.ArrayLearners):
         signs = np.where(right | constant, polarity, -polarity)
         return np.where(np.isnan(values) & ~constant, self.missing[stumps], signs)
 
+    def on_categories(self, stump: int, n_categories: int) -> np.ndarray:
+        """Return where a stump of a column of categories is +1.
+
+        Returns
+        -------
+        ndarray of shape (n_categories + 1,), dtype bool
+            The last entry is that of missing values.
+        """
+        values = np.append(np.arange(float(n_categories)), np.nan)[:, None]
+        return self._signs(values, slice(stump, stump + 1))[:, 0] > 0
+
     def _outputs_by_column(self, X, out):
         out[:] = self._signs(np.zeros((1, len(self))))
         for j, f in enumerate(self.feature.tolist()):

@@ -1,91 +1,138 @@
-"""Pricing of stumps on partitions: exact over the thresholds between shared bins."""
+"""Pricing of stumps on partitions: exact over the thresholds between shared bins, and subsets."""
 
 from __future__ import annotations
 
 import numpy as np
+from cwboost.plugins.stumps.categories import stronger
 from cwboost.plugins.stumps.learners import StumpLearners
 
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     BinnedPartition,
+    CategoryFeatures,
     SharedBins,
     best_of_bins,
+    best_of_categories,
     gained_fractions,
 )
 
 __all__ = ["BinnedStumps", "StumpPlan"]
 
+TARGETS = 8
+"""Number of targets whose weights are rounded at a time for the sums of categories."""
+
 
 class StumpPlan(cwboost.PricingPlan):
-    """Stumps with thresholds between bins.
+    """Stumps with thresholds between bins, and with subsets of categories.
 
     Parameters
     ----------
     bins : SharedBins
+        Of the numbers.
     n_drawn : int or None
         Number of features drawn per round; None for all.
+    numbers, categorical : ndarrays of int
+        The columns of numbers and those of categories, ascending.
+    n_categories : ndarray of shape (len(categorical),), dtype int64, or None
     """
 
-    def __init__(self, bins: SharedBins, n_drawn):
+    def __init__(self, bins: SharedBins, n_drawn, numbers, categorical, n_categories):
         self.bins = bins
         self.n_drawn = n_drawn
+        self.numbers, self.categorical = numbers, categorical
+        self.n_categories = n_categories
         self.exact = n_drawn is None
 
+    @property
+    def n_features(self):
+        return len(self.numbers) + len(self.categorical)
+
     def bind(self, X, context):
-        return BinnedStumps(BinnedPartition(X, self.bins, context.n_threads))
+        return BinnedStumps(X, self, context.n_threads)
 
     def choose(self, scales, rng):
-        n_features = self.bins.n_features
-        drawn = None
+        drawn = np.arange(self.n_features)
         if self.n_drawn is not None:
-            drawn = np.sort(rng.choice(n_features, self.n_drawn, replace=False))
-        sums, totals, squares = yield None
-        found = best_of_bins(self.bins, sums, totals, drawn)
-        feature, threshold, polarity, missing, edges = found
-        n_searched = THRESHOLDS_SEARCHED * (n_features if drawn is None else len(drawn))
+            drawn = np.sort(rng.choice(self.n_features, self.n_drawn, replace=False))
+        sums, totals, squares, *of_categories = yield None
+        searched = np.flatnonzero(np.isin(self.numbers, drawn))
+        feature, threshold, polarity, missing, edges = best_of_bins(
+            self.bins, sums, totals, searched
+        )
         norms = np.sqrt(squares) * 2.0**26
-        gain = gained_fractions(edges, totals, norms, n_searched)
         learners = StumpLearners(
-            feature=feature.astype(np.int32),
+            feature=np.append(self.numbers, -1)[feature].astype(np.int32),
             threshold=threshold,
             polarity=polarity,
             missing=missing,
-            gain=gain,
-            n_features=n_features,
+            gain=gained_fractions(edges, totals, norms, THRESHOLDS_SEARCHED * len(drawn)),
+            n_features=self.n_features,
         )
-        return cwboost.Chosen(learners, edges / scales, np.arange(len(feature)))
+        if np.isin(self.categorical, drawn).any():
+            sums, squares, counts = of_categories
+            found = best_of_categories(
+                self.categorical, self.n_categories, sums, squares * 2.0**52, counts, drawn
+            )
+            learners, edges, _ = stronger(learners, edges, found)
+        return cwboost.Chosen(learners, edges / scales, np.arange(len(edges)))
 
 
 class BinnedStumps(cwboost.PartitionPricer):
-    """Stumps on one partition in bins."""
+    """Stumps on one partition: numbers in bins, categories as codes.
 
-    def __init__(self, binned: BinnedPartition):
-        self._binned = binned
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    plan : StumpPlan
+    n_threads : int
+    """
+
+    def __init__(self, X, plan: StumpPlan, n_threads):
+        self._plan, self._categories = plan, None
+        if len(plan.categorical):
+            self._categories = CategoryFeatures(X, plan.categorical, plan.n_categories, n_threads)
+            X = X[:, plan.numbers]
+        self._binned = BinnedPartition(X, plan.bins, n_threads)
 
     def summarise(self, weights, question):
         sums = self._binned.sums(weights.weights, weights.scales)
-        # Every example has one code of a feature, so any feature has the total.
-        width = int(self._binned.bins.code_starts[1])
-        return sums, sums[:width].sum(axis=0), weights.squares()
+        if self._categories is None:
+            # Every example has one code of a feature, so any feature has the total.
+            width = int(self._plan.bins.code_starts[1])
+            return sums, sums[:width].sum(axis=0), weights.squares()
+        own = self._categories
+        groups = list(weights.groups(TARGETS))
+        of_codes = np.hstack([own.sums(group.rounded()) for group in groups])
+        squares = np.hstack([own.sums(group.squared()) for group in groups])
+        totals = of_codes[: own.n_categories[0] + 1].sum(axis=0)
+        return sums, totals, weights.squares(), of_codes, squares, own.counts()
 
     def outputs(self, learners):
-        if learners.category_sets is not None:
-            raise ValueError("stumps that test categories cannot go on on partitions")
-        binned, bins = self._binned, self._binned.bins
-        split = np.flatnonzero(learners.feature >= 0)
-        below = np.zeros(len(learners), dtype=np.int64)
-        below[split] = bins.bins_below(learners.feature[split], learners.threshold[split])
-        packed = np.empty((len(learners), -(-binned.n_samples // 8)), dtype=np.uint8)
-        for k, (f, polarity, missing) in enumerate(
-            zip(learners.feature.tolist(), learners.polarity, learners.missing)
-        ):
-            if f < 0:
-                positive = np.full(binned.n_samples, polarity > 0)
+        plan = self._plan
+        is_number = np.isin(learners.feature, plan.numbers)
+        if learners.category_sets is not None and learners.category_sets.is_set[is_number].any():
+            raise ValueError("a stump tests categories of a column of numbers")
+        place, below = np.full(len(learners), -1), np.zeros(len(learners), dtype=np.int64)
+        place[is_number] = np.searchsorted(plan.numbers, learners.feature[is_number])
+        below[is_number] = plan.bins.bins_below(place[is_number], learners.threshold[is_number])
+        packed = np.empty((len(learners), -(-self._binned.n_samples // 8)), dtype=np.uint8)
+        for k, f in enumerate(learners.feature.tolist()):
+            if f >= 0 and not is_number[k]:
+                n = plan.n_categories[np.searchsorted(plan.categorical, f)]
+                packed[k] = self._categories.outputs(f, learners.on_categories(k, int(n)))
             else:
-                codes = binned.column(f)
-                positive = (codes >= below[k]) == (polarity > 0)
-                if bins.has_nan[f]:
-                    positive[codes == bins.n_bins[f]] = missing > 0
-            packed[k] = np.packbits(positive, bitorder="little")
+                positive = self._on_numbers(learners, k, place[k], below[k])
+                packed[k] = np.packbits(positive, bitorder="little")
         return packed
+
+    def _on_numbers(self, learners, k, feature, below):
+        """Return where stump `k`, of a feature of the bins or constant, is +1."""
+        binned, bins = self._binned, self._plan.bins
+        if feature < 0:
+            return np.full(binned.n_samples, learners.polarity[k] > 0)
+        codes = binned.column(feature)
+        positive = (codes >= below) == (learners.polarity[k] > 0)
+        if bins.has_nan[feature]:
+            positive[codes == bins.n_bins[feature]] = learners.missing[k] > 0
+        return positive

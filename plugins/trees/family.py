@@ -141,7 +141,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.check_partitioned()
         bins = SharedBins.from_sketches(descriptions, self.max_bins)
         settings = self._settings(bins.n_features)
-        return TreePlan(bins, settings)
+        n_categories = np.zeros(bins.n_features, dtype=np.int64)
+        if context.n_categories is not None:
+            n_categories[:] = context.n_categories
+        return TreePlan(bins, settings, n_categories)
 
     def _settings(self, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
-from cwboost.plugins.trees.learners import TreeLearners
+from cwboost.plugins.trees.cuts import CODES, Candidates, Subsets, cuts_between_bins
+from cwboost.plugins.trees.growing import GrowingTrees
 
 import cwboost
 from cwboost.kernels import (
@@ -29,52 +28,56 @@ class TreePlan(cwboost.PricingPlan):
     Parameters
     ----------
     bins : SharedBins
+        Of all columns; category codes are bins.
     settings : dict
         The hyper-parameters in the kernel's terms.
+    n_categories : ndarray of shape (n_features,), dtype int64
+        Number of categories of each column, 0 of numbers.
     """
 
-    def __init__(self, bins: SharedBins, settings):
+    def __init__(self, bins: SharedBins, settings, n_categories):
         self.bins = bins
         self.settings = settings
+        self.n_categories = n_categories
         self.usable = np.flatnonzero(bins.n_bins + bins.has_nan > 1).astype(np.int32)
 
     def bind(self, X, context):
-        return PartitionTrees(BinnedPartition(X, self.bins, context.n_threads))
+        return PartitionTrees(BinnedPartition(X, self.bins, context.n_threads), self)
 
     def merge(self, one, other):
-        merged = tuple(a + b for a, b in zip(one, other))
         # Ranges are a smallest code and minus a largest one: the only integers.
-        if len(one) == 2 and one[1].dtype == np.int64:
-            return merged[0], np.minimum(one[1], other[1])
-        return merged
+        return tuple(np.minimum(a, b) if a.dtype == np.int64 else a + b for a, b in zip(one, other))
 
     def choose(self, scales, rng):
-        trees, bounds = _Growing(len(scales)), np.zeros(len(scales))
+        trees, bounds = GrowingTrees(len(scales)), np.zeros(len(scales))
         if self.settings["trim"]:
             (masses,) = yield "masses", None
             bounds = _trim_bounds(masses, self.settings["trim"])
         step, nodes = ("start", bounds), np.arange(len(scales))
-        while True:
+        while trees.depth < self.settings["max_depth"]:
             tried, features = self._draw(nodes, rng)
-            kind = "ranges" if self.settings["random_splits"] else "histograms"
-            totals, found = yield kind, step, nodes, tried, features
+            # Categories have no order to draw a threshold from.
+            is_set = self.n_categories[features] > 0
+            is_drawn = ~is_set & self.settings["random_splits"]
+            asked = [(tried[which], features[which]) for which in (is_drawn, ~is_drawn)]
+            totals, ranges, sums = yield "nodes", step, nodes, *asked
             trees.note(nodes, totals)
-            if self.settings["random_splits"]:
-                cuts, possible = self._random_cuts(features, found, rng)
-                tried, features, cuts = tried[possible], features[possible], cuts[possible]
-                (below,) = yield "below", None, tried, features, cuts
-            else:
-                tried, features, cuts, below = self._all_cuts(tried, features, found)
-            splits = self._best(trees, tried, features, cuts, below)
+            cuts, subsets = self._searched(*asked[1], sums)
+            if is_drawn.any():
+                drawn = self._drawn_cuts(*asked[0], ranges, rng)
+                (below,) = yield "below", None, *drawn
+                cuts = Candidates.concatenate([Candidates(*drawn, below), cuts])
+            splits = self._best(trees, Candidates.concatenate([cuts, subsets.candidates]))
             if not len(splits[0]):
                 break
+            splits = _with_sides(splits, subsets)
             nodes = trees.split(*splits)
             step = ("split", splits)
-            if trees.depth == self.settings["max_depth"]:
-                totals, _ = yield "ranges", step, nodes, nodes[:0], features[:0]
-                trees.note(nodes, totals)
-                break
-        learners, edges = trees.finished(self.bins, self.settings["chance"])
+        else:
+            none = nodes[:0], self.usable[:0]
+            totals, *_ = yield "nodes", step, nodes, none, none
+            trees.note(nodes, totals)
+        learners, edges = trees.finished(self.bins, self.n_categories, self.settings["chance"])
         if self.settings["trim"]:
             (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
@@ -85,8 +88,14 @@ class TreePlan(cwboost.PricingPlan):
         order = np.argsort(rng.random((len(nodes), len(self.usable))), axis=1)[:, :n_drawn]
         return np.repeat(nodes, n_drawn), self.usable[order].ravel()
 
-    def _random_cuts(self, features, ranges, rng):
-        """Draw a threshold between the smallest and the largest value of every pair."""
+    def _drawn_cuts(self, nodes, features, ranges, rng):
+        """Draw a threshold between the smallest and the largest value of every pair.
+
+        Returns
+        -------
+        nodes, features, cuts : ndarrays
+            Of the pairs that can be split.
+        """
         low, high = ranges[:, 0], -ranges[:, 1]
         missing = self.bins.has_nan[features]
         possible = (low < high) | ((low == high) & missing)
@@ -101,31 +110,34 @@ class TreePlan(cwboost.PricingPlan):
             own = self.bins.lowest[self.bins.bin_start[f] : self.bins.bin_start[f + 1]]
             cuts[here] = np.searchsorted(own, drawn[here], side="right") - 1
         last = np.where(low < high, high - 1, high)
-        return np.clip(cuts, low, np.maximum(low, last)).astype(np.int32), possible
+        cuts = np.clip(cuts, low, np.maximum(low, last)).astype(np.int32)
+        return nodes[possible], features[possible], cuts[possible]
 
-    def _all_cuts(self, tried, features, hist):
-        """Return one pair per code as a cut, with the sums up to it."""
-        n_bins = self.bins.n_bins[features]
-        lost = hist[np.arange(len(features)), np.minimum(n_bins, 255)]
-        lost = np.where(self.bins.has_nan[features][:, None], lost, 0.0)
-        pair, cut = np.nonzero(np.arange(256) < n_bins[:, None])
-        sums = np.cumsum(hist, axis=1)[pair, cut]
-        below = np.stack([sums, lost[pair]], axis=1)
-        return tried[pair], features[pair], cut.astype(np.int32), below
+    def _searched(self, nodes, features, sums):
+        """Return all cuts of the pairs of numbers, and the subsets of those of categories."""
+        is_set = self.n_categories[features] > 0
+        cuts = Candidates.none()
+        if not is_set.all():
+            numbers = ~is_set
+            cuts = cuts_between_bins(self.bins, nodes[numbers], features[numbers], sums[numbers])
+        return cuts, Subsets(self.bins, nodes[is_set], features[is_set], sums[is_set])
 
-    def _best(self, trees, tried, features, cuts, below):
+    def _best(self, trees, candidates):
         """Return nodes, features, cuts and sides of missing values of the best splits."""
-        total = trees.totals[tried][:, :3]
+        tried, below = candidates.nodes, candidates.below
+        total, lost = trees.totals[tried][:, :3], below[:, 1]
         gains = []
         for right in (False, True):
-            left = below[:, 0] + (0.0 if right else below[:, 1])
+            left = below[:, 0] + (0.0 if right else lost)
             rest = total - left
             least = np.minimum(left[:, 2], rest[:, 2])
             gain = self._side(left) + self._side(rest) - self._side(total)
             tolerance = ROUNDING * total[:, 1]
             fits = (least >= self.settings["min_samples_leaf"]) & (gain > tolerance)
             gains.append(np.where(fits, gain, -np.inf))
-        missing_right = gains[1] > gains[0]
+        # Without missing values, later ones go to the heavier side.
+        heavier = below[:, 0, 1] < 0.5 * total[:, 1]
+        missing_right = np.where(lost[:, 2] > 0, gains[1] > gains[0], heavier)
         gain = np.maximum(*gains)
         order = np.lexsort((np.arange(len(tried)), -gain, tried))
         nodes, first = np.unique(tried[order], return_index=True)
@@ -133,7 +145,7 @@ class TreePlan(cwboost.PricingPlan):
         keep = gain[best] > -np.inf
         best, nodes = best[keep], nodes[keep]
         sides = missing_right[best].astype(np.uint8)
-        return nodes.astype(np.int64), features[best], cuts[best], sides
+        return nodes.astype(np.int64), candidates.features[best], candidates.cuts[best], sides
 
     def _side(self, part):
         """Return the criterion of one side: see _kernels/trees/criteria.h."""
@@ -149,94 +161,24 @@ def _xlogx(x):
     return np.where(x > 0, x * np.log(np.maximum(x, 1.0)), 0.0)
 
 
-@dataclass
-class _Growing:
-    """The nodes of all trees of a round, in the order in which they appeared."""
+def _with_sides(splits, subsets):
+    """Return splits whose negative cuts count the rows of a table of sides, and the table.
 
-    n_trees: int
-    depth: int = 0
-    totals: np.ndarray = field(init=False)
-
-    def __post_init__(self):
-        n = self.n_trees
-        self.totals = np.zeros((n, 4))
-        self.tree, self.left = np.arange(n), np.full(n, -1)
-        self.feature, self.cut = np.full(n, -1), np.zeros(n, np.int64)
-        self.missing = np.zeros(n, np.int8)
-
-    def note(self, nodes, totals):
-        self.totals[nodes] = totals
-
-    def split(self, nodes, features, cuts, sides):
-        """Split nodes; return their children."""
-        n, first = 2 * len(nodes), len(self.tree)
-        self.feature[nodes], self.cut[nodes] = features, cuts
-        self.missing[nodes] = np.where(sides > 0, 1, -1)
-        self.left[nodes] = first + np.arange(0, n, 2)
-        self.tree = np.concatenate([self.tree, np.repeat(self.tree[nodes], 2)])
-        self.totals = np.concatenate([self.totals, np.zeros((n, 4))])
-        self.left = np.concatenate([self.left, np.full(n, -1)])
-        self.feature = np.concatenate([self.feature, np.full(n, -1)])
-        self.cut = np.concatenate([self.cut, np.zeros(n, np.int64)])
-        self.missing = np.concatenate([self.missing, np.zeros(n, np.int8)])
-        self.depth += 1
-        return first + np.arange(n)
-
-    def finished(self, bins, chance):
-        """Return the learners, without splits of leaves of one sign, and their edges."""
-        sums = self.totals[:, 0]
-        sign = np.where(sums < 0, -1, 1)
-        edges = np.bincount(
-            self.tree[self.left < 0], np.abs(sums[self.left < 0]), minlength=self.n_trees
-        )
-        for node in np.flatnonzero(self.left >= 0)[::-1]:
-            child = self.left[node]
-            if (self.left[child : child + 2] < 0).all() and sign[child] == sign[child + 1]:
-                sign[node], self.left[node] = sign[child], -1
-        kept = np.arange(len(self.left)) < self.n_trees
-        for node in np.flatnonzero(self.left >= 0):
-            if kept[node]:
-                kept[self.left[node] : self.left[node] + 2] = True
-        order = np.flatnonzero(kept)[np.argsort(self.tree[kept], kind="stable")]
-        offsets = np.searchsorted(self.tree[order], np.arange(self.n_trees + 1)).astype(np.int64)
-        place = np.zeros(len(kept), dtype=np.int64)
-        place[order] = np.arange(len(order)) - offsets[self.tree[order]]
-        inner = self.left[order] >= 0
-        split = order[inner]
-        threshold = np.zeros(len(order))
-        threshold[inner] = bins.thresholds(self.feature[split], self.cut[split])
-        last = self.cut[split] == bins.n_bins[self.feature[split]] - 1
-        threshold[np.flatnonzero(inner)[last]] = np.inf
-        left = np.full(len(order), -1, dtype=np.int32)
-        left[inner] = place[self.left[split]]
-        gain = np.zeros(len(order), dtype=np.float32)
-        gain[inner] = self._gains(split, chance) / np.maximum(edges[self.tree[split]], 1.0)
-        learners = TreeLearners(
-            offsets,
-            np.where(inner, self.feature[order], -1).astype(np.int32),
-            threshold,
-            left,
-            np.where(inner, self.missing[order], 0).astype(np.int8),
-            np.where(inner, 0, sign[order]).astype(np.int8),
-            gain,
-            n_features=bins.n_features,
-        )
-        return learners, edges
-
-    def _gains(self, split, chance):
-        """Return what comparisons gained in edge, less what chance gives."""
-        sums = np.abs(self.totals[:, 0])
-        child = self.left[split]
-        roots = np.sqrt(self.totals[split, 3] * 2.0**52)
-        by_chance = np.maximum(0.0, np.outer(chance, roots) - sums[split]).mean(axis=0)
-        return sums[child] + sums[child + 1] - sums[split] - by_chance
+    See `cwboost.kernels.NodeRows.split`.
+    """
+    _, _, cuts, missing_right = splits
+    at = np.flatnonzero(cuts < 0)
+    sides = subsets.sides(cuts[at], missing_right[at])
+    cuts[at] = -1 - np.arange(len(at), dtype=np.int32)
+    return *splits, np.packbits(sides, axis=1, bitorder="little")
 
 
 class PartitionTrees(cwboost.PartitionPricer):
     """Trees on one partition in bins."""
 
-    def __init__(self, binned: BinnedPartition):
+    def __init__(self, binned: BinnedPartition, plan: TreePlan):
         bins = binned.bins
+        self._is_set = plan.n_categories > 0
         codes = binned.codes
         if codes is None:
             codes = np.stack([binned.column(f) for f in range(binned.n_features)])
@@ -253,11 +195,9 @@ class PartitionTrees(cwboost.PartitionPricer):
             return (self._edges(weights, *rest),)
         if kind == "below":
             return (self._rows.below(weights.weights, weights.scales, *rest),)
-        nodes, *pairs = rest
-        totals = self._rows.totals(weights.weights, weights.scales, nodes)
-        if kind == "ranges":
-            return totals, self._rows.ranges(*pairs)
-        return totals, self._rows.histograms(weights.weights, weights.scales, *pairs)
+        nodes, drawn, searched = rest
+        own, rows = (weights.weights, weights.scales), self._rows
+        return rows.totals(*own, nodes), rows.ranges(*drawn), rows.histograms(*own, *searched)
 
     def _take(self, weights, what, given):
         if what == "start":
@@ -279,11 +219,10 @@ class PartitionTrees(cwboost.PartitionPricer):
         known, packed = self._packed
         if known == _key(learners):
             return packed
-        if learners.category_sets is not None:
-            raise ValueError("trees that test categories cannot go on on partitions")
         inner = learners.feature >= 0
         below = np.zeros(len(inner), dtype=np.int32)
         below[inner] = self._bins.bins_below(learners.feature[inner], learners.threshold[inner])
+        sides = self._sides(learners, below)
         positive = tree_outputs(
             self._codes,
             self._bins.n_bins,
@@ -293,9 +232,29 @@ class PartitionTrees(cwboost.PartitionPricer):
             learners.left,
             learners.missing,
             learners.sign,
+            sides,
             self._n_threads,
         )
         return np.packbits(positive, axis=1, bitorder="little")
+
+    def _sides(self, learners, below):
+        """Return the codes that go right in nodes that test categories, whose `below` is set."""
+        nodes = np.zeros(0, dtype=np.int64)
+        if learners.category_sets is not None:
+            nodes = np.flatnonzero(learners.category_sets.is_set)
+        features = learners.feature[nodes]
+        if not self._is_set[features].all():
+            raise ValueError("a tree tests categories of a column of numbers")
+        values = np.full((len(nodes), CODES), np.nan)
+        for row, f in zip(values, features.tolist()):
+            own = self._bins.lowest[self._bins.bin_start[f] : self._bins.bin_start[f + 1]]
+            row[: len(own)] = own
+        if not len(nodes):
+            return np.zeros((0, CODES // 8), dtype=np.uint8)
+        right = learners.category_sets.contains(nodes[:, None], values)
+        right[np.arange(len(nodes)), self._bins.n_bins[features]] = learners.missing[nodes] > 0
+        below[nodes] = -1 - np.arange(len(nodes))
+        return np.packbits(right, axis=1, bitorder="little")
 
 
 def _trim_bounds(masses, fraction):

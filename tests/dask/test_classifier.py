@@ -161,3 +161,32 @@ def test_constraints_are_refused():
         model.fit(None, None)
     with pytest.raises(ValueError, match="columns_per_round must be 1 on partitions, got 2"):
         DaskCWBoostClassifier("stump", columns_per_round=2).fit(None, None)
+
+
+def test_frames_of_numbers_bools_text_and_categories(client):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    kind = pd.Series([None if v < -4 else f"k{int(v)}" for v in X[:, 1]], dtype="category")
+    frame = {"number": X[:, 0], "flag": X[:, 2] > 0, "word": [f"w{v:.0f}" for v in X[:, 3]]}
+    mixed = pd.DataFrame(frame).assign(kind=kind)
+    settings = {**PARAMETERS, "categorical_features": ["word", "kind"]}
+    wanted = CWBoostClassifier(**settings).fit(mixed, Y)
+    assert wanted.ensemble_.learners.category_sets is not None
+    lazy = dd.from_pandas(mixed.assign(label=Y), npartitions=3)
+    lazy["kind"] = lazy["kind"].astype(object).astype("category")
+    assert not lazy["kind"].cat.known
+    features = lazy[list(mixed.columns)]
+    model = DaskCWBoostClassifier(**settings).fit(features, lazy["label"])
+    for name, array in wanted.ensemble_.learners.arrays().items():
+        found = model.ensemble_.learners.arrays()[name]
+        np.testing.assert_allclose(found, array, rtol=0, atol=1e-5 * (name == "gain"), err_msg=name)
+    for place, known in wanted.categories_.items():
+        assert model.categories_[place].tolist() == known.tolist()
+    assert model.predict(features).compute().tolist() == wanted.predict(mixed).tolist()
+    other = mixed.assign(word="unseen", kind=pd.Series(["new"] * len(mixed), dtype="category"))
+    scores = model.to_local().decision_function(other)
+    np.testing.assert_allclose(scores, wanted.decision_function(other), rtol=1e-9)
+    fewer = features[features.kind != "k0"], lazy.label[features.kind != "k0"]
+    model.set_params(warm_start=True, n_estimators=7)
+    with pytest.raises(ValueError, match="column 'kind' must have the categories of the fitted"):
+        model.fit(*fewer)
+    assert model.fit(features, lazy.label).n_iter_ == 7

@@ -2,21 +2,34 @@
 
 import numpy as np
 
-from cwboost.dask.chunks import make_chunk
 from cwboost.dask.crew import LocalCrew
+from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import shared_problem
+from cwboost.dask.problem import shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import Settings
 
 
-def train(family, blocks, n_rounds, *, C=100.0, n_workers=1, seed=0, class_weight=None, **settings):
+def train(
+    family,
+    blocks,
+    n_rounds,
+    *,
+    C=100.0,
+    n_workers=1,
+    seed=0,
+    class_weight=None,
+    categorical=None,
+    **settings,
+):
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
     settings = Settings(**{"max_working_sets": 1, "tol": 0.0, **settings})
     chunks = [make_chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers, count_bytes=True)
     rng = np.random.default_rng(seed)
-    problem = shared_problem(crew.describe(family), family, C, class_weight, rng)
+    encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)
+    reports = crew.describe(family, encoding)
+    problem = shared_problem(reports, encoding, columns, family, C, class_weight, rng)
     crew.bind(problem.setup)
     master = PartitionedMaster(crew, problem.masses, C, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)

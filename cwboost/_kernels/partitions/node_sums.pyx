@@ -71,13 +71,18 @@ cdef class NodeRows:
             self.ends[t] = n_kept
 
     def split(self, const int64_t[::1] nodes, const int32_t[::1] features,
-              const int32_t[::1] cuts, const uint8_t[::1] missing_right):
-        """Split nodes: codes up to the cut go left; children get the next two numbers each."""
+              const int32_t[::1] cuts, const uint8_t[::1] missing_right,
+              const uint8_t[:, ::1] sides):
+        """Split nodes; children get the next two numbers each.
+
+        Codes up to the cut go left. A negative cut -1 - k stands for row k of `sides`, of 32 bytes:
+        a code goes right if its bit is set, by ``code % 8`` of byte ``code // 8``.
+        """
         cdef int64_t k, n = nodes.shape[0], first = self.starts.shape[0], middle
         starts, ends, trees = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), None
         trees = np.repeat(np.asarray(self.trees)[np.asarray(nodes)], 2)
         for k in range(n):
-            middle = self.partition(nodes[k], features[k], cuts[k], missing_right[k])
+            middle = self.partition(nodes[k], features[k], cuts[k], missing_right[k], sides)
             starts[2 * k], ends[2 * k] = self.starts[nodes[k]], middle
             starts[2 * k + 1], ends[2 * k + 1] = middle, self.ends[nodes[k]]
         self.starts = np.concatenate([self.starts, starts])
@@ -85,16 +90,17 @@ cdef class NodeRows:
         self.trees = np.concatenate([self.trees, trees])
         return first
 
-    cdef int64_t partition(self, int64_t node, int64_t feature, int cut,
-                           bint missing_right) noexcept:
+    cdef int64_t partition(self, int64_t node, int64_t feature, int cut, bint missing_right,
+                           const uint8_t[:, ::1] sides) noexcept:
         cdef int64_t i, at = self.starts[node], n_right = 0
         cdef int32_t[::1] rows = self.rows[self.trees[node]]
         cdef const uint8_t[::1] codes = self.codes[feature]
+        cdef const uint8_t* side = &sides[-1 - cut, 0] if cut < 0 else NULL
         cdef int code, missing = self.n_bins[feature]
         with nogil:
             for i in range(self.starts[node], self.ends[node]):
                 code = codes[rows[i]]
-                if (missing_right if code == missing else code > cut):
+                if goes_right(code, cut, missing, missing_right, side):
                     self.scratch[n_right] = rows[i]
                     n_right += 1
                 else:
@@ -170,15 +176,26 @@ cdef class NodeRows:
 
     def histograms(self, const double[:, :] weights, const double[::1] scales,
                    const int64_t[::1] nodes, const int32_t[::1] features):
-        """Return sum, mass and number per code, of shape (n_pairs, 256, 3)."""
+        """Return sum, mass and number per code, of shape (n_pairs, n_codes, 3).
+
+        ``n_codes`` is the largest number of codes of one of the features, missing values included.
+        """
         cdef int64_t k, n_pairs = nodes.shape[0]
-        found = np.zeros((n_pairs, 256, 3))
+        cdef int64_t most = np.asarray(self.n_bins)[np.asarray(features)].max(initial=0)
+        found = np.zeros((n_pairs, min(256, most + 1), 3))
         cdef double[:, :, ::1] out = found
         if self.codes.shape[1] == 0:
             return found
         for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
             add_codes(self.pair(weights, scales, nodes[k], features[k]), &out[k, 0, 0])
         return found
+
+
+cdef inline bint goes_right(int code, int cut, int missing, bint missing_right,
+                            const uint8_t* side) noexcept nogil:
+    if side != NULL:
+        return side[code >> 3] >> (code & 7) & 1
+    return missing_right if code == missing else code > cut
 
 
 cdef void add_below(Pair p, int cut, double* out) noexcept nogil:
@@ -239,10 +256,11 @@ def masses_by_size(const double[:, :] weights, const double[::1] scales, int n_t
 def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,
                  const int64_t[::1] offsets, const int32_t[::1] feature,
                  const int32_t[::1] below, const int32_t[::1] left, const int8_t[::1] missing,
-                 const int8_t[::1] sign, int n_threads):
+                 const int8_t[::1] sign, const uint8_t[:, ::1] sides, int n_threads):
     """Return the outputs of trees on codes, uint8 of shape (n_trees, n_samples), 1 for +1.
 
-    An example goes right in a node if its code is at least ``below``, or by ``missing``.
+    An example goes right in a node if its code is at least ``below``, or by ``missing``. If
+    ``below`` is -1 - k, it goes right if the bit of its code is set in row k of `sides`.
 
     Parameters
     ----------
@@ -256,11 +274,11 @@ def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,
         has ``left`` -1.
     missing, sign : ndarray of shape (n_nodes,), dtype int8
         Above 0: NaN goes right; the leaf answers +1.
+    sides : ndarray of shape (n_sets, 32), dtype uint8
     n_threads : int
     """
     cdef int64_t t, i, node, first, n = codes.shape[1], n_trees = offsets.shape[0] - 1
-    cdef int code
-    cdef bint right
+    cdef const uint8_t* side
     positive = np.empty((n_trees, n), dtype=np.uint8)
     cdef uint8_t[:, ::1] out = positive
     for t in range(n_trees):
@@ -268,8 +286,9 @@ def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,
         for i in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
             node = first
             while left[node] >= 0:
-                code = codes[feature[node], i]
-                right = missing[node] > 0 if code == n_bins[feature[node]] else code >= below[node]
-                node = first + left[node] + right
+                side = &sides[-1 - below[node], 0] if below[node] < 0 else NULL
+                node = first + left[node] + goes_right(
+                    codes[feature[node], i], below[node] - 1, n_bins[feature[node]],
+                    missing[node] > 0, side)
             out[t, i] = sign[node] > 0
     return positive

@@ -22,10 +22,19 @@ from cwboost.estimator.input.columns import (
 )
 from cwboost.estimator.input.selection import select_categorical
 
-__all__ = ["as_columns", "check_categories", "encode", "learn_categories", "refuse_new_categories"]
+__all__ = [
+    "CATEGORY_KINDS",
+    "as_columns",
+    "categorical_facts",
+    "check_categories",
+    "encode",
+    "learn_categories",
+    "refuse_new_categories",
+]
 
 LARGEST_INTEGER = 2.0**53
-KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
+CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
+"""Kinds of categories, by the kind of dtype of their array."""
 
 
 def as_columns(X):
@@ -132,12 +141,28 @@ def refuse_new_categories(X, categories: Mapping[int, np.ndarray], categorical_f
                 )
 
 
+def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
+    """Return what `BindContext` says of the columns of categories, by its parameters."""
+    if not categories:
+        return {}
+    n_categories = np.zeros(n_features, dtype=np.int64)
+    n_categories[list(categories)] = [len(known) for known in categories.values()]
+    categorical = np.isin(np.arange(n_features), list(categories))
+    for array in (categorical, n_categories):
+        array.flags.writeable = False
+    return {"categorical": categorical, "n_categories": n_categories}
+
+
 def check_categories(categories, n_features: int) -> None:
     """Check categories that come from a model file; raise a ValueError that says what is wrong."""
     for place, values in categories.items():
         if type(place) is not int or not 0 <= place < n_features:
             raise ValueError(f"categories_: expected places from 0 to {n_features - 1}")
-        if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in KINDS:
+        if (
+            not isinstance(values, np.ndarray)
+            or values.ndim != 1
+            or values.dtype.kind not in CATEGORY_KINDS
+        ):
             raise ValueError(f"categories_: column {place} must have an array of text or numbers")
         if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
             raise ValueError(f"categories_: column {place} must have str only")
@@ -149,7 +174,7 @@ def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
     """Return kind and values of the present categories of a column, and which rows have one."""
     values, missing = values_of(column_of(X, place))
     kind, present = kind_of_values(values[~missing])
-    if kind not in KINDS.values():
+    if kind not in CATEGORY_KINDS.values():
         raise ValueError(
             f"X: {call(place, names)} must hold categories of one kind, text or numbers or bools, "
             f"got {kind}"
@@ -168,7 +193,7 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     codes = np.full(len(is_present), np.nan)
     if len(known) == 0 or len(values) == 0:
         return codes
-    wanted = KINDS[known.dtype.kind]
+    wanted = CATEGORY_KINDS[known.dtype.kind]
     if kind != wanted:
         raise ValueError(
             f"X: {call(place, names)} held categories of the kind {wanted} in fit, got {kind}"

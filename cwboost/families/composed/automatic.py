@@ -63,7 +63,8 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         return get_family("tree")(max_depth=depth)
 
     def bind(self, X, context: BindContext) -> Pricer:
-        return self._mixture(_suits_directions(X, context), X.shape[0]).bind(X, context)
+        suits_directions = _allows_directions(context) and _is_finite(X)
+        return self._mixture(suits_directions, X.shape[0]).bind(X, context)
 
     def describe(self, X):
         suits, n_samples = _is_finite(X), X.shape[0]
@@ -73,7 +74,7 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
 
     def plan(self, descriptions, context):
         suits, counts, parts = zip(*descriptions)
-        family = self._mixture(all(suits), sum(counts))
+        family = self._mixture(_allows_directions(context) and all(suits), sum(counts))
         names = [member.name for member in family.families]
         return family.plan([[own[name] for name in names] for own in parts], context)
 
@@ -97,15 +98,13 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         return float(share)
 
 
-def _suits_directions(X, context: BindContext) -> bool:
-    """Return True if all values are finite numbers, no category codes, and in no required order."""
-    if context.monotonic is not None:
-        return False
-    if context.categorical is not None and context.categorical.any():
-        return False
-    return _is_finite(X)
+def _allows_directions(context: BindContext) -> bool:
+    """Return True if there are neither columns of category codes nor monotonic constraints."""
+    has_categories = context.categorical is not None and context.categorical.any()
+    return context.monotonic is None and not has_categories
 
 
 def _is_finite(X) -> bool:
+    """Return True if all values are finite numbers."""
     values = X.data if sparse.issparse(X) else X
     return values.dtype.kind != "f" or bool(np.isfinite(values).all())

@@ -171,7 +171,7 @@ class PartitionedFamily(ABC):
         descriptions : list
             What `describe` returned, without empty partitions.
         context : BindContext
-            ``y`` is None.
+            ``y`` is None. `describe` has seen the codes of columns of categories as numbers.
 
         Raises
         ------

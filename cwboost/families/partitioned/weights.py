@@ -42,13 +42,26 @@ class PartitionWeights:
         """
         return np.rint(self.weights * self.scales[:, None])
 
-    def squares(self) -> np.ndarray:
-        """Return sums of squares per target, exact for weights rounded more coarsely.
+    def squared(self) -> np.ndarray:
+        """Return squares of the weights, rounded more coarsely, of shape (n_targets, n_samples).
 
-        In units of ``2**52 / scales**2``.
+        They are integers, in units of ``2**52 / scales**2``, whose sums are exact.
         """
-        coarse = np.rint(self.weights * (self.scales * 2.0**-26)[:, None])
+        return self._coarse() ** 2
+
+    def squares(self) -> np.ndarray:
+        """Return sums of squares per target, those of `squared`."""
+        coarse = self._coarse()
         return np.einsum("ti,ti->t", coarse, coarse)
+
+    def _coarse(self) -> np.ndarray:
+        return np.rint(self.weights * (self.scales * 2.0**-26)[:, None])
+
+    def groups(self, n_targets: int):
+        """Yield the weights of at most `n_targets` targets at a time."""
+        for first in range(0, self.n_targets, n_targets):
+            own = slice(first, first + n_targets)
+            yield PartitionWeights(self.weights[own], self.scales[own])
 
 
 def scales_of(masses) -> np.ndarray:

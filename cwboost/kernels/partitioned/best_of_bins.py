@@ -35,6 +35,9 @@ def best_of_bins(bins: SharedBins, sums, totals, features=None):
     """
     n_targets = len(totals)
     features = np.arange(bins.n_features) if features is None else features
+    if not len(features):
+        sign, none = np.where(totals >= 0, 1, -1).astype(np.int8), np.full(n_targets, -1)
+        return none, np.zeros(n_targets), sign, sign, np.abs(totals)
     widths = bins.n_bins[features].astype(np.int64)
     padded = np.zeros((len(features), int(widths.max(initial=0)) + 1, n_targets))
     inside = np.arange(padded.shape[1]) < widths[:, None]

@@ -101,7 +101,7 @@ class SharedBins:
     has_nan: np.ndarray
 
     @classmethod
-    def from_sketches(cls, sketches, max_bins: int) -> SharedBins:
+    def from_sketches(cls, sketches, max_bins: int, features=None) -> SharedBins:
         """Merge the sketches of all partitions into bins of about equal counts.
 
         The result does not depend on the order of the sketches. A feature with at most `max_bins`
@@ -112,11 +112,13 @@ class SharedBins:
         sketches : list of FeatureSketch
         max_bins : int
             2 to 256.
+        features : ndarray of int, default=None
+            The columns that the bins are for, in this order; None for all.
         """
-        n_features = sketches[0].n_features
-        has_nan = np.any([s.has_nan for s in sketches], axis=0)
-        exact = np.all([s.exact for s in sketches], axis=0)
-        parts = [_merged(sketches, f, max_bins - int(has_nan[f])) for f in range(n_features)]
+        features = np.arange(sketches[0].n_features) if features is None else features
+        has_nan = np.any([s.has_nan for s in sketches], axis=0)[features]
+        exact = np.all([s.exact for s in sketches], axis=0)[features]
+        parts = [_merged(sketches, f, max_bins - lost) for f, lost in zip(features, has_nan)]
         n_bins = np.array([len(low) for low, _ in parts], dtype=np.int32)
         unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
         return cls(

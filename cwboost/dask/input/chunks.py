@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.problem import find_missing
-from cwboost.kernels import canonical, readable
 
 __all__ = ["Chunk", "Report", "checked", "make_chunk", "report"]
 
@@ -25,8 +25,6 @@ class Chunk:
         "training", else what messages call the held-out examples.
     X, y, weight : objects
         NumPy arrays, pandas objects or SciPy sparse matrices; weight may be None.
-    names : tuple of str or None
-        Names of the columns of X; set by `checked`.
     """
 
     index: int
@@ -34,7 +32,6 @@ class Chunk:
     X: object
     y: object
     weight: object = None
-    names: tuple | None = None
     is_checked: bool = False
 
     @property
@@ -58,9 +55,7 @@ class Report:
     Parameters
     ----------
     role : str
-    n_rows, n_features : int
-    dtype : str
-    names : tuple of str or None
+    n_rows : int
     is_sparse, has_missing : bool
     labels : ndarray of shape (n_labels,)
     counts, used, sums : ndarrays of shape (n_labels,)
@@ -71,9 +66,6 @@ class Report:
 
     role: str
     n_rows: int
-    n_features: int
-    dtype: str
-    names: tuple | None
     is_sparse: bool
     has_missing: bool
     labels: np.ndarray
@@ -88,11 +80,11 @@ def make_chunk(index, role, X, y, weight=None) -> Chunk:
     return Chunk(index, role, X, y, weight)
 
 
-def checked(chunk: Chunk) -> Chunk:
+def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     """Return the chunk with plain arrays: X uint8, float32, float64, CSR or CSC."""
     if chunk.is_checked:
         return chunk
-    X, names = _plain_features(chunk.X)
+    X = encoding.matrix(chunk.X)
     y = _vector("y", chunk.y, X.shape[0])
     weight = None
     if chunk.weight is not None:
@@ -104,32 +96,7 @@ def checked(chunk: Chunk) -> Chunk:
         raise ValueError("y must not hold NaN or infinity")
     if len(y):
         check_classification_targets(y)
-    return replace(chunk, X=X, y=y, weight=weight, names=names, is_checked=True)
-
-
-def _plain_features(X):
-    """Return a block of features as a plain matrix, and the names of its columns."""
-    names = None
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        names = tuple(X.columns) if all(isinstance(c, str) for c in X.columns) else None
-        kinds = [str(c) for c, kind in zip(X.columns, X.dtypes) if str(kind) == "category"]
-        if kinds:
-            raise ValueError(
-                f"X has categorical columns: {', '.join(kinds)}. Weak learners compare numbers; "
-                "encode the columns first"
-            )
-        X = X.to_numpy()
-    if sparse.issparse(X):
-        X = canonical(X)
-        if X.dtype not in (np.uint8, np.float32, np.float64):
-            X = X.astype(np.float64)
-        return X, names
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must be 2-d, got {X.ndim} dimensions")
-    if X.dtype.kind not in "buif" and X.dtype != object:
-        raise TypeError(f"X must hold numbers, got dtype {X.dtype}")
-    return readable(X), names
+    return replace(chunk, X=X, y=y, weight=weight, is_checked=True)
 
 
 def _vector(name, values, n_rows):
@@ -159,9 +126,6 @@ def report(chunk: Chunk, family) -> Report:
     return Report(
         chunk.role,
         chunk.n_rows,
-        X.shape[1],
-        str(X.dtype),
-        chunk.names,
         sparse.issparse(X),
         has_missing,
         labels,

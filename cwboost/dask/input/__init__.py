@@ -1,0 +1,1 @@
+"""Blocks of Dask collections: one task per partition, checked and encoded where they are."""

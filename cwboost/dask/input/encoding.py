@@ -1,0 +1,185 @@
+"""From blocks with numbers, categories and text to matrices of numbers, the same everywhere.
+
+Every partition tells its columns and their categories; the categories of all are those of the
+model; every partition then gets them to encode its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from cwboost.estimator.input.categories import (
+    CATEGORY_KINDS,
+    as_columns,
+    encode,
+    learn_categories,
+    refuse_new_categories,
+)
+from cwboost.estimator.input.columns import call, is_frame
+from cwboost.kernels import canonical, readable
+
+__all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
+
+DTYPES = (np.float64, np.float32, np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What a partition tells of its columns.
+
+    Parameters
+    ----------
+    role : str
+    n_rows, n_features : int
+    names : tuple of str or None
+    categories : dict of int to ndarray
+        The sorted categories of the columns that hold some, by their places; none if the partition
+        is not of the training data.
+    """
+
+    role: str
+    n_rows: int
+    n_features: int
+    names: tuple | None
+    categories: dict
+
+
+def columns_of(X, role, categorical_features) -> Columns:
+    """Return what a block tells of its columns.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or pandas frame
+    role : str
+        "training", else what messages call the held-out examples.
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a bad `categorical_features`, or a column that cannot hold categories.
+    """
+    X = as_columns(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be 2-d, got {X.ndim} dimensions")
+    names = None
+    if is_frame(X) and all(isinstance(name, str) for name in X.columns):
+        names = tuple(X.columns)
+    categories = {}
+    if role == "training" and X.shape[0]:
+        categories = learn_categories(X, categorical_features)
+    return Columns(role, *X.shape, names, categories)
+
+
+def check_columns(found) -> Columns | None:
+    """Check that partitions have the same columns, and return those of the first with rows.
+
+    Parameters
+    ----------
+    found : dict of Columns
+        By partition.
+
+    Raises
+    ------
+    ValueError
+        If they differ; the message names the partition.
+    """
+    expected, where = None, None
+    for index in sorted(found):
+        own = found[index]
+        if not own.n_rows:
+            continue
+        if expected is None:
+            expected, where = own, f"partition {index}"
+        if own.role != expected.role:
+            where = "the training data"
+        if own.n_features != expected.n_features:
+            raise ValueError(
+                f"partition {index}: X has {own.n_features} features, {where} has "
+                f"{expected.n_features}"
+            )
+        if own.names != expected.names:
+            raise ValueError(
+                f"partition {index}: the columns of X are {own.names}, those of {where} are "
+                f"{expected.names}"
+            )
+    return expected
+
+
+def shared_categories(found) -> dict[int, np.ndarray]:
+    """Return the categories of all training partitions, sorted, by the places of the columns.
+
+    Parameters
+    ----------
+    found : dict of Columns
+        By partition; checked by `check_columns`.
+
+    Raises
+    ------
+    ValueError
+        If a column holds categories in one partition and none in another, or of another kind.
+    """
+    own = {k: found[k] for k in sorted(found) if found[k].role == "training" and found[k].n_rows}
+    every = sorted({place for columns in own.values() for place in columns.categories})
+    return {place: _categories_of(place, own) for place in every}
+
+
+def _categories_of(place, own) -> np.ndarray:
+    """Return the categories of one column of partitions."""
+    first, parts = None, []
+    for index, columns in own.items():
+        name = call(place, columns.names)
+        if place not in columns.categories:
+            other = next(k for k, c in own.items() if place in c.categories)
+            raise ValueError(
+                f"partition {index}: X: {name} holds no categories, in partition {other} it does: "
+                "give it the same dtype in all partitions"
+            )
+        values = columns.categories[place]
+        parts.append(values)
+        if not len(values):
+            continue
+        first = index if first is None else first
+        kind, expected = (
+            CATEGORY_KINDS[own[k].categories[place].dtype.kind] for k in (index, first)
+        )
+        if kind != expected:
+            raise ValueError(
+                f"partition {index}: X: {name} holds categories of the kind {kind}, those of "
+                f"partition {first} are of the kind {expected}"
+            )
+    filled = [values for values in parts if len(values)]
+    return np.unique(np.concatenate(filled)) if filled else parts[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the blocks of every partition become matrices of numbers.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+    categories : dict of int to ndarray
+        As `shared_categories` returns them.
+    """
+
+    categorical_features: object = None
+    categories: dict = field(default_factory=dict)
+
+    def matrix(self, X):
+        """Return a block as uint8, float32, float64, CSR or CSC, as local training reads it."""
+        if sparse.issparse(X):
+            X = canonical(X)
+        if not X.shape[0]:
+            return np.empty(X.shape)
+        columns = as_columns(X)
+        refuse_new_categories(columns, self.categories, self.categorical_features)
+        X = encode(columns, self.categories, DTYPES)
+        X = check_array(
+            X, accept_sparse=["csr", "csc"], dtype=DTYPES, ensure_all_finite=False, input_name="X"
+        )
+        return X if sparse.issparse(X) else readable(X)

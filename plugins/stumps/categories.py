@@ -1,0 +1,41 @@
+"""Stumps on categories beside stumps on numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from cwboost.plugins.stumps.learners import StumpLearners
+
+__all__ = ["stronger"]
+
+
+def stronger(stumps, edges, found):
+    """Return the better one of two stumps for every target.
+
+    Parameters
+    ----------
+    stumps : StumpLearners
+        Thresholds and constants, one per target. In a tie, these win.
+    edges : ndarray of shape (n_targets,), dtype float64
+    found : cwboost.kernels.FoundCategories
+
+    Returns
+    -------
+    learners : StumpLearners
+    edges : ndarray of shape (n_targets,), dtype float64
+    is_set : ndarray of shape (n_targets,), dtype bool
+        True for those of `found`.
+    """
+    ones = np.ones(len(found.feature))
+    others = StumpLearners(
+        feature=found.feature,
+        threshold=0 * ones,
+        polarity=ones,
+        missing=found.missing,
+        gain=found.gain,
+        n_features=stumps.n_features,
+        category_sets=found.sets,
+    )
+    is_set = found.edges > edges
+    best = np.arange(len(stumps)) + len(stumps) * is_set
+    learners = StumpLearners.concatenate([stumps, others]).take(best)
+    return learners, np.maximum(edges, found.edges), is_set

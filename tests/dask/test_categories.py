@@ -1,0 +1,142 @@
+"""Columns of categories on partitions: the model is that of local training."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from partitions import split, train
+
+from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
+from cwboost.dask.held_out import pilot_scale
+from cwboost.families import AutoFamily
+
+RNG = np.random.default_rng(0)
+N = 300
+Y = RNG.integers(0, 3, N)
+
+
+def codes(n_categories, missing=0.1):
+    """Return category codes that tell something of Y, some of them missing."""
+    preferred = RNG.integers(0, 3, n_categories)
+    found = RNG.integers(0, n_categories, N).astype(float)
+    for _ in range(3):
+        wrong = preferred[found.astype(int)] != Y
+        found[wrong] = RNG.integers(0, n_categories, wrong.sum())
+    found[RNG.random(N) < missing] = np.nan
+    return found
+
+
+X = np.column_stack([np.round(RNG.normal(size=N) + Y, 1), codes(4), codes(300), codes(7, 0)])
+CATEGORICAL = [1, 2, 3]
+
+
+def local(family, X, y, n_rounds, **settings):
+    settings = {"learning_rate": 1.0, "subsample": 1.0, "tol": 0.0, **settings}
+    return CWBoostClassifier(family, n_rounds, 100.0, "stagewise", **settings).fit(X, y)
+
+
+def assert_same_arrays(one, other, rtol=0.0):
+    one, other = (ensemble.learners.arrays() for ensemble in (one, other))
+    assert one.keys() == other.keys()
+    for name, array in one.items():
+        atol = 1e-5 if name == "gain" else 0
+        np.testing.assert_allclose(array, other[name], rtol, atol, err_msg=name)
+
+
+@pytest.mark.parametrize("categorical", [CATEGORICAL, [0, *CATEGORICAL]])
+def test_stumps_are_those_of_local_training(categorical):
+    wanted = local("stump", X, Y, 12, categorical_features=categorical)
+    assert wanted.ensemble_.learners.category_sets is not None
+    blocks = split(X, Y, 40, 0, 130)
+    one, other = (
+        train(StumpFamily(), b, 12, n_workers=n, categorical=categorical)
+        for n, b in ((1, [(X, Y)]), (2, blocks))
+    )
+    assert_same_arrays(one.model.ensemble(), wanted.ensemble_)
+    assert_same_arrays(other.model.ensemble(), wanted.ensemble_)
+    np.testing.assert_array_equal(one.model.ensemble().coef().data, wanted.ensemble_.coef().data)
+    bounds = other.history["dual_bound"]
+    np.testing.assert_allclose(bounds, wanted.history_["dual_bound"], rtol=1e-9)
+
+
+def test_trees_are_those_of_local_training():
+    """Splits of categories are not drawn, and there are no other columns: nothing is random."""
+    family = TreeFamily(max_depth=3, max_features=None, trim=0.0)
+    own = X[:, [1, 3]]
+    wanted = local(family, own, Y, 5, categorical_features=[0, 1])
+    training = train(family, split(own, Y, 70, 100), 5, n_workers=2, categorical=[0, 1])
+    every = np.array([[a, b] for a in (0, 1, 2, 3, 9, np.nan) for b in (0, 3, 6, 8, np.nan)])
+    for rows in (own, every):
+        found = training.model.ensemble().learners.outputs(rows)
+        np.testing.assert_array_equal(found, wanted.ensemble_.learners.outputs(rows))
+    objective = wanted.history_["objective"]
+    np.testing.assert_allclose(training.history["objective"], objective, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "family", [TreeFamily(max_depth=4), TreeFamily(4, splitter="best"), AutoFamily(4)]
+)
+def test_workers_and_the_pilot_change_no_bit(family):
+    own, places = X[:, [0, 1, 3]], [1, 2]
+    blocks = split(own, Y, 60, 100)
+    settings = {"C": 1e4, "learning_rate": 0.3, "subsample": 0.7, "categorical": places}
+    one, other = (train(family, blocks, 6, n_workers=n, **settings) for n in (1, 3))
+    assert_same_arrays(one.model.ensemble(), other.model.ensemble())
+    assert pilot_scale(one, 1e4) == pilot_scale(other, 1e4)
+    sets = one.model.ensemble().learners.flat_form().category_sets
+    assert sets is not None
+    assert np.mean(one.model.ensemble().scores(own).argmax(axis=1) == Y) > 0.8
+
+
+def test_the_best_tree_of_one_comparison_is_the_best_stump():
+    own, places = X[:, [0, 1, 3]], [1, 2]
+    family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
+    trees, stumps = (
+        train(f, split(own, Y, 200), 5, categorical=places) for f in (family, StumpFamily())
+    )
+    np.testing.assert_allclose(trees.history["objective"], stumps.history["objective"], rtol=1e-9)
+
+
+def frame(**columns):
+    return pd.DataFrame({"number": np.arange(4.0), "kind": pd.Categorical(list("abab")), **columns})
+
+
+@pytest.mark.parametrize(
+    ("categorical", "second", "message"),
+    [
+        (
+            "from_dtype",
+            frame(kind=[1.0, 2, 3, 4]),
+            "partition 1: X: column 'kind' holds no categories, in partition 0 it does",
+        ),
+        (
+            "from_dtype",
+            frame(kind=pd.Categorical([1, 2, 1, 2])),
+            "partition 1: X: column 'kind' holds categories of the kind numbers, those of "
+            "partition 0 are of the kind text",
+        ),
+        (
+            "from_dtype",
+            frame(number=list("wxyz")),
+            "partition 1 of the training data: X: column 'number' holds text",
+        ),
+        (
+            [False],
+            frame(),
+            "partition 0 .*must be a mask of 2 bools.*got 1; it ends before column 'kind'",
+        ),
+        (["kind", "sort"], frame(), "partition 0 of the training data: .* no column 'sort'"),
+        (["number"], frame(), "partition 0 of the training data: X: column 'kind' holds text"),
+    ],
+)
+def test_errors_name_column_and_partition(categorical, second, message):
+    blocks = [(frame(), [0, 1, 0, 1]), (second, [0, 1, 0, 1])]
+    with pytest.raises(ValueError, match=message):
+        train(StumpFamily(), blocks, 1, categorical=categorical)
+
+
+def test_families_that_take_fewer_categories_or_none():
+    many = np.arange(N, dtype=float)[:, None]
+    with pytest.raises(ValueError, match="column 0 has 300 categories, the weak learner 'tree'"):
+        train(TreeFamily(), split(many, Y, 150), 1, categorical=[0])
+    with pytest.raises(ValueError, match=r"max_categories is needed .*\(column 1\)"):
+        train(ProjectionFamily(), split(X, Y, 150), 1, categorical=[1])
