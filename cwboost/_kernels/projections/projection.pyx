@@ -32,6 +32,8 @@ cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_s
 LANES = CWB_PROJ_LANES
 
 cdef int64_t ROWS_OF_A_TASK = 64
+# Rows of a task that are held at a time, so that eight columns of W, once read, serve all of them.
+cdef int64_t BYTES_HELD = 1 << 18
 # A row with a smaller fraction of non-zeros is summed over its non-zeros only.
 cdef double FEW = 0.4
 
@@ -85,15 +87,17 @@ cdef class Directions:
 
     cdef int dense_task(self, const feature_t *x, int64_t row_step, int64_t column_step,
                         int64_t start, int64_t end, int64_t n, floating *out) noexcept nogil:
-        cdef int64_t d = self.d, i, k, r, count, at
+        cdef int64_t d = self.d, i, k, count
+        cdef int64_t fitting = BYTES_HELD // (8 * CWB_PROJ_ROWS * d) * CWB_PROJ_ROWS
+        cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(ROWS_OF_A_TASK, fitting))
         cdef int64_t waiting = 0
-        cdef int64_t rows[CWB_PROJ_ROWS]
-        cdef double sums[CWB_PROJ_ROWS * CWB_PROJ_LANES]
-        cdef double *tile = <double *> calloc(CWB_PROJ_ROWS * d, sizeof(double))
+        cdef int64_t *rows = <int64_t *> malloc(held * sizeof(int64_t))
+        cdef double *tile = <double *> calloc(held * d, sizeof(double))
         cdef double *value = <double *> malloc(d * sizeof(double))
         cdef int32_t *feature = <int32_t *> malloc(d * sizeof(int32_t))
         cdef double *all_sums = <double *> malloc(self.width * sizeof(double))
-        cdef int failed = tile == NULL or value == NULL or feature == NULL or all_sums == NULL
+        cdef int failed = (rows == NULL or tile == NULL or value == NULL or feature == NULL
+                           or all_sums == NULL)
         if not failed:
             for i in range(start, end):
                 count = 0
@@ -108,21 +112,31 @@ cdef class Directions:
                 else:
                     rows[waiting] = i
                     waiting += 1
-                if waiting == CWB_PROJ_ROWS or (waiting and i == end - 1):
-                    at = 0
-                    while at < self.n_columns:
-                        # Other rows hold an earlier tile; their sums are not read.
-                        kernels.rows(tile, d, &self.W[0, 0], self.width, at, sums)
-                        for r in range(waiting):
-                            self.store(sums + r * CWB_PROJ_LANES - at, rows[r], n, at,
-                                       min(self.n_columns, at + CWB_PROJ_LANES), out)
-                        at = at + CWB_PROJ_LANES
+                if waiting == held or (waiting and i == end - 1):
+                    self.project_tile(tile, rows, waiting, n, out)
                     waiting = 0
+        free(rows)
         free(tile)
         free(value)
         free(feature)
         free(all_sums)
         return failed
+
+    cdef void project_tile(self, const double *tile, const int64_t *rows, int64_t n_rows, int64_t n,
+                           floating *out) noexcept nogil:
+        """Project rows that lie one after the other; up to a multiple of four may be read."""
+        cdef int64_t at = 0, row, r
+        cdef double sums[CWB_PROJ_ROWS * CWB_PROJ_LANES]
+        while at < self.n_columns:
+            row = 0
+            while row < n_rows:
+                kernels.rows(tile + row * self.d, self.d, &self.W[0, 0], self.width, at, sums)
+                # Rows beyond the last hold an earlier tile; their sums are not read.
+                for r in range(min(<int64_t> CWB_PROJ_ROWS, n_rows - row)):
+                    self.store(sums + r * CWB_PROJ_LANES - at, rows[row + r], n, at,
+                               min(self.n_columns, at + CWB_PROJ_LANES), out)
+                row = row + CWB_PROJ_ROWS
+            at = at + CWB_PROJ_LANES
 
     cdef void store(self, const double *sums, int64_t i, int64_t n, int64_t start, int64_t end,
                     floating *out) noexcept nogil:
