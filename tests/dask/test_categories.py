@@ -54,7 +54,7 @@ def test_stumps_are_those_of_local_training(categorical):
     assert_same_arrays(one.model.ensemble(), wanted.ensemble_)
     assert_same_arrays(other.model.ensemble(), wanted.ensemble_)
     np.testing.assert_array_equal(one.model.ensemble().coef().data, wanted.ensemble_.coef().data)
-    bounds = other.history["dual_bound"]
+    bounds = other.model.history["dual_bound"]
     np.testing.assert_allclose(bounds, wanted.history_["dual_bound"], rtol=1e-9)
 
 
@@ -69,7 +69,7 @@ def test_trees_are_those_of_local_training():
         found = training.model.ensemble().learners.outputs(rows)
         np.testing.assert_array_equal(found, wanted.ensemble_.learners.outputs(rows))
     objective = wanted.history_["objective"]
-    np.testing.assert_allclose(training.history["objective"], objective, rtol=1e-9)
+    np.testing.assert_allclose(training.model.history["objective"], objective, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,9 @@ def test_the_best_tree_of_one_comparison_is_the_best_stump():
     trees, stumps = (
         train(f, split(own, Y, 200), 5, categorical=places) for f in (family, StumpFamily())
     )
-    np.testing.assert_allclose(trees.history["objective"], stumps.history["objective"], rtol=1e-9)
+    np.testing.assert_allclose(
+        trees.model.history["objective"], stumps.model.history["objective"], rtol=1e-9
+    )
 
 
 def frame(**columns):
