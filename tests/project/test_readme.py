@@ -1,9 +1,7 @@
 """The programs in README.md and in the documentation run as they are printed."""
 
-import os
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -19,17 +17,12 @@ def programs(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if programs(p)], ids=lambda p: p.name)
-def test_the_programs_of_a_page_run(page, tmp_path):
-    source = "\n".join(programs(page))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", source],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MPLBACKEND": "Agg"},
-        timeout=300,
-    )
-    assert done.returncode == 0, f"{page.name}:\n{source}\n{done.stderr}"
+def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    program = tmp_path / f"{page.stem}.py"
+    program.write_text("\n".join(programs(page)), encoding="utf-8")
+    runpy.run_path(str(program), run_name="__main__")
 
 
 def test_the_readme_has_programs():
