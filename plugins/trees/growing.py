@@ -28,12 +28,15 @@ class GrowingTrees:
         Sum, mass, number and coarse squares of the weights.
     sides : dict of int to ndarray of shape (256,), dtype bool
         The codes that go right, by the nodes that test categories.
+    levels : list of ndarray
+        The nodes of each level that were split.
     """
 
     n_trees: int
     depth: int = 0
     totals: np.ndarray = field(init=False)
     sides: dict[int, np.ndarray] = field(default_factory=dict)
+    levels: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self):
         n = self.n_trees
@@ -61,6 +64,7 @@ class GrowingTrees:
         self.cut = np.concatenate([self.cut, np.zeros(n, np.int64)])
         self.missing = np.concatenate([self.missing, np.zeros(n, np.int8)])
         self.depth += 1
+        self.levels.append(nodes)
         return first + np.arange(n)
 
     def finished(self, bins, n_categories, chance):
@@ -70,14 +74,15 @@ class GrowingTrees:
         edges = np.bincount(
             self.tree[self.left < 0], np.abs(sums[self.left < 0]), minlength=self.n_trees
         )
-        for node in np.flatnonzero(self.left >= 0)[::-1]:
-            child = self.left[node]
-            if (self.left[child : child + 2] < 0).all() and sign[child] == sign[child + 1]:
-                sign[node], self.left[node] = sign[child], -1
+        for nodes in self.levels[::-1]:
+            child = self.left[nodes]
+            same = (self.left[child] < 0) & (self.left[child + 1] < 0)
+            same &= sign[child] == sign[child + 1]
+            sign[nodes[same]], self.left[nodes[same]] = sign[child[same]], -1
         kept = np.arange(len(self.left)) < self.n_trees
-        for node in np.flatnonzero(self.left >= 0):
-            if kept[node]:
-                kept[self.left[node] : self.left[node] + 2] = True
+        for nodes in self.levels:
+            child = self.left[nodes[kept[nodes] & (self.left[nodes] >= 0)]]
+            kept[child] = kept[child + 1] = True
         order = np.flatnonzero(kept)[np.argsort(self.tree[kept], kind="stable")]
         offsets = np.searchsorted(self.tree[order], np.arange(self.n_trees + 1)).astype(np.int64)
         place = np.zeros(len(kept), dtype=np.int64)

@@ -152,9 +152,11 @@ class SharedBins:
     def bins_below(self, features, thresholds) -> np.ndarray:
         """Return how many bins of each of `features` lie at or below its entry of `thresholds`."""
         found = np.empty(len(features), dtype=np.int64)
-        for k, (f, t) in enumerate(zip(features.tolist(), thresholds.tolist())):
-            own = self.highest[self.bin_start[f] : self.bin_start[f + 1]]
-            found[k] = np.searchsorted(own, t, side="right")
+        order = np.argsort(features, kind="stable")
+        each, starts = np.unique(features[order], return_index=True)
+        for f, own in zip(each.tolist(), np.split(order, starts[1:])):
+            highest = self.highest[self.bin_start[f] : self.bin_start[f + 1]]
+            found[own] = np.searchsorted(highest, thresholds[own], side="right")
         return found
 
 

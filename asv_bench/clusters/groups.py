@@ -1,0 +1,229 @@
+"""What is measured, group by group: fits that append their results, and rows made of these."""
+
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from data import blobs, training_rows
+from fits import (
+    SEED,
+    STUMPS,
+    close,
+    cluster,
+    collections,
+    dask_classifier,
+    error_of,
+    fitted,
+    lightgbm_dask,
+    local_classifier,
+    on_workers,
+    processor_seconds,
+    resident,
+    xgboost_dask,
+)
+from report import Row, number
+
+LOCAL = "cwboost local, 2 threads"
+
+
+def by_turns(run, client, group, fits, examine=None):
+    """Run fits by turns and append their times; later turns leave out what the budget forbids.
+
+    Parameters
+    ----------
+    run : Run
+    client : distributed.Client
+    group : str
+    fits : dict of str to (callable, collections)
+        What makes a model, and its X and y.
+    examine : callable, default=None
+        ``examine(model)`` returns further entries of the record.
+    """
+    end, last = perf_counter() + run.budget, {}
+    fits = {name: fit for name, fit in fits.items() if run.wants(name)}
+    for turn in range(run.repeats):
+        for name, (make, data) in fits.items():
+            if turn and perf_counter() + last[name] > end:
+                continue
+            cpu, start = processor_seconds(client), perf_counter()
+            model = fitted(make, *data)
+            last[name] = perf_counter() - start
+            cpu = processor_seconds(client) - cpu
+            more = examine(model) if examine is not None else {}
+            run.append(group, name, wall=last[name], cpu=cpu, **more)
+
+
+def examined(X, y, model):
+    return {"error": error_of(model, X, y)}
+
+
+def stumps(run):
+    """Stage-wise stumps against the peers, and against one process of two threads."""
+    n, rounds = run.scaled(1_000_000), run.rounds(100)
+    X, y = blobs(n, 50, 10)
+    client = cluster()
+    far = collections(client, X, y)
+    settings = {**STUMPS, "n_estimators": rounds}
+    fits = {
+        "cwboost.dask": (partial(dask_classifier, **settings), far),
+        LOCAL: (partial(local_classifier, **settings), (X, y)),
+        "lightgbm.dask": (partial(lightgbm_dask, client, rounds, 2), far),
+        "xgboost.dask": (partial(xgboost_dask, client, rounds, max_depth=1), far),
+    }
+    by_turns(run, client, "stumps", fits)
+    close(client)
+
+
+def rows_of_stumps(run, found):
+    n, rounds = run.scaled(1_000_000), run.rounds(100)
+    what = f"{n:,} × 50 float32, 10 classes, {rounds} rounds of stumps"
+    for name, goal in (("lightgbm.dask", 5.0), ("xgboost.dask", 1.0)):
+        if found.has(name, "cwboost.dask"):
+            ratio = found.seconds(name) / found.seconds("cwboost.dask")
+            yield Row(f"{what}, over {name}", goal, ratio, "x", found.detail())
+    if found.has("cwboost.dask", LOCAL):
+        ratio = found.seconds("cwboost.dask") / found.seconds(LOCAL)
+        detail = found.detail()
+        yield Row(f"{what}, time over one process", 1.5, ratio, "x", detail, at_most=True)
+
+
+ROUNDS = 200
+
+
+def overhead(run):
+    """Time per round beyond that of one process, on data that cost next to nothing."""
+    X, y = blobs(1_000, 10, 3)
+    client = cluster()
+    far = collections(client, X, y)
+    data = {dask_classifier: far, local_classifier: (X, y)}
+    fits = {}
+    for make, own in data.items():
+        for n in (10, 10 + run.rounds(ROUNDS)):
+            settings = {**STUMPS, "n_estimators": n, "learning_rate": 0.1}
+            fits[f"{make.__name__}, {n} rounds"] = partial(make, **settings), own
+    for make, own in list(fits.values())[::2]:
+        fitted(make, *own)
+    by_turns(run, client, "overhead", fits)
+    close(client)
+
+
+def rows_of_overhead(run, found):
+    rounds, ms = run.rounds(ROUNDS), []
+    for make in (dask_classifier, local_classifier):
+        short, long = (f"{make.__name__}, {n} rounds" for n in (10, 10 + rounds))
+        if not found.has(short, long):
+            return
+        ms.append(1e3 * (found.seconds(long) - found.seconds(short)) / rounds)
+    detail = f"{number(ms[0])} ms per round, one process {number(ms[1])} ms"
+    what = "overhead per round of stumps, 1,000 × 10, 3 classes"
+    yield Row(what, 15.0, ms[0] - ms[1], "ms", detail, at_most=True)
+
+
+def memory(run):
+    """Peak memory of the workers, over their share of X as float32."""
+    n = run.scaled(1_000_000)
+    for n_partitions in (8, 2):
+        client = cluster()
+        before = client.run(resident, "VmRSS")
+        far = on_workers(n, 50, 10, n_partitions)
+        fitted(partial(dask_classifier, **{**STUMPS, "n_estimators": 10}), *far)
+        peak, after = client.run(resident, "VmHWM"), client.run(resident, "VmRSS")
+        close(client)
+        share = 4 * 50 * n / 2
+        worst = max(before, key=lambda worker: peak[worker] - before[worker])
+        ratios = {
+            "ratio": (peak[worst] - before[worst]) / share,
+            "after": (after[worst] - before[worst]) / share,
+            "idle": before[worst] / 2**20,
+        }
+        run.append("memory", f"{n_partitions} partitions", wall=0.0, cpu=0.0, **ratios)
+
+
+def rows_of_memory(run, found):
+    n = run.scaled(1_000_000)
+    for name, fits in found.fits.items():
+        ratio, after, idle = (median(f[key] for f in fits) for key in ("ratio", "after", "idle"))
+        detail = f"after training {number(after)} x; idle worker {number(idle)} MB"
+        what = f"peak memory per worker over its share of X, {n:,} × 50, 10 classes, {name}"
+        yield Row(what, 2.5, ratio, "x", detail, at_most=True)
+
+
+def trees(run):
+    """Default learners against 31 leaves, at an error that is not higher."""
+    n, rounds = run.scaled(300_000), run.rounds(100)
+    X, y = blobs(n + 50_000, 50, 7)
+    X_test, y_test, X, y = X[n:], y[n:], X[:n], y[:n]
+    client = cluster()
+    far = collections(client, X, y)
+    ours = {"n_estimators": rounds, "random_state": SEED, "probability_scale": 2.0}
+    fits = {
+        "cwboost.dask": partial(dask_classifier, **ours),
+        "lightgbm.dask": partial(lightgbm_dask, client, rounds, 31),
+        LOCAL: partial(local_classifier, **ours),
+        "xgboost.dask": partial(xgboost_dask, client, rounds, max_leaves=31, max_depth=0),
+    }
+    fits = {name: (make, (X, y) if name == LOCAL else far) for name, make in fits.items()}
+    by_turns(run, client, "trees", fits, partial(examined, X_test, y_test))
+    close(client)
+
+
+def rows_of_trees(run, found):
+    n, rounds = run.scaled(300_000), run.rounds(100)
+    what = f"{n:,} × 50, 7 classes, {rounds} rounds of the default, over"
+    errors = {name: median(fit["error"] for fit in fits) for name, fits in found.fits.items()}
+    detail = found.detail() + "; errors " + ", ".join(f"{k} {v:.2f}%" for k, v in errors.items())
+    for name, goal in (("lightgbm.dask", 2.0), ("xgboost.dask", 1.0)):
+        if found.has(name, "cwboost.dask"):
+            ratio = found.seconds(name) / found.seconds("cwboost.dask")
+            also = errors["cwboost.dask"] <= errors[name]
+            leaves = f"{what} {name} with 31 leaves, error no higher"
+            yield Row(leaves, goal, ratio, "x", detail, also=also)
+
+
+SETS = {"PENDIGITS": 200, "MNIST": 60}
+
+
+def errors(run):
+    """Errors of the default models of clusters and of one process."""
+    for name, rounds in SETS.items():
+        file = Path(run.data, f"{name}.npz")
+        X, y = training_rows(file)
+        X, y = X[: run.scaled(len(X))], y[: run.scaled(len(X))]
+        with np.load(file) as stored:
+            X_test, y_test = stored["X_test"], stored["y_test"]
+        client = cluster()
+        far = collections(client, X, y, 4)
+        for seed in range(min(3, run.repeats) if name == "PENDIGITS" else 1):
+            settings = {"n_estimators": run.rounds(rounds), "random_state": seed}
+            settings["probability_scale"] = 2.0
+            fits = {
+                f"{name}, cwboost.dask": (partial(dask_classifier, **settings), far),
+                f"{name}, {LOCAL}": (partial(local_classifier, **settings), (X, y)),
+            }
+            by_turns(run.once(), client, "errors", fits, partial(examined, X_test, y_test))
+        close(client)
+
+
+def rows_of_errors(run, found):
+    for name, rounds in SETS.items():
+        both = f"{name}, cwboost.dask", f"{name}, {LOCAL}"
+        if not found.has(*both):
+            continue
+        far, near = (np.mean([fit["error"] for fit in found.fits[key]]) for key in both)
+        seconds = " and ".join(f"{number(found.seconds(key))} s" for key in both)
+        detail = f"{far:.2f}% on the cluster, {near:.2f}% in one process; {seconds}"
+        n_fits = len(found.fits[both[0]])
+        what = f"error on {name}, {run.rounds(rounds)} rounds of the default, less the local one"
+        what += f", mean of {n_fits} seeds" if n_fits > 1 else ""
+        yield Row(what, 0.1, far - near, "points", detail, at_most=True)
+
+
+GROUPS = {
+    "overhead": (overhead, rows_of_overhead),
+    "memory": (memory, rows_of_memory),
+    "errors": (errors, rows_of_errors),
+    "stumps": (stumps, rows_of_stumps),
+    "trees": (trees, rows_of_trees),
+}
