@@ -335,7 +335,7 @@ def test_verbose_shows_a_bar(vowel, capsys):
         weak_learner="stump", correction="total", n_estimators=3, verbose=1, random_state=0
     ).fit(X, y)
     shown = capsys.readouterr().err
-    assert "objective" in shown and "gap" in shown and "train_error" in shown
+    assert "loss" in shown and "gap" in shown and "train_error" in shown
     CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3, random_state=0).fit(
         X, y
     )

@@ -65,7 +65,7 @@ def test_what_is_imported_with_a_module_is_a_dependency(required, extras, provid
     for path, package, lazily in foreign_imports():
         if not lazily:
             # A folder that is named like an extra needs it as a whole.
-            known = required | extras.get(path.parent.name, set())
+            known = required.union(*(extras.get(folder, set()) for folder in path.relative_to(ROOT).parts))
             assert providers(package) & known, f"{path} imports {package}"
             seen |= providers(package)
     assert required <= seen, f"declared and never imported: {required - seen}"
