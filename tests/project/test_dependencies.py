@@ -65,7 +65,8 @@ def test_what_is_imported_with_a_module_is_a_dependency(required, extras, provid
     for path, package, lazily in foreign_imports():
         if not lazily:
             # A folder that is named like an extra needs it as a whole.
-            known = required.union(*(extras.get(folder, set()) for folder in path.relative_to(ROOT).parts))
+            folders = path.relative_to(ROOT).parts
+            known = required.union(*(extras.get(folder, set()) for folder in folders))
             assert providers(package) & known, f"{path} imports {package}"
             seen |= providers(package)
     assert required <= seen, f"declared and never imported: {required - seen}"
