@@ -42,6 +42,8 @@ class DataSet:
         Accuracy of the nearest-neighbour classifier on the source's split.
     image_shape : tuple of int or None
         Shape of an example if the examples are images of one size.
+    square : bool
+        True if the examples are square images whose size depends on the files.
     parts : bool
         True if the files may hold some of the batches of 10,000 training examples.
     url : str
@@ -60,6 +62,7 @@ class DataSet:
     moments: tuple[float, float] | None = None
     nearest_accuracy: float | None = None
     image_shape: tuple[int, ...] | None = None
+    square: bool = False
     parts: bool = False
     remote: tuple = field(default=())
 
@@ -295,6 +298,7 @@ _SETS = (
         ),
         "S. Lazebnik's page (Beyond Bags of Features), the archive scene_categories.zip",
         counts=(241, 360, 328, 260, 308, 374, 410, 292, 356, 215, 216, 311, 210, 289, 315),
+        square=True,
     ),
     DataSet(
         "SUN",

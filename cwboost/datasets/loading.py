@@ -55,8 +55,8 @@ def load(name, data_dir=None, *, check=True):
     for key in ("y_train", "y_test", "y"):
         if key in bunch:
             bunch[key] = bunch[key].astype(np.int64)
-    if dataset.image_shape is None and dataset.name == "SCENE15":
-        side = int(np.sqrt(next(bunch[key] for key in ("X_train", "X") if key in bunch).shape[1]))
+    if dataset.square:
+        side = int(np.sqrt(bunch.get("X_train", bunch.get("X")).shape[1]))
         bunch.image_shape = (side, side)
     y = bunch.y if "y" in bunch else bunch.y_train
     bunch.setdefault("target_names", np.array([str(c) for c in range(int(y.max()) + 1)]))
@@ -121,8 +121,8 @@ def _check_figures(dataset: DataSet, bunch) -> None:
     """Compare with the known figures of the source; see `cwboost.datasets.catalogue`."""
     X = bunch.X if "X" in bunch else bunch.X_train
     _expect(dataset, "features", dataset.n_features, X.shape[1])
-    if dataset.name == "SCENE15" and "X_train" in bunch:
-        # The files split it as the paper does; the source has no split.
+    if not dataset.test_counts and "X_train" in bunch:
+        # The files split the set; the source has no split.
         y = np.concatenate([bunch.y_train, bunch.y_test])
         _expect_counts(dataset, "examples per class", dataset.counts, y)
         return

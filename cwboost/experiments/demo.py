@@ -110,7 +110,7 @@ def save(trained: Trained, out: Path) -> list[Path]:
     """Write the history as CSV and the model file; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     stem = f"{trained.dataset.lower()}-{trained.method.lower()}"
-    paths = [out / f"{stem}.csv", out / f"{stem}.cwboost"]
+    paths = [out / f"{stem}.csv", out / f"{stem}.cwb"]
     history = {**trained.model.history_, "test_error": trained.test_error}
     # No examples were held out, so this column is empty.
     del history["valid_error"]

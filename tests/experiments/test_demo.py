@@ -62,7 +62,7 @@ def test_demo_writes_figure_histories_and_models(finished):
             bound = np.array([float(row["dual_bound"]) for row in history])
             assert np.all(np.diff(objective) <= 1e-9 * objective[:-1])
             assert np.all(bound <= objective)
-    model = load_model(out / "vowel-cw.cwboost")
+    model = load_model(out / "vowel-cw.cwb")
     X, y = load_vowel(return_X_y=True)
     assert model.score(X, y) > 0.9
 
