@@ -42,6 +42,17 @@ def test_projections_are_sums_in_the_order_of_features(rng, n_columns, dtype):
     np.testing.assert_array_equal(Projector(W[:, -1:], centre)(X)[0], expected[-1])
 
 
+def test_unused_features_change_no_bit_even_if_they_are_infinite(rng):
+    W = rng.normal(size=(30, 21))
+    W[:20, :8] = W[5:, 8:16] = W[3, 16:] = 0  # panels of eight columns differ in their features
+    X = rng.normal(size=(70, 30))
+    X[3, 2], X[4, 25], X[69, 7] = np.nan, np.inf, -np.inf
+    found = Projector(W)(X)
+    np.testing.assert_array_equal(found, Projector(W)(sparse.csr_array(X)))
+    assert np.isnan(found[:, 3]).all() and np.isnan(found[:8, 69]).all()
+    assert np.isfinite(np.delete(found, [3, 4, 69], axis=1)).all()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
 def test_prediction_repeats_training_bit_for_bit(rng, kind, dtype):

@@ -6,6 +6,8 @@
  * on the number of threads, on vectors, or on stored zeros. BLAS promises none of this, but a stump
  * on z must give the same output in prediction as in training.
  *
+ * Dense rows of finite numbers skip the features that eight neighbouring columns of W do not use.
+ *
  * Cost: a multiplication and an addition per entry of W and row, or per entry of W and non-zero.
  */
 #ifndef CWBOOST_PROJECTION_H
@@ -17,7 +19,7 @@
 #define CWB_PROJ_ROWS 4  /* rows that share a register of W while it is loaded */
 
 typedef struct {
-    void (*rows)(const double *x, int64_t d, const double *w, int64_t width, int64_t first,
+    void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature, int64_t count,
                  double *sums);
     void (*stored)(const double *value, const int32_t *feature, int64_t count, const double *w,
                    int64_t width, double *sums);

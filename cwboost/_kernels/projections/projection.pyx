@@ -5,6 +5,7 @@ from cython.parallel cimport prange
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -16,8 +17,8 @@ cdef extern from "projections/projection.h" nogil:
         CWB_PROJ_LANES
         CWB_PROJ_ROWS
     ctypedef struct cwb_projection_kernels:
-        void (*rows)(const double *x, int64_t d, const double *w, int64_t width, int64_t first,
-                     double *sums) noexcept nogil
+        void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature,
+                     int64_t count, double *sums) noexcept nogil
         void (*stored)(const double *value, const int32_t *feature, int64_t count,
                        const double *w, int64_t width, double *sums) noexcept nogil
     const cwb_projection_kernels *cwb_projection_tables[]
@@ -34,8 +35,8 @@ LANES = CWB_PROJ_LANES
 cdef int64_t ROWS_OF_A_TASK = 64
 # Rows of a task that are held at a time, so that eight columns of W, once read, serve all of them.
 cdef int64_t BYTES_HELD = 1 << 18
-# A row with a smaller fraction of non-zeros is summed over its non-zeros only.
-cdef double FEW = 0.4
+# A row is summed over its non-zeros only if they are this fraction of a panel's features.
+cdef double FEW = 0.3
 
 
 cdef class Directions:
@@ -54,6 +55,11 @@ cdef class Directions:
     cdef int64_t d
     cdef int64_t width
     cdef readonly int64_t n_columns
+    # W in panels of eight columns, each with the features that it uses.
+    cdef double[:, ::1] panels
+    cdef int32_t[::1] feature
+    cdef int64_t[::1] start
+    cdef double few  # number of non-zeros below which a row is summed over these only
 
     def __init__(self, const double[:, ::1] W, const double[::1] offset, int64_t n_columns):
         if W.shape[1] % CWB_PROJ_LANES or not 0 < n_columns <= W.shape[1]:
@@ -62,6 +68,37 @@ cdef class Directions:
             raise ValueError("offset must have one entry per column of W")
         self.W, self.offset = W, offset
         self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
+        self.fill_panels()
+        self.few = FEW * self.feature.shape[0] / (self.width // CWB_PROJ_LANES)
+
+    cdef fill_panels(self):
+        cdef int64_t n_panels = self.width // CWB_PROJ_LANES, k, g
+        cdef int64_t[::1] start = np.zeros(n_panels + 1, dtype=np.int64)
+        cdef int64_t[::1] end
+        for k in range(self.d):
+            for g in range(n_panels):
+                start[g + 1] += self.is_used(k, g)
+        for g in range(n_panels):
+            start[g + 1] += start[g]
+        end = start.copy()
+        self.start = start
+        self.panels = np.empty((start[n_panels], CWB_PROJ_LANES))
+        self.feature = np.empty(start[n_panels], dtype=np.int32)
+        for k in range(self.d):
+            for g in range(n_panels):
+                if self.is_used(k, g):
+                    self.feature[end[g]] = <int32_t> k
+                    memcpy(&self.panels[end[g], 0], &self.W[k, CWB_PROJ_LANES * g],
+                           CWB_PROJ_LANES * sizeof(double))
+                    end[g] += 1
+
+    cdef inline bint is_used(self, int64_t feature, int64_t panel) noexcept nogil:
+        cdef const double *entry = &self.W[feature, CWB_PROJ_LANES * panel]
+        cdef int64_t c
+        for c in range(CWB_PROJ_LANES):
+            if entry[c] != 0:
+                return True
+        return False
 
     def dense(self, const feature_t[:, :] X, floating[:, ::1] out, int n_threads):
         """Fill `out`, (n_columns, n_samples), with the projections of the rows of X.
@@ -91,6 +128,7 @@ cdef class Directions:
         cdef int64_t fitting = BYTES_HELD // (8 * CWB_PROJ_ROWS * d) * CWB_PROJ_ROWS
         cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(ROWS_OF_A_TASK, fitting))
         cdef int64_t waiting = 0
+        cdef double nan_if_infinite
         cdef int64_t *rows = <int64_t *> malloc(held * sizeof(int64_t))
         cdef double *tile = <double *> calloc(held * d, sizeof(double))
         cdef double *value = <double *> malloc(d * sizeof(double))
@@ -101,12 +139,14 @@ cdef class Directions:
         if not failed:
             for i in range(start, end):
                 count = 0
+                nan_if_infinite = 0
                 for k in range(d):
                     tile[waiting * d + k] = <double> x[i * row_step + k * column_step]
                     value[count] = tile[waiting * d + k]
                     feature[count] = <int32_t> k
                     count += tile[waiting * d + k] != 0
-                if count < FEW * d:
+                    nan_if_infinite += 0 * tile[waiting * d + k]
+                if count < self.few or nan_if_infinite != nan_if_infinite:
                     kernels.stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
                     self.store(all_sums, i, n, 0, self.n_columns, out)
                 else:
@@ -125,12 +165,17 @@ cdef class Directions:
     cdef void project_tile(self, const double *tile, const int64_t *rows, int64_t n_rows, int64_t n,
                            floating *out) noexcept nogil:
         """Project rows that lie one after the other; up to a multiple of four may be read."""
-        cdef int64_t at = 0, row, r
+        cdef int64_t at = 0, row, r, first, count
         cdef double sums[CWB_PROJ_ROWS * CWB_PROJ_LANES]
+        cdef const double *panels = &self.panels[0, 0] if self.feature.shape[0] else NULL
+        cdef const int32_t *features = &self.feature[0] if self.feature.shape[0] else NULL
         while at < self.n_columns:
+            first = self.start[at // CWB_PROJ_LANES]
+            count = self.start[at // CWB_PROJ_LANES + 1] - first
             row = 0
             while row < n_rows:
-                kernels.rows(tile + row * self.d, self.d, &self.W[0, 0], self.width, at, sums)
+                kernels.rows(tile + row * self.d, self.d, panels + CWB_PROJ_LANES * first,
+                             features + first, count, sums)
                 # Rows beyond the last hold an earlier tile; their sums are not read.
                 for r in range(min(<int64_t> CWB_PROJ_ROWS, n_rows - row)):
                     self.store(sums + r * CWB_PROJ_LANES - at, rows[row + r], n, at,

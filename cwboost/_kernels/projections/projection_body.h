@@ -4,24 +4,26 @@
 /* Registers of columns per group: with four rows per register, the sums stay in registers. */
 #define CWB_AT_ONCE (CWB_PARTS < 2 ? CWB_PARTS : 2)
 
-/* Columns [first, first + 8) for four rows of d doubles: sums[8 * row + column]. */
-static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w, int64_t width,
-                                   int64_t first, double *sums) {
+/* Eight columns for four rows of d doubles: sums[8 * row + column]. Row p of w has the entries of
+ * feature[p]; those of other features are zero. */
+static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w,
+                                   const int32_t *feature, int64_t count, double *sums) {
     for (int part = 0; part < CWB_PARTS; part += CWB_AT_ONCE) {
-        const double *column = w + first + CWB_LANES * part;
+        const double *column = w + CWB_LANES * part;
         cwb_register s[CWB_PROJ_ROWS][CWB_AT_ONCE];
         CWB_UNROLL
         for (int row = 0; row < CWB_PROJ_ROWS; row++) {
             CWB_UNROLL
             for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
         }
-        for (int64_t k = 0; k < d; k++) {
+        for (int64_t p = 0; p < count; p++) {
             CWB_UNROLL
             for (int row = 0; row < CWB_PROJ_ROWS; row++) {
-                const cwb_register value = cwb_r_splat(x[row * d + k]);
+                const cwb_register value = cwb_r_splat(x[row * d + feature[p]]);
                 CWB_UNROLL
                 for (int v = 0; v < CWB_AT_ONCE; v++) {
-                    const cwb_register entry = cwb_r_load(column + k * width + CWB_LANES * v);
+                    const cwb_register entry =
+                        cwb_r_load(column + CWB_PROJ_LANES * p + CWB_LANES * v);
                     s[row][v] = s[row][v] + value * entry;
                 }
             }
