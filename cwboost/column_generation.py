@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
+from cwboost._kernels.common.short_arrays import any_above, covers, largest, places_above
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
@@ -104,7 +105,7 @@ class ColumnGeneration:
             request = PricingRequest(rows, PAYS * self.master.q, self.settings.columns_per_round)
             priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q
-            if (edges > PAYS).any():
+            if any_above(edges, PAYS):
                 break
         return priced, edges
 
@@ -112,9 +113,8 @@ class ColumnGeneration:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.covers_family:
             # Of a class without a learner the pricer says that no edge pays.
-            is_silent = not np.bincount(priced.target, minlength=self.master.n_classes).all()
-            best = edges.max(initial=PAYS if is_silent else 0.0)
-            bound = self.master.dual_bound(float(best))
+            is_silent = not covers(priced.target, self.master.n_classes)
+            bound = self.master.dual_bound(largest(edges, PAYS if is_silent else 0.0))
             # Also where there is none yet: a comparison with NaN is false.
             self.best_bound = self.best_bound if self.best_bound >= bound else bound
 
@@ -128,7 +128,7 @@ class ColumnGeneration:
         n_new : int
             Number of columns that were not there already.
         """
-        paying = np.flatnonzero(edges > PAYS)
+        paying = places_above(edges, PAYS)
         classes = priced.target[paying]
         outputs = priced.outputs if len(paying) == len(edges) else priced.outputs[paying]
         rows, is_new = self.master.add(classes, outputs)

@@ -166,7 +166,8 @@ class RestrictedMaster:
     @property
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
-        return float(self.coef_matrix.sum()) + self.pairs.loss / self.q
+        # Not coef_matrix.sum(), which takes a Python function more.
+        return float(np.add.reduce(self.coef_matrix, axis=None)) + self.pairs.loss / self.q
 
     def add(self, classes, outputs) -> tuple[np.ndarray, np.ndarray]:
         """Add columns, each at coefficient zero.
@@ -186,7 +187,7 @@ class RestrictedMaster:
         new : ndarray of shape (n,), bool
             True if the column was stored.
         """
-        rows, new = self.columns.add(np.asarray(classes, dtype=np.int64), outputs)
+        rows, new = self.columns.add(np.ascontiguousarray(classes, dtype=np.int64), outputs)
         self._edges = None
         self._make_room()
         return rows, new

@@ -17,6 +17,7 @@ def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
         C=C,
         correction=correction,
         learning_rate=1.0,
+        subsample=1.0,
         epsilon=0.1,
         max_working_sets=2,
         tol=0,

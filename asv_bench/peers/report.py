@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-BEGIN, END = "<!-- speed: begin -->", "<!-- speed: end -->"
+from cwboost import show_config
+
 PACKAGES = ["cwboost", "lightgbm", "xgboost", "catboost", "numpy", "scipy", "scikit-learn"]
 
 
@@ -77,14 +78,26 @@ def machine():
     return f"{model}, {platform.system()}, Python {platform.python_version()}"
 
 
+def place():
+    """Return title and markers of the table: one place for the widest set, one for each other."""
+    config = show_config()
+    chosen = config["instruction_set"]
+    if chosen == config["instruction_sets_available"][0]:
+        name, title = "speed", "## Training time and memory, goal by goal"
+    else:
+        name, title = f"speed, {chosen}", f"### Training time, goal by goal, with {chosen}"
+    return title, f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+
+
 def page(rows, notes, threads):
-    """Return the measured part of docs/benchmarks.md."""
+    """Return the measured part of docs/benchmarks.md for the instruction set in use."""
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     met = sum(row.met for row in rows)
     head = ["measure", "goal", "measured", "", "medians"]
     parts = [
-        "## Training time and memory, goal by goal",
-        f"Measured on {datetime.date.today().isoformat()}, {machine()}; {versions}; "
+        place()[0],
+        f"Measured on {datetime.date.today().isoformat()}, {machine()}, instruction set "
+        f"{show_config()['instruction_set']}; {versions}; "
         f"{threads} thread{'s' if threads > 1 else ''} unless the row says otherwise. "
         f"{met} of {len(rows)} rows met.",
         table(head, [row.cells() for row in rows]),
@@ -94,11 +107,12 @@ def page(rows, notes, threads):
 
 
 def write(path, text):
-    """Replace the text between the two markers of the page by `text`."""
+    """Replace the text between the two markers of this instruction set by `text`."""
     path = Path(path)
+    _, begin, end = place()
     page = path.read_text(encoding="utf-8")
-    if BEGIN not in page or END not in page:
-        raise ValueError(f"{path} lacks the markers {BEGIN} and {END}")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    if begin not in page or end not in page:
+        raise ValueError(f"{path} lacks the markers {begin} and {end}")
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -74,7 +74,8 @@ class PartitionedPricer:
         if len(paying):
             learners = chosen.learners.take(paying)
             keys[paying] = self.master.take(learners, chosen.target[paying])
-        return Priced(chosen.learners, keys, chosen.edges, chosen.target)
+        edges, target = np.asarray(chosen.edges, float), np.asarray(chosen.target, np.int64)
+        return Priced(chosen.learners, keys, edges, target)
 
     def certificate(self, bound: float, objective: float) -> dict[str, float]:
         """Return dual bound and gap as the history records them; see `SealedPricer`."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cwboost._kernels.common.short_arrays import ascends
+
 __all__ = ["CoefficientPath", "PathBuilder"]
 
 PATH_DTYPES = {
@@ -202,8 +204,9 @@ def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
         raise ValueError(f"{name} must not decrease")
 
 
-def _increases(numbers: np.ndarray) -> bool:
-    return bool((numbers[1:] > numbers[:-1]).all())
+def _integers(numbers) -> np.ndarray:
+    numbers = np.asarray(numbers)
+    return numbers if numbers.dtype == np.int64 else numbers.astype(np.int64)
 
 
 class PathBuilder:
@@ -248,26 +251,27 @@ class PathBuilder:
         n_learners : int
             Learners known after this round; those of earlier rounds included.
         """
-        columns, score_index = np.asarray(columns), np.asarray(score_index)
+        columns, score_index = _integers(columns), _integers(score_index)
         values = np.asarray(values, dtype=np.float64)
-        if not len(columns) == len(score_index) == len(values):
+        n = len(columns)
+        if not n == len(score_index) == len(values):
             raise ValueError(
                 "columns, score_index and values must have the same length, got "
-                f"{len(columns)}, {len(score_index)} and {len(values)}"
+                f"{n}, {len(score_index)} and {len(values)}"
             )
         known = self.n_learners
         if n_learners < known:
             raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
-        if not _increases(columns):
+        if not ascends(columns):
             # If no column comes twice, as in class-wise boosting, the columns alone are sorted.
             order = np.argsort(columns)
-            if not _increases(columns[order]):
+            if not ascends(columns[order]):
                 order = np.lexsort((score_index, columns))
                 same = np.diff(columns[order]) == 0
                 if np.any(same & (np.diff(score_index[order]) == 0)):
                     raise ValueError("a round may name a coefficient once")
             columns, score_index, values = columns[order], score_index[order], values[order]
-        if len(columns) and not 0 <= columns[0] <= columns[-1] < n_learners:
+        if n and not 0 <= columns.item(0) <= columns.item(n - 1) < n_learners:
             raise ValueError(f"columns must lie in 0..{n_learners - 1}")
         self._grown[1].append((columns, score_index, values, int(n_learners)))
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cwboost._kernels.fcd.changed import changed
+
 __all__ = ["RecordedColumns"]
 
 
@@ -53,14 +55,7 @@ class RecordedColumns:
 
     def changes(self, coef) -> Changes:
         """Return what differs in a coefficient matrix from what `record` last took."""
-        places = (coef != self._recorded).ravel().nonzero()[0]
-        return Changes(
-            places,
-            self._ids.take(places),
-            places // coef.shape[1],
-            coef.take(places),
-            self._recorded.take(places),
-        )
+        return Changes(*changed(coef, self._recorded, self._ids))
 
     def record(self, changes: Changes) -> None:
         """Take the values of `changes` as recorded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from cwboost.families.contract import WeakLearners
 
 __all__ = ["ArrayLearners", "check_arrays"]
+
+
+_dtype = cache(np.dtype)
 
 
 class ArrayLearners(WeakLearners):
@@ -49,12 +53,12 @@ class ArrayLearners(WeakLearners):
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
 
     def __init__(self, *, n_features: int | None = None, **arrays):
-        if set(arrays) != set(self.layout):
+        if arrays.keys() != self.layout.keys():
             wanted, got = ", ".join(sorted(self.layout)), ", ".join(sorted(arrays))
             raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
         self.n_features = n_features
         for name, (dtype, _) in self.layout.items():
-            setattr(self, name, np.asarray(arrays[name], dtype=dtype))
+            setattr(self, name, np.asarray(arrays[name], dtype=_dtype(dtype)))
 
     def check_values(self, n_features: int) -> None:
         """Raise ValueError for stored values that cannot be right for `n_features` features.

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import metadata
+from math import isfinite
 
 import numpy as np
 
@@ -165,7 +166,8 @@ class SealedPricer(Pricer):
         if not outputs.flags.c_contiguous:
             raise self._fault("outputs must be C-contiguous")
         self._check_array("edges", edges, np.float64, (n,))
-        if not np.isfinite(edges).all():
+        # A finite sum of squares has finite terms, in a third of the time of isfinite().all().
+        if not isfinite(edges.dot(edges)) and not np.isfinite(edges).all():
             raise self._fault(f"edges must be finite, got {edges}")
         return Priced(learners, outputs, edges, target)
 
@@ -189,7 +191,7 @@ class SealedPricer(Pricer):
         n = self.n_calls
         if n % CHECK_EVERY == 0 or (n < CHECK_EVERY and n & (n - 1) == 0):
             return True
-        return not (priced.edges > request.min_edge).any()
+        return not np.maximum.reduce(priced.edges, initial=-np.inf) > request.min_edge
 
     def _check_again(self, priced: Priced, weights, *, shared: bool) -> None:
         """Compute outputs on some examples, and all edges from the outputs, once more."""

@@ -29,6 +29,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from cwboost._kernels.common.gains import fractions_beyond_chance
 from cwboost.kernels.projector import Projector
 
 __all__ = [
@@ -91,11 +92,10 @@ def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:
     # A learner for all targets is not the best for each.
     shared = len(edges) == 1 < len(sums)
     deviations = _deviations(1 if shared else max(1, n_comparisons))
-    # Every round calls this: few operations.
+    if not shared:
+        return fractions_beyond_chance(edges, sums, norms, deviations)
     by_chance = np.add.reduce(np.maximum(np.abs(sums), deviations[:, None] * norms))
-    if shared:
-        by_chance = by_chance.sum(keepdims=True)
-    return beyond_chance(len(deviations) * edges, by_chance)
+    return beyond_chance(len(deviations) * edges, by_chance.sum(keepdims=True))
 
 
 def beyond_chance(edges, by_chance) -> np.ndarray:

@@ -109,6 +109,13 @@ class SortedFeatures:
         self.n_visited, self.nbytes = columns.n_visited, columns.nbytes
         self._search = SharedStumpSearch(columns)
         self._all = np.arange(self.n_features, dtype=np.int64)
+        # Dense X in one piece, and what a row and a column further is in it.
+        self._flat = None
+        if not sparse.issparse(self._X) and self._X.size:
+            if self._X.flags.c_contiguous:
+                self._flat, self._steps = self._X.ravel(), (self.n_features, 1)
+            elif self._X.flags.f_contiguous:
+                self._flat, self._steps = self._X.ravel(order="F"), (1, self.n_samples)
 
     def search(self, weights, features=None, rows=None) -> FoundStumps:
         """Return the stump with the largest edge for every target, by exact search.
@@ -195,6 +202,9 @@ class SortedFeatures:
             raise ValueError(
                 f"weights must have shape (n_targets, {self.n_samples}), got {weights.shape}"
             )
+        step, width = weights.strides
+        if width == weights.itemsize and step % width == 0 and weights.flags.aligned:
+            return weights
         weights = readable(weights)
         return weights if weights.strides[1] == weights.itemsize else np.ascontiguousarray(weights)
 
@@ -210,7 +220,10 @@ class SortedFeatures:
                     for i, j in zip(rows.ravel().tolist(), columns.ravel().tolist())
                 ]
             ).reshape(rows.shape)
-        return self._X[rows, columns].astype(np.float64)
+        if self._flat is None:
+            return self._X[rows, columns].astype(np.float64)
+        row_step, column_step = self._steps
+        return self._flat[row_step * rows + column_step * columns].astype(np.float64)
 
 
 def _stored_value(X, i: int, j: int) -> float:

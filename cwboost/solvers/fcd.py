@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from cwboost._kernels.common.short_arrays import ascends
 from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
@@ -117,6 +118,10 @@ def as_layers(classes, rows, n_classes) -> np.ndarray:
     ndarray of shape (n_layers, n_classes), int
         At least one layer.
     """
+    if ascends(classes):
+        layers = np.full((1, n_classes), -1)
+        layers[0, classes] = rows
+        return layers
     layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
     layers = np.full((layer.max(initial=0) + 1, n_classes), -1)
     layers[layer, classes] = rows
@@ -130,11 +135,12 @@ def first_pass(master, new_rows, step) -> int:
     columns of a class are updated together, in a few turns of the classes.
     """
     new = np.asarray(new_rows, dtype=np.int64).reshape(-1, master.n_classes)
-    layers, classes = np.nonzero(new >= 0)
     if step != 1.0 or len(new) <= LAYERS:
         for rows in new:
             master.update_layer(rows, step=step)
-    elif len(classes):
+        return np.count_nonzero(new >= 0)
+    layers, classes = np.nonzero(new >= 0)
+    if len(classes):
         rows, in_order = new[layers, classes], np.arange(len(classes))
         turn = np.arange(master.n_classes)
         columns = in_turns(classes.copy(), rows, in_order, turn, FIRST_TURNS)

@@ -47,7 +47,8 @@ typedef struct {
 
 /* The bodies, one per instruction set, each explained at its definition. */
 typedef struct {
-    void (*layer_table)(const cwb_master *, int64_t b, const uint8_t *const *layer, double *tables);
+    void (*layer_table)(const cwb_master *, int64_t first, int64_t beyond,
+                        const uint8_t *const *layer, double *tables);
     void (*tile)(const cwb_master *, const cwb_layer *, int64_t first_byte, int64_t last_byte,
                  cwb_tile_sums *);
     void (*run_enter)(const cwb_master *, int64_t c, const cwb_run *);

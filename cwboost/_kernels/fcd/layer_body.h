@@ -5,6 +5,7 @@
 
 #define cwb_joint_sums CWB_NAME(cwb_joint_sums)
 #define cwb_joint_add CWB_NAME(cwb_joint_add)
+#define cwb_joint_table CWB_NAME(cwb_joint_table)
 
 typedef struct {
     cwb_doubles s00, s01, s10, s11;
@@ -24,30 +25,42 @@ CWB_INLINE void cwb_joint_add(cwb_joint_sums *sums, cwb_doubles x, cwb_mask s, c
     }
 }
 
-static void CWB_NAME(layer_table)(const cwb_master *m, int64_t b, const uint8_t *const *layer,
-                                  double *tables) {
-    const int64_t start = m->starts[b], end = m->starts[b + 1];
-    const int64_t first = start >> 3, last = (end + 7) >> 3;
-    const uint8_t *hb = layer[b];
+/* The examples start to end - 1 of one class against class c. The bytes at both ends may hold
+ * examples of other classes. */
+CWB_INLINE void cwb_joint_table(const double *r, const uint8_t *hb, const uint8_t *hc,
+                                int64_t start, int64_t end, double *table) {
+    const int64_t last = (end - 1) >> 3;
+    cwb_joint_sums sums = {cwb_zero(), cwb_zero(), cwb_zero(), cwb_zero()};
+    int64_t k = start >> 3;
+    for (; k <= last && (8 * k < start || 8 * k + 8 > end); k++) {
+        const cwb_doubles x = cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
+        cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+    }
+    for (; 8 * k + 8 <= end; k++)
+        cwb_joint_add(&sums, cwb_load(r + 8 * k), cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+    if (k <= last) {
+        const cwb_doubles x = cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
+        cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+    }
+    table[0] = cwb_sum(sums.s00);
+    table[1] = cwb_sum(sums.s01);
+    table[2] = cwb_sum(sums.s10);
+    table[3] = cwb_sum(sums.s11);
+}
+
+/* The tables of the examples of the classes first to beyond - 1. Of many small classes, several go
+ * together, so that the loop over them reads a row of R from front to back. */
+static void CWB_NAME(layer_table)(const cwb_master *m, int64_t first, int64_t beyond,
+                                  const uint8_t *const *layer, double *tables) {
     for (int64_t c = 0; c < m->n_classes; c++) {
-        const double *r = m->R + c * m->stride;
-        const uint8_t *hc = layer[c];
-        cwb_joint_sums sums = {cwb_zero(), cwb_zero(), cwb_zero(), cwb_zero()};
-        int64_t k = first;
-        while (b != c && k < last) {
-            /* The bytes at both ends may hold examples of other classes. */
-            for (; k < last && (8 * k < start || 8 * k + 8 > end); k++) {
-                const cwb_doubles x =
-                    cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
-                cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+        for (int64_t b = first; b < beyond; b++) {
+            double *table = tables + 4 * (c * m->n_classes + b);
+            if (b == c || m->starts[b] == m->starts[b + 1]) {
+                for (int k = 0; k < 4; k++) table[k] = 0.0;
+            } else {
+                cwb_joint_table(m->R + c * m->stride, layer[b], layer[c], m->starts[b],
+                                m->starts[b + 1], table);
             }
-            for (; 8 * k + 8 <= end; k++)
-                cwb_joint_add(&sums, cwb_load(r + 8 * k), cwb_mask_at(hb + k), cwb_mask_at(hc + k));
         }
-        double *table = tables + 4 * (c * m->n_classes + b);
-        table[0] = cwb_sum(sums.s00);
-        table[1] = cwb_sum(sums.s01);
-        table[2] = cwb_sum(sums.s10);
-        table[3] = cwb_sum(sums.s11);
     }
 }

@@ -24,7 +24,8 @@ cdef extern from "fcd/fcd.h" nogil:
         double* factor
         int64_t n_bytes, start, end
     ctypedef struct cwb_fcd_kernels:
-        void (*layer_table)(const cwb_master*, int64_t, const uint8_t**, double*) noexcept nogil
+        void (*layer_table)(
+            const cwb_master*, int64_t, int64_t, const uint8_t**, double*) noexcept nogil
         void (*tile)(
             const cwb_master*, const cwb_layer*, int64_t, int64_t, cwb_tile_sums*) noexcept nogil
         void (*run_enter)(const cwb_master*, int64_t, const cwb_run*) noexcept nogil

@@ -24,6 +24,8 @@ from libc.math cimport exp, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
+from cwboost._kernels.common.aligned import aligned_zeros
+
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.fcd.column_store cimport ColumnStore
 
@@ -42,19 +44,10 @@ cdef const cwb_fcd_kernels* kernels = cwb_fcd_tables[instruction_set()]
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
+# Tables are filled for the classes of about this number of examples at a time.
+cdef int64_t EXAMPLES_TOGETHER = 512
 # Below this number of entries of R a second thread costs more than it saves.
 cdef int64_t PARALLEL_ENTRIES = 60_000
-
-
-def aligned_zeros(shape):
-    """Return zeros whose rows are aligned to cache lines if their length is a multiple of one.
-
-    A vector of 64 bytes across two cache lines costs two loads.
-    """
-    size = int(np.prod(shape))
-    memory = np.zeros(size + 7)
-    first = -memory.ctypes.data % 64 // 8
-    return memory[first : first + size].reshape(shape)
 
 
 cdef class PairWeights:
@@ -70,12 +63,18 @@ cdef class PairWeights:
     n_threads : int
     """
 
+    # The matrix R without its padding: a view of shape (n_classes, n_samples).
+    cdef readonly object weights
     cdef readonly int64_t n_samples, n_classes, n_bytes, stride
     cdef readonly double q, loss, margins
     cdef readonly int64_t n_errors
     cdef int n_threads
     cdef double[:, ::1] R, scores
-    cdef double[::1] weight, tables, up, down, run_factor
+    cdef double[::1] weight, tables, run_factor
+    # What a layer needs per class.
+    cdef double[::1] up, down, start, moves
+    cdef uint8_t[::1] active
+    cdef const uint8_t** layer_bits
     cdef int64_t[::1] starts
     cdef int32_t[::1] label
     cdef uint8_t[::1] no_bits
@@ -97,29 +96,34 @@ cdef class PairWeights:
             np.arange(self.n_classes, dtype=np.int32), counts)
         self.weight = aligned_zeros(self.stride)
         np.asarray(self.weight)[: self.n_samples] = example_weight
-        self.R = aligned_zeros((self.n_classes, self.stride))
+        R = aligned_zeros((self.n_classes, self.stride))
+        self.R, self.weights = R, R[:, : self.n_samples]
         self.scores = aligned_zeros((self.n_classes, self.stride))
         self.run_factor = aligned_zeros(self.stride)
         self.tables = np.zeros(4 * self.n_classes * self.n_classes)
-        self.up = np.ones(self.n_classes)
-        self.down = np.ones(self.n_classes)
+        self.up, self.down = np.ones(self.n_classes), np.ones(self.n_classes)
+        self.start, self.moves = np.zeros(self.n_classes), np.zeros(self.n_classes)
+        self.active = np.zeros(self.n_classes, dtype=np.uint8)
         self.no_bits = np.zeros(self.n_bytes, dtype=np.uint8)
         self.master.R, self.master.scores = &self.R[0, 0], &self.scores[0, 0]
         self.master.stride, self.master.n_classes = self.stride, self.n_classes
         self.master.starts, self.master.label = &self.starts[0], &self.label[0]
         self.master.example_weight = &self.weight[0]
         free(self.tile_sums)
+        free(self.layer_bits)
         self.tile_sums = <cwb_tile_sums*> malloc(
             (self.n_bytes // CWB_TILE + 1) * sizeof(cwb_tile_sums))
-        if self.tile_sums == NULL:
+        self.layer_bits = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
+        if self.tile_sums == NULL or self.layer_bits == NULL:
             raise MemoryError("no memory for the restricted master")
         self.restart()
 
     def __cinit__(self):
-        self.tile_sums = NULL
+        self.tile_sums, self.layer_bits = NULL, NULL
 
     def __dealloc__(self):
         free(self.tile_sums)
+        free(self.layer_bits)
 
     def restart(self):
         """Set all coefficients to zero: every pair weight becomes the example's weight."""
@@ -184,11 +188,6 @@ cdef class PairWeights:
     cdef int threads(self) noexcept nogil:
         return self.n_threads if self.n_samples * self.n_classes >= PARALLEL_ENTRIES else 1
 
-    @property
-    def weights(self):
-        """Return the matrix R: a float64 view of shape (n_classes, n_samples)."""
-        return np.asarray(self.R)[:, : self.n_samples]
-
     def state(self):
         """Return arrays that, with the columns, continue training bit for bit."""
         return {"weights": np.array(self.R), "scores": np.array(self.scores)}
@@ -249,47 +248,48 @@ cdef class PairWeights:
             Fraction of the way to each coordinate's minimiser (shrinkage).
         """
         cdef int64_t c, K = self.n_classes
-        cdef int n_threads = self.threads()
-        cdef double[:, ::1] numbers = np.zeros((2, K))
-        cdef double* start = &numbers[0, 0]
-        cdef double* d = &numbers[1, 0]
-        cdef uint8_t[::1] active = np.zeros(K, dtype=np.uint8)
-        cdef const uint8_t** bits = <const uint8_t**> malloc(K * sizeof(void*))
+        cdef double* start = &self.start[0]
+        cdef double* d = &self.moves[0]
+        cdef uint8_t* active = &self.active[0]
+        cdef const uint8_t** bits = self.layer_bits
         cdef double* tables = &self.tables[0]
         cdef cwb_layer layer
-        if bits == NULL:
-            raise MemoryError("no memory for a layer")
         layer.columns, layer.d, layer.up, layer.down = bits, d, &self.up[0], &self.down[0]
         for c in range(K):
-            bits[c] = &self.no_bits[0]
-            if rows[c] >= 0:
+            bits[c], active[c] = &self.no_bits[0], rows[c] >= 0
+            if active[c]:
                 bits[c] = columns.first[c] + rows[c] * self.n_bytes
-                start[c], active[c] = coef[c, rows[c]], 1
+                start[c] = coef[c, rows[c]]
         with nogil:
-            for c in prange(K, num_threads=n_threads, schedule="static"):
-                kernels.layer_table(&self.master, c, bits, tables)
-            cwb_layer_solve(tables, K, self.q, step, &active[0], start, d)
+            self.fill_tables(bits, tables)
+            cwb_layer_solve(tables, K, self.q, step, active, start, d)
             for c in range(K):
                 self.up[c] = exp(d[c])
                 self.down[c] = exp(-d[c])
         self.apply(&layer)
-        free(bits)
         for c in range(K):
             if active[c]:
                 coef[c, rows[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
 
     def layer_tables(self, const uint8_t[:, ::1] bits):
         """Return the joint-sign tables ``[c, b, s, t]`` of a layer: see layer_table."""
-        cdef int64_t c, K = self.n_classes
-        cdef int n_threads = self.threads()
         cdef const uint8_t** rows = self.rows_of(bits)
-        tables = np.empty((K, K, 2, 2))
+        tables = np.empty((self.n_classes, self.n_classes, 2, 2))
         cdef double[:, :, :, ::1] view = tables
         cdef double* out = &view[0, 0, 0, 0]
-        for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
-            kernels.layer_table(&self.master, c, rows, out)
+        with nogil:
+            self.fill_tables(rows, out)
         free(rows)
         return tables
+
+    cdef void fill_tables(self, const uint8_t** layer, double* tables) noexcept nogil:
+        """Fill the joint-sign tables of a layer, several small classes at a time."""
+        cdef int64_t g, K = self.n_classes
+        cdef int64_t n_groups = max(1, min(K, self.n_samples // EXAMPLES_TOGETHER))
+        cdef int n_threads = self.threads()
+        for g in prange(n_groups, num_threads=n_threads, schedule="static"):
+            kernels.layer_table(&self.master, g * K // n_groups, (g + 1) * K // n_groups, layer,
+                                tables)
 
     def move_layer(self, const uint8_t[:, ::1] bits, const double[::1] d):
         """Move the coefficient of one column per class, with outputs `bits`, by `d`."""

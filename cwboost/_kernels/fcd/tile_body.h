@@ -13,6 +13,10 @@
 #define CWB_STRIP 1
 #endif
 
+/* With many classes, R and scores lie beyond the second-level cache, and the rows of a strip are too
+ * many streams for the processor to foresee: their lines are fetched so many classes ahead. */
+#define CWB_CLASSES_AHEAD 3
+
 #define cwb_strip CWB_NAME(cwb_strip)
 #define cwb_moves CWB_NAME(cwb_moves)
 #define cwb_moves_of CWB_NAME(cwb_moves_of)
@@ -99,8 +103,16 @@ CWB_INLINE void cwb_strip_classes(cwb_strip *s, cwb_doubles *least, const cwb_ma
                                   const cwb_doubles *row) {
     static const uint8_t no_bits[CWB_STRIP] = {0};
     double *r = m->R + 8 * byte, *f = m->scores + 8 * byte;
+    const int64_t ahead = m->n_classes < 32 ? 0 : CWB_CLASSES_AHEAD * m->stride;
     for (int64_t c = first; c < last; c++) {
         const cwb_moves moves = cwb_moves_of(layer, c);
+        if (ahead && c + CWB_CLASSES_AHEAD < m->n_classes) {
+            CWB_UNROLL
+            for (int k = 0; k < CWB_STRIP; k++) {
+                CWB_PREFETCH(r + c * m->stride + ahead + 8 * k);
+                CWB_PREFETCH(f + c * m->stride + ahead + 8 * k);
+            }
+        }
         const uint8_t *h = layer ? layer->columns[c] + byte : no_bits;
         cwb_strip_others(s, least, r + c * m->stride, f + c * m->stride, h, row, &moves,
                          layer != NULL);
@@ -220,3 +232,4 @@ static void CWB_NAME(tile)(const cwb_master *m, const cwb_layer *layer, int64_t 
 
 #undef CWB_FLUSH
 #undef CWB_STRIP
+#undef CWB_CLASSES_AHEAD

@@ -87,9 +87,9 @@ cdef class StumpSearch:
         feature, threshold, polarity, missing, edges, outputs, sums, norms
         """
         cdef int64_t n_targets = weights.shape[0]
-        cdef double[::1] scales = np.empty(n_targets), totals = np.empty(n_targets)
-        cdef double[::1] squares = np.empty(n_targets)
-        cdef Found[::1] winners = np.empty(n_targets, dtype=FOUND)
+        cdef double[:, ::1] numbers = np.empty((3, n_targets))
+        cdef double[::1] scales = numbers[0], totals = numbers[1], squares = numbers[2]
+        cdef Found[::1] winners = self.room_for_winners(n_targets)
         cdef cwb_weights w
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
@@ -102,6 +102,12 @@ cdef class StumpSearch:
         self.scan_and_settle(&w, totals, features, winners, n_threads)
         return self.write(&w, totals, squares, winners, values, n_threads)
 
+    cdef Found[::1] room_for_winners(self, int64_t n_targets):
+        # Kept between calls: a view of an array of structs takes microseconds to make.
+        if self.winners is None or self.winners.shape[0] != n_targets:
+            self.winners = np.empty(n_targets, dtype=FOUND)
+        return self.winners
+
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       double *squares, int n_threads) except -1:
         # Threads split the examples, not the targets: the solver wrote the weights by examples, so
@@ -110,8 +116,8 @@ cdef class StumpSearch:
         cdef int64_t n = self.n_samples, n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t n_targets = weights.n_targets, task, t, first, size
         cdef int n_used = threads(n * n_targets, n_threads)
-        cdef double[:, ::1] sums = np.empty((n_tasks, n_targets))
-        cdef double[:, ::1] of_squares = np.empty((n_tasks, n_targets))
+        cdef double[:, :, ::1] both = np.empty((2, n_tasks, n_targets))
+        cdef double[:, ::1] sums = both[0], of_squares = both[1]
         cdef bint small = False
         for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
             first = task * ROWS_OF_A_TASK
@@ -302,10 +308,10 @@ cdef class StumpSearch:
         cdef const cwb_column *column
         cdef double here, there
         feature, threshold = np.empty(n_targets, dtype=np.int32), np.zeros(n_targets)
-        rows = np.zeros((2, n_targets), dtype=np.int64)
+        places = np.zeros((3, n_targets), dtype=np.int64)
         cdef int32_t[::1] feature_ = feature
         cdef double[::1] threshold_ = threshold
-        cdef int64_t[:, ::1] rows_ = rows
+        cdef int64_t[:, ::1] places_ = places
         for t in range(n_targets):
             feature_[t] = <int32_t> found[t].column
             if found[t].column < 0:
@@ -313,9 +319,10 @@ cdef class StumpSearch:
             column = &self.columns[found[t].column]
             p, end = found[t].stump.position, column.n_forward + column.n_backward
             if p < end:
-                rows_[0, t] = cwb_row(column, p)
-                rows_[1, t] = cwb_row(column, min(p + 1, end - 1))
-        cdef const double[:, ::1] sides = values(rows, np.maximum(feature, 0))
+                places_[0, t] = cwb_row(column, p)
+                places_[1, t] = cwb_row(column, min(p + 1, end - 1))
+            places_[2, t] = found[t].column
+        cdef const double[:, ::1] sides = values(places[:2], places[2])
         for t in range(n_targets):
             if found[t].column < 0:
                 continue

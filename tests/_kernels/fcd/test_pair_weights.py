@@ -7,6 +7,7 @@ import pytest
 import slow_master
 
 from cwboost import pack_outputs
+from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost.master import RestrictedMaster
 
 
@@ -62,3 +63,16 @@ def test_pair_weights_are_exponentials_of_scores():
     with pytest.raises(OverflowError):
         master.set_coef(coef)
     np.testing.assert_allclose(master.weights[own], mu.sum(axis=1), rtol=1e-12, atol=1e-280)
+
+
+def test_tables_of_many_small_classes(rng):
+    counts = rng.integers(0, 60, size=40)
+    counts[3] = 1  # and the tables are filled in several groups of classes
+    n = int(counts.sum())
+    pairs = PairWeights(counts, rng.uniform(0.5, 2.0, size=n), 1.0, 1)
+    signs = rng.choice([-1, 1], size=(40, n))
+    tables = pairs.layer_tables(pack_outputs(signs.T))
+    y = np.repeat(np.arange(40), counts)
+    for c, b, s, t in rng.integers([40, 40, 2, 2], size=(200, 4)):
+        chosen = (y == b) & (signs[b] == 2 * s - 1) & (signs[c] == 2 * t - 1) & (b != c)
+        assert tables[c, b, s, t] == pytest.approx(-pairs.weights[c, chosen].sum(), rel=1e-12)

@@ -81,7 +81,7 @@ static void run_case(int set, int which) {
         show("tile, sums", sums, sizeof sums);
     }
     double tables[4 * MOST_CLASSES * MOST_CLASSES] = {0.0};
-    for (int64_t c = 0; c < K; c++) fcd->layer_table(&m, c, columns, tables);
+    for (int64_t c = 0; c < K; c++) fcd->layer_table(&m, c, c + 1, columns, tables);
     show("layer table", tables, sizeof tables);
 
     for (int64_t c = 0; c < K; c++) {
