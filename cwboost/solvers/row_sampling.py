@@ -52,24 +52,30 @@ class RowSampler:
         rows : ndarray of shape (n_rows,), dtype int64, or None
             Indices of the sample, ascending; None if all examples are in it.
         """
-        weights, among = master.weights, self._among
+        weights = master.weights
         if self.takes_all:
             return weights, None
         if self._sampled is None:
             self._sampled = np.zeros(weights.shape)
-        rows, factors = self._drawn(
-            master, np.arange(weights.shape[1]) if among is None else among, rng
-        )
+        if self._sampling == "mvs":
+            rows, factors = self._drawn_by_size(master.own_sums, rng)
+        else:
+            rows = self._drawn_uniformly(weights.shape[1], rng)
+            factors = np.full(len(rows), 1.0 / self._share)
         take_rows(weights, rows, factors, self._rows, self._sampled)
         self._rows = rows
         return self._sampled, rows
 
-    def _drawn(self, master, among, rng) -> tuple[np.ndarray, np.ndarray]:
+    def _drawn_by_size(self, sizes, rng) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows drawn, ascending, and by what their weights are multiplied."""
-        n_rows = self._share * len(among)
-        if self._sampling == "mvs":
-            drawn, factors = draw_rows(master.own_sums[among], n_rows, rng.random(len(among)))
-            return among[drawn], factors
-        if self._share < 1.0:
-            among = np.sort(rng.permutation(among)[: max(1, round(n_rows))])
-        return among, np.full(len(among), 1.0 / self._share)
+        if self._among is not None:
+            sizes = sizes[self._among]
+        rows, factors = draw_rows(sizes, self._share * len(sizes), rng.random(len(sizes)))
+        return rows if self._among is None else self._among[rows], factors
+
+    def _drawn_uniformly(self, n_samples, rng) -> np.ndarray:
+        """Return the rows drawn, ascending."""
+        among = np.arange(n_samples) if self._among is None else self._among
+        if self._share == 1.0:
+            return among
+        return np.sort(rng.permutation(among)[: max(1, round(self._share * len(among)))])

@@ -7,6 +7,8 @@
  *
  * The functions with `parts` and `wide` are inlined where both are constants. */
 
+#define CWB_LINE 16 /* numbers per cache line: each line of a row is fetched ahead */
+
 /* Walk positions [from, to) from the sums at `start`; raise `best` and fill the trace, if any. The
  * flag of a position is a mask over the maximum: the loop has no branch to mispredict. */
 CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, int64_t from,
@@ -31,7 +33,10 @@ CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, 
                                        : (int64_t)narrow_index[p + CWB_READ_AHEAD];
             const int32_t *row = rows->rows + i * lanes;
             const cwb_ints end = cwb_ints_spread(c->last[p]);
-            CWB_PREFETCH(rows->rows + ahead * lanes);
+            CWB_UNROLL
+            for (int64_t l = 0; l < lanes; l += CWB_LINE) {
+                CWB_PREFETCH(rows->rows + ahead * lanes + l);
+            }
             CWB_UNROLL
             for (int v = 0; v < parts; v++) {
                 sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
@@ -122,3 +127,5 @@ static void CWB_NAME(scan)(const cwb_rows *rows, const cwb_column *c, int32_t *b
     if (trace) trace += 2 * cwb_part_chunks(c, middle) * rows->lanes;
     CWB_NAME(walk)(rows, c, middle, end, rows->half, best, trace);
 }
+
+#undef CWB_LINE

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import slow_master
+from cwboost._kernels.fcd.pair_weights import PairWeights
 
 from cwboost import pack_outputs
-from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost.master import RestrictedMaster
 
 
@@ -65,7 +65,8 @@ def test_pair_weights_are_exponentials_of_scores():
     np.testing.assert_allclose(master.weights[own], mu.sum(axis=1), rtol=1e-12, atol=1e-280)
 
 
-def test_tables_of_many_small_classes(rng):
+def test_tables_of_many_small_classes():
+    rng = np.random.default_rng(3)
     counts = rng.integers(0, 60, size=40)
     counts[3] = 1  # and the tables are filled in several groups of classes
     n = int(counts.sum())
