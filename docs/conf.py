@@ -87,7 +87,7 @@ def mark_figures(app, doctree):
     for cell in doctree.findall(nodes.entry):
         text = cell.astext()
         if len(text) <= LONGEST_FIGURE and any(map(str.isdigit, text)):
-            cell["classes"].append("figure")
+            cell["classes"].append("unbroken")
 
 
 def setup(app):
