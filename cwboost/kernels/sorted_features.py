@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from cwboost._kernels.common.short_arrays import flat_places
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -222,8 +223,7 @@ class SortedFeatures:
             ).reshape(rows.shape)
         if self._flat is None:
             return self._X[rows, columns].astype(np.float64)
-        row_step, column_step = self._steps
-        return self._flat[row_step * rows + column_step * columns].astype(np.float64)
+        return self._flat[flat_places(rows, columns, *self._steps)].astype(np.float64)
 
 
 def _stored_value(X, i: int, j: int) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ IDLE_PASSES = 300
 """Passes without a smaller violation after which only rounding is left."""
 
 
-@dataclass(frozen=True)
-class SolverReport:
+class SolverReport(NamedTuple):
     """Result of a solver.
 
     Parameters
@@ -138,7 +137,7 @@ def first_pass(master, new_rows, step) -> int:
     if step != 1.0 or len(new) <= LAYERS:
         for rows in new:
             master.update_layer(rows, step=step)
-        return np.count_nonzero(new >= 0)
+        return int(np.count_nonzero(new >= 0))
     layers, classes = np.nonzero(new >= 0)
     if len(classes):
         rows, in_order = new[layers, classes], np.arange(len(classes))

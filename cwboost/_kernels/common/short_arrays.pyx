@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-__all__ = ["any_above", "ascends", "covers", "largest", "places_above"]
+__all__ = ["any_above", "ascends", "covers", "flat_places", "largest", "places_above"]
 
 
 def any_above(const double[:] values, double bound):
@@ -56,3 +56,17 @@ def covers(const int64_t[:] numbers, int64_t n):
     for k in range(numbers.shape[0]):
         wanted += numbers[k] == wanted
     return wanted == n
+
+
+def flat_places(const int64_t[:, :] rows, const int64_t[:] columns, int64_t row_step,
+                int64_t column_step):
+    """Return ``row_step * rows + column_step * columns``: places in a matrix in one piece."""
+    cdef Py_ssize_t i, k, n = columns.shape[0]
+    if rows.shape[1] != n:
+        raise ValueError(f"expected {n} rows per side, got {rows.shape[1]}")
+    places = np.empty((rows.shape[0], n), dtype=np.int64)
+    cdef int64_t[:, ::1] out = places
+    for i in range(rows.shape[0]):
+        for k in range(n):
+            out[i, k] = row_step * rows[i, k] + column_step * columns[k]
+    return places

@@ -2,7 +2,14 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.common.short_arrays import any_above, ascends, covers, largest, places_above
+from cwboost._kernels.common.short_arrays import (
+    any_above,
+    ascends,
+    covers,
+    flat_places,
+    largest,
+    places_above,
+)
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 2.0, 1.0, 2.0, -np.inf]])
@@ -19,3 +26,11 @@ def test_numbers():
     assert ascends(numbers[::2]) and ascends(numbers[:0]) and not ascends(numbers)
     assert covers(numbers[:4], 3) and covers(numbers[:0], 0)
     assert not covers(numbers[:4], 4) and not covers(numbers[1:4], 3)
+
+
+def test_flat_places():
+    rng = np.random.default_rng(0)
+    X, rows, columns = rng.random((7, 5)), rng.integers(0, 7, (2, 9)), rng.integers(0, 5, 9)
+    np.testing.assert_array_equal(X.ravel()[flat_places(rows, columns, 5, 1)], X[rows, columns])
+    with pytest.raises(ValueError, match="9 rows"):
+        flat_places(rows[:, 1:], columns, 5, 1)
