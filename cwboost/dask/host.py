@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from dataclasses import dataclass
 from functools import reduce
 
@@ -98,36 +100,42 @@ class Host:
         """Prepare every partition and let go of its source."""
         self.plan = setup.plan
         for index in sorted(self.chunks):
-            chunk = self.chunks.pop(index)
-            if chunk.n_rows == 0:
-                continue
-            with named(index, chunk.role):
-                if chunk.role == "training":
-                    self._bind_training(checked(chunk, setup.encoding), setup)
+            role = self.chunks[index].role
+            with named(index, role):
+                if not self.chunks[index].n_rows:
+                    del self.chunks[index]
+                elif role == "training":
+                    self._bind_training(index, setup)
                 else:
-                    self._bind_held_out(checked(chunk, setup.encoding), setup)
+                    self._bind_held_out(checked(self.chunks.pop(index), setup.encoding), setup)
+            return_memory()
         return len(self.partitions) + len(self.held_out)
 
-    def _bind_training(self, chunk: Chunk, setup: Setup) -> None:
+    def _bind_training(self, index: int, setup: Setup) -> None:
+        """Prepare a partition; no array of its source is kept longer than it is needed."""
+        X, counts, weight = self._sorted(index, setup)
+        if X is None:
+            return
+        context = setup.context_of(index, self.n_threads)
+        pricer = setup.plan.bind(X, context)
+        del X
+        self.partitions[index] = Partition(index, pricer, counts, weight, setup.q, self.n_threads)
+
+    def _sorted(self, index: int, setup: Setup) -> tuple:
+        """Return features, counts and weights of a partition, sorted by class, or None of each."""
+        chunk = checked(self.chunks.pop(index), setup.encoding)
         label, known = chunk.encode(setup.classes)
         weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
         used = np.flatnonzero(weight > 0)
         rows = used[np.argsort(label[used], kind="stable")]
         if not len(rows):
-            return
+            return None, None, None
         counts = np.bincount(label[rows], minlength=len(setup.classes))
         X = chunk.X
         if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
             X = X[rows]
-        self.partitions[chunk.index] = Partition(
-            chunk.index,
-            sparse.csr_array(X) if sparse.issparse(X) else X,
-            counts,
-            np.ldexp(weight[rows], -setup.exponent),
-            setup.plan,
-            setup.q,
-            setup.context_of(chunk.index, self.n_threads),
-        )
+        X = sparse.csr_array(X) if sparse.issparse(X) else X
+        return X, counts, np.ldexp(weight[rows], -setup.exponent)
 
     def _bind_held_out(self, chunk: Chunk, setup: Setup) -> None:
         X = sparse.csr_array(chunk.X) if sparse.issparse(chunk.X) else chunk.X
@@ -160,6 +168,14 @@ class Host:
         if name != "price":
             return results
         return reduce(self.plan.merge, results.values()) if results else None
+
+
+def return_memory() -> None:
+    """Let the C library return freed memory to the system, if it is glibc's, which keeps it."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 class named:

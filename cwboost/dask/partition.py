@@ -32,27 +32,25 @@ class Partition:
     ----------
     index : int
         Place among all partitions.
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Sorted by class; at least one example.
+    pricer : PartitionPricer
+        Of the examples, sorted by class; at least one.
     counts : ndarray of shape (n_classes,), int64
         Examples of each class, some of which may be missing.
     weight : ndarray of shape (n_samples,), float64, positive
-    plan : PricingPlan
     q : float
         p / C, of all partitions.
-    context : PartitionContext
+    n_threads : int
     """
 
     role = "training"
 
-    def __init__(self, index, X, counts, weight, plan, q, context):
-        self.index = index
+    def __init__(self, index, pricer, counts, weight, q, n_threads):
+        self.index, self.pricer = index, pricer
         self.counts, self.weight = counts, weight
-        self.q, self.n_threads = q, context.n_threads
+        self.q, self.n_threads = q, n_threads
         self.pairs = PairWeights(counts, weight, q, self.n_threads)
         self.kept = np.arange(len(weight))
         self._sampled: tuple = (None, None)
-        self.pricer = plan.bind(X, context)
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
         self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
         self.overflows = False

@@ -1,4 +1,11 @@
-"""Faults of a cluster during training: ``python tests/support/cluster_faults.py --kills 20``."""
+"""Faults of a cluster during training, on a `LocalCluster` of two processes.
+
+    python tests/support/cluster_faults.py --kills 20 --times 3
+
+kills workers (SIGKILL) at random moments, then lets a worker join and another one die, retires a
+worker, restarts the cluster and interrupts the fit, each a number of times at a random round.
+Every fit that ends has the bits of an undisturbed one; an interrupted one keeps its rounds.
+"""
 
 import argparse
 import os
@@ -6,6 +13,8 @@ import random
 import signal
 import sys
 import threading
+from functools import partial
+from threading import Timer
 from time import perf_counter, sleep
 
 import numpy as np
@@ -74,6 +83,32 @@ class AtRound:
             self.act()
 
 
+def join(client):
+    """Let a worker join, then kill one of the former workers."""
+    former = workers(client)
+    client.cluster.scale(len(former) + 1)
+    wait_for(client, len(former) + 1)
+    kill(client, former[0])
+
+
+def retire(client):
+    """Retire a worker, as a cluster does that needs fewer of them."""
+    client.retire_workers(workers(client)[:1])
+
+
+def restart(client):
+    """Restart all workers, which forgets every task and all data that they hold."""
+    client.restart()
+
+
+FAULTS = {"join": join, "retire": retire, "restart": restart}
+
+
+def interrupt():
+    """Interrupt this process, as Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def collections(n_rows=600):
     """Return VOWEL as collections whose graph holds the data."""
     import dask.array as da
@@ -102,32 +137,73 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
+def interrupted(data, **options):
+    """Return a model whose training is interrupted at the end of a round, or at some moment."""
+    from cwboost.dask import DaskCWBoostClassifier
+
+    model = DaskCWBoostClassifier(tol=0.0, random_state=0, probability_scale=2.0, **options)
+    try:
+        model.fit(*data)
+    except KeyboardInterrupt:
+        return model
+    raise AssertionError("training went on after an interrupt")
+
+
 def main():
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--times", type=int, default=1, help="number of each of the other faults")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--weak-learner", default="stump")
     options = parser.parse_args()
-    start, n_killed, n_fits = perf_counter(), 0, 0
+    start, draw = perf_counter(), random.Random(options.seed)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         data = collections()
         calm = train(data, weak_learner=options.weak_learner)
-        while n_killed < options.kills:
-            # More kills than this in one fit leave a slow machine no time to get ready again.
-            most = min(3, options.kills - n_killed)
-            with Killer(client, most, options.seed + n_fits) as killer:
-                model = train(data, weak_learner=options.weak_learner)
-            n_killed, n_fits = n_killed + killer.n_killed, n_fits + 1
-            assert_same_bits(calm, model)
-            print(f"fit {n_fits}: {killer.n_killed} workers killed, the same bits", flush=True)
-            wait_for(client, 2)
-    print(f"{n_killed} kills in {n_fits} fits of {ROUNDS} rounds, {perf_counter() - start:.0f} s")
+        print(f"undisturbed: {perf_counter() - start:.0f} s, the start of workers included")
+        done = {"kill": kills(client, data, calm, options)}
+        for name, act in FAULTS.items():
+            for _ in range(options.times):
+                round_ = draw.randrange(1, ROUNDS)
+                fault = AtRound(round_, partial(act, client))
+                assert_same_bits(calm, train(data, [fault], weak_learner=options.weak_learner))
+                done[name] = done.get(name, 0) + 1
+                print(f"{name} in round {round_}: the same bits", flush=True)
+                cluster.scale(2)
+                wait_for(client, 2)
+        for _ in range(options.times):
+            fault = AtRound(
+                draw.randrange(1, ROUNDS), lambda: Timer(draw.random() / 9, interrupt).start()
+            )
+            model = interrupted(
+                data, weak_learner=options.weak_learner, n_estimators=10_000, callbacks=[fault]
+            )
+            assert_same_bits(train(data, None, model.n_iter_, options.weak_learner), model)
+            done["interrupt"] = done.get("interrupt", 0) + 1
+            print(f"interrupted after {model.n_iter_} rounds, which were kept", flush=True)
+    faults = ", ".join(f"{name} {number}" for name, number in done.items())
+    print(f"{faults}: all as it must be, {perf_counter() - start:.0f} s")
     return 0
+
+
+def kills(client, data, calm, options):
+    """Kill workers during fits until there were enough; return their number."""
+    n_killed = n_fits = 0
+    while n_killed < options.kills:
+        # More kills than this in one fit leave a slow machine no time to get ready again.
+        most = min(3, options.kills - n_killed)
+        with Killer(client, most, options.seed + n_fits) as killer:
+            model = train(data, weak_learner=options.weak_learner)
+        n_killed, n_fits = n_killed + killer.n_killed, n_fits + 1
+        assert_same_bits(calm, model)
+        print(f"fit {n_fits}: {killer.n_killed} workers killed, the same bits", flush=True)
+        wait_for(client, 2)
+    return n_killed
 
 
 if __name__ == "__main__":

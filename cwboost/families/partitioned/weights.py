@@ -51,8 +51,9 @@ class PartitionWeights:
 
     def squares(self) -> np.ndarray:
         """Return sums of squares per target, those of `squared`."""
-        coarse = self._coarse()
-        return np.einsum("ti,ti->t", coarse, coarse)
+        # One target at a time: the weights are the largest array of a partition.
+        rows = (one._coarse()[0] for one in self.groups(1))
+        return np.array([np.einsum("i,i->", row, row) for row in rows])
 
     def _coarse(self) -> np.ndarray:
         return np.rint(self.weights * (self.scales * 2.0**-26)[:, None])
