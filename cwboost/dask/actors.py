@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from time import perf_counter, sleep
 
 import dask
 import numpy as np
-from distributed import Client, wait
+from distributed import Client, get_worker, wait
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
@@ -17,6 +18,9 @@ __all__ = ["ActorCrew", "PartitionsLost"]
 DIRECT_SECONDS = 5.0
 """Time in which a worker must answer a direct call; else calls go through the scheduler."""
 
+RELEASE_SECONDS = 2.0
+"""Time to wait until a worker has let go of the sources, so that memory holds them once."""
+
 PLACE_SECONDS = 2.0
 """Interval at which a placement looks whether its worker is still there."""
 
@@ -25,11 +29,22 @@ class PartitionsLost(RuntimeError):
     """Partitions were lost and could not be rebuilt; the finished rounds are kept."""
 
 
+class WorkerHost(Host):
+    """A `Host` on a worker, which also holds the sources of the partitions until it is told."""
+
+    def bind(self, setup, keys=()) -> int:
+        """Prepare every partition when the worker has let go of the data of `keys`; see `Host`."""
+        data, end = get_worker().data, perf_counter() + RELEASE_SECONDS
+        while any(key in data for key in keys) and perf_counter() < end:
+            sleep(0.005)
+        return super().bind(setup)
+
+
 class RemoteHost:
     """A `Host` on a worker: what it raises is returned, so that other errors mean loss."""
 
     def __init__(self, chunks, n_threads):
-        self._host = Host(chunks, n_threads)
+        self._host = WorkerHost(chunks, n_threads)
 
     def call(self, method, *arguments):
         """Return (result, None) of a method of the host, or (None, the error)."""
@@ -84,8 +99,9 @@ class ActorCrew(Crew):
         self._setup = setup
         # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
         # partition's after the other.
+        keys = [future.key for future in self._chunks.values()]
         self._chunks = {}
-        self._on_all("bind", setup)
+        self._on_all("bind", setup, keys)
         self._chunks = {}
 
     def _run(self, operations) -> list:

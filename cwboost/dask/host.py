@@ -94,6 +94,7 @@ class Host:
             with named(index, chunk.role):
                 self.chunks[index] = chunk = checked(chunk, encoding)
                 reports[index] = report(chunk, family)
+            return_memory()
         return reports
 
     def bind(self, setup: Setup) -> int:

@@ -1,10 +1,11 @@
-"""A cluster of processes: equal bits for any number of workers, and workers that are killed."""
+"""A cluster of processes: equal bits for any number of workers, and with all kinds of faults."""
 
 import os
 import random
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
+import cluster_faults as faults  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
 
 from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
@@ -77,3 +79,32 @@ def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
     assert killer.n_killed
     assert_same_bits(calm, disturbed)
     assert_same_bits(calm, alone)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def calm(client):
+    return faults.train(faults.collections())
+
+
+@pytest.mark.parametrize("name", faults.FAULTS)
+def test_training_goes_on_with_the_same_bits(client, calm, name):
+    act = faults.AtRound(8, partial(faults.FAULTS[name], client))
+    model = faults.train(faults.collections(), [act])
+    faults.assert_same_bits(calm, model)
+    client.cluster.scale(2)
+    faults.wait_for(client, 2)
+
+
+def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
+    data = faults.collections()
+    soon = faults.AtRound(6, lambda: threading.Timer(0.03, faults.interrupt).start())
+    model = faults.interrupted(data, weak_learner="stump", n_estimators=10_000, callbacks=[soon])
+    assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
+    faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)

@@ -53,22 +53,24 @@ class FeatureSketch:
             values, counts, starts = _distinct_of_columns(
                 entries, np.diff(columns.indptr), X.shape[0]
             )
-            found = [
+            found = (
                 (values[a:b], counts[a:b]) for a, b in zip(starts.tolist(), starts.tolist()[1:])
-            ]
+            )
         else:
             X = readable(X)
-            found = [_distinct(X[:, f]) for f in range(X.shape[1])]
-        n_present = np.array([counts.sum() for _, counts in found], dtype=np.int64)
-        exact = np.array([len(values) <= max_entries for values, _ in found], dtype=bool)
-        kept = [_quantiles(values, counts, max_entries) for values, counts in found]
+            found = (_distinct(X[:, f]) for f in range(X.shape[1]))
+        kept, n_present, exact = [], [], []
+        for own, times in found:  # one feature at a time: all together are larger than X
+            kept.append(_quantiles(own, times, max_entries))
+            n_present.append(int(times.sum()))
+            exact.append(len(own) <= max_entries)
         sizes = [len(values) for values, _ in kept]
         return cls(
             _joined([values for values, _ in kept], np.float64),
             _joined([counts for _, counts in kept], np.int64),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            exact,
-            n_present < X.shape[0],
+            np.array(exact, dtype=bool),
+            np.array(n_present, dtype=np.int64) < X.shape[0],
         )
 
     @property
