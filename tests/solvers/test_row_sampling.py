@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.fcd.row_sampling import draw_rows
+from cwboost._kernels.fcd.row_sampling import draw_rows, take_rows
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
@@ -68,3 +68,17 @@ def test_training_claims_no_bound_and_does_not_depend_on_threads():
     assert one.history_["objective"][-1] != fit().history_["objective"][-1]
     with pytest.raises(ValueError, match=r"sampling must be one of.*'goss'"):
         fit(sampling="goss")
+
+
+def test_samples_of_few_and_many_rows_by_turns():
+    rng = np.random.default_rng(4)
+    weights, out, before = rng.normal(size=(3, 70)), np.zeros((3, 65)), np.empty(0, np.int64)
+    for n in (5, 40, 60, 3, 9):
+        rows = np.sort(rng.permutation(65)[:n])
+        factors = rng.uniform(1.0, 3.0, size=n)
+        take_rows(weights[:, :65], rows, factors, before, out)
+        expected = np.zeros((3, 65))
+        expected[:, rows] = weights[:, rows] * factors
+        np.testing.assert_array_equal(out, expected)
+        assert not np.signbit(out[expected == 0]).any()
+        before = rows

@@ -56,15 +56,42 @@ def draw_rows(const double[::1] size, double expected, const double[::1] uniform
 
 def take_rows(const double[:, :] weights, const int64_t[::1] rows, const double[::1] factors,
               const int64_t[::1] cleared, double[:, ::1] out):
-    """Set columns `rows` of `out` to those of `weights` times `factors`, and `cleared` to 0."""
-    cdef int64_t t, k
-    if rows.shape[0] != factors.shape[0] or out.shape[1] != weights.shape[1]:
+    """Set columns `rows` of `out` to those of `weights` times `factors`, and all others to 0.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_targets, n_samples), dtype float64
+        The last axis is contiguous.
+    rows, factors : ndarrays of shape (n_rows,), dtypes int64 and float64
+        The factors are not 0.
+    cleared : ndarray, dtype int64
+        The columns of `out` that are not 0 now, but for those in `rows`.
+    out : ndarray of shape (n_targets, n_samples), dtype float64
+    """
+    cdef int64_t t, k, n = out.shape[1]
+    cdef double[::1] factor_of
+    if rows.shape[0] != factors.shape[0] or weights.shape[1] != n:
         raise ValueError("shapes of rows and factors, or of weights and out, do not fit")
+    if 4 * rows.shape[0] < n:
+        for t in range(weights.shape[0]):
+            for k in range(cleared.shape[0]):
+                out[t, cleared[k]] = 0.0
+            for k in range(rows.shape[0]):
+                out[t, rows[k]] = weights[t, rows[k]] * factors[k]
+        return
+    # Many rows: one pass over everything, in vectors, is faster.
+    factor_of = np.zeros(n)
+    for k in range(rows.shape[0]):
+        factor_of[rows[k]] = factors[k]
     for t in range(weights.shape[0]):
-        for k in range(cleared.shape[0]):
-            out[t, cleared[k]] = 0.0
-        for k in range(rows.shape[0]):
-            out[t, rows[k]] = weights[t, rows[k]] * factors[k]
+        times(&weights[t, 0], &factor_of[0], n, &out[t, 0])
+
+
+cdef void times(const double* weights, const double* factor, int64_t n, double* out) noexcept nogil:
+    """Multiply, with 0 and not -0 if the factor is 0."""
+    cdef int64_t i
+    for i in range(n):
+        out[i] = weights[i] * factor[i] + 0.0
 
 
 cdef double threshold_of(const double[::1] size, double expected) noexcept nogil:
