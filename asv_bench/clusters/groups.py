@@ -79,13 +79,14 @@ def stumps(run):
 def rows_of_stumps(run, found):
     n, rounds = run.scaled(1_000_000), run.rounds(100)
     what = f"{n:,} × 50 float32, 10 classes, {rounds} rounds of stumps"
+    detail = found.detail()
     for name, goal in (("lightgbm.dask", 5.0), ("xgboost.dask", 1.0)):
         if found.has(name, "cwboost.dask"):
             ratio = found.seconds(name) / found.seconds("cwboost.dask")
-            yield Row(f"{what}, over {name}", goal, ratio, "x", found.detail())
+            yield Row(f"{what}, over {name}", goal, ratio, "x", detail)
+            what, detail = "the same", "the same fits"
     if found.has("cwboost.dask", LOCAL):
         ratio = found.seconds("cwboost.dask") / found.seconds(LOCAL)
-        detail = found.detail()
         yield Row(f"{what}, time over one process", 1.5, ratio, "x", detail, at_most=True)
 
 
@@ -171,15 +172,16 @@ def trees(run):
 
 def rows_of_trees(run, found):
     n, rounds = run.scaled(300_000), run.rounds(100)
-    what = f"{n:,} × 50, 7 classes, {rounds} rounds of the default, over"
+    what = f"{n:,} × 50, 7 classes, {rounds} rounds of the default"
     errors = {name: median(fit["error"] for fit in fits) for name, fits in found.fits.items()}
     detail = found.detail() + "; errors " + ", ".join(f"{k} {v:.2f}%" for k, v in errors.items())
     for name, goal in (("lightgbm.dask", 2.0), ("xgboost.dask", 1.0)):
         if found.has(name, "cwboost.dask"):
             ratio = found.seconds(name) / found.seconds("cwboost.dask")
             also = errors["cwboost.dask"] <= errors[name]
-            leaves = f"{what} {name} with 31 leaves, error no higher"
+            leaves = f"{what}, over {name} with 31 leaves, error no higher"
             yield Row(leaves, goal, ratio, "x", detail, also=also)
+            what, detail = "the same", "the same fits"
 
 
 SETS = {"PENDIGITS": 200, "MNIST": 60}

@@ -83,8 +83,7 @@ def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with faults.cluster_of_processes() as client:
         yield client
 
 

@@ -13,6 +13,7 @@ import random
 import signal
 import sys
 import threading
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Timer
 from time import perf_counter, sleep
@@ -20,6 +21,24 @@ from time import perf_counter, sleep
 import numpy as np
 
 ROUNDS = 25
+
+
+@contextmanager
+def cluster_of_processes(n_workers=2):
+    """Yield a client of a new cluster of processes with one thread each."""
+    from distributed import Client, LocalCluster, Status
+
+    options = {"threads_per_worker": 1, "dashboard_address": ":0"}
+    cluster = LocalCluster(n_workers=n_workers, **options)
+    client = Client(cluster)
+    try:
+        yield client
+    finally:
+        client.close()
+        # When all is closed, the cluster asks its list of workers, which has lost killed ones.
+        with suppress(KeyError):
+            cluster.close()
+        cluster.status = Status.closed
 
 
 def workers(client):
@@ -150,8 +169,6 @@ def interrupted(data, **options):
 
 
 def main():
-    from distributed import Client, LocalCluster
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--times", type=int, default=1, help="number of each of the other faults")
@@ -159,10 +176,7 @@ def main():
     parser.add_argument("--weak-learner", default="stump")
     options = parser.parse_args()
     start, draw = perf_counter(), random.Random(options.seed)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with cluster_of_processes() as client:
         data = collections()
         calm = train(data, weak_learner=options.weak_learner)
         print(f"undisturbed: {perf_counter() - start:.0f} s, the start of workers included")
@@ -174,7 +188,7 @@ def main():
                 assert_same_bits(calm, train(data, [fault], weak_learner=options.weak_learner))
                 done[name] = done.get(name, 0) + 1
                 print(f"{name} in round {round_}: the same bits", flush=True)
-                cluster.scale(2)
+                client.cluster.scale(2)
                 wait_for(client, 2)
         for _ in range(options.times):
             fault = AtRound(
