@@ -24,6 +24,7 @@ def pendigits():
     return X[order[:cut]], y[order[:cut]], X[order[cut:]], y[order[cut:]]
 
 
+@pytest.mark.slow
 def test_certificate_on_vowel(vowel):
     """Run until no stump violates: objective and bound over ALL stumps meet."""
     X, y, *_ = vowel
@@ -251,6 +252,7 @@ def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
     np.testing.assert_array_equal(clf.decision_function(X), cold.decision_function(X))
 
 
+@pytest.mark.slow
 def test_a_bad_draw_does_not_end_training():
     """Twelve examples: one in twenty draws of random thresholds gives trees without a split."""
     X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])

@@ -26,6 +26,7 @@ def weight(vowel):
     return weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("learners", ["shared", "per_class"])
 def test_mh_round_by_round(vowel, table, weight, learners, weighted):

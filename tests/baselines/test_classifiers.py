@@ -91,6 +91,7 @@ def test_stages_are_first_rounds(model, vowel):
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
 
 
+@pytest.mark.slow
 def test_reproducible_at_any_number_of_threads(model, vowel):
     X, y = vowel
     first = model.fit(X, y)
@@ -100,6 +101,7 @@ def test_reproducible_at_any_number_of_threads(model, vowel):
         np.testing.assert_array_equal(first.history_["objective"], other.history_["objective"])
 
 
+@pytest.mark.slow
 def test_weights_are_repetitions(model, vowel):
     X, y = vowel[0][::4], vowel[1][::4]
     weight = np.random.default_rng(0).integers(0, 4, size=len(y))

@@ -103,7 +103,6 @@ def test_training_goes_on_with_the_same_bits(client, calm, name):
 
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     data = faults.collections()
-    soon = faults.AtRound(6, lambda: threading.Timer(0.03, faults.interrupt).start())
-    model = faults.interrupted(data, weak_learner="stump", n_estimators=10_000, callbacks=[soon])
+    model = faults.interrupted(data, faults.Interrupt(6, 0.03))
     assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
     faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)

@@ -32,6 +32,7 @@ def steps(clf, X, feature):
     return np.diff(np.array(scores), axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["stump", *TREES.values(), ["stump", "tree"]], ids=str)
 def test_scores_of_two_classes(family):
     X, y = data(2)

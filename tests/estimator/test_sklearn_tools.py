@@ -50,6 +50,7 @@ def small(classifier=CWBoostClassifier, **parameters):
 # ---------------------------------------------------------------------------- frames
 
 
+@pytest.mark.slow
 @FRAMES
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_frames_give_the_model_of_their_values(classifier, frame, vowel):
@@ -100,6 +101,7 @@ def test_transformers_may_hand_on_frames(output, vowel):
 # ---------------------------------------------------------------------------- tags
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):

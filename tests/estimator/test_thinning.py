@@ -127,6 +127,7 @@ def test_a_thin_model_is_saved_and_loaded(trained, vowel, tmp_path):
     assert 0 < len(full.thin(X, y, C=1e2).ensemble_.learners) <= len(full.ensemble_.learners)
 
 
+@pytest.mark.slow
 def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
     X, y, *_ = vowel
     X = np.hstack([X[:, :2], X[:, :2]])

@@ -101,6 +101,7 @@ REJECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REJECTED)
 def test_a_broken_plugin_is_listed_and_disturbs_nothing(case, healthy):
     source, family, error = REJECTED[case]

@@ -123,6 +123,7 @@ def test_plot_shape_refuses(clf, arguments, message):
         plot_shape(clf, *arguments, classes=["rosa"])
 
 
+@pytest.mark.slow
 def test_plot_shape_of_many_classes_stays_visible_and_within_the_data():
     labels = np.arange(150) % 50
     data = X + labels[:, None]

@@ -123,9 +123,27 @@ def restart(client):
 FAULTS = {"join": join, "retire": retire, "restart": restart}
 
 
-def interrupt():
-    """Interrupt this process, as Ctrl-C does."""
-    os.kill(os.getpid(), signal.SIGINT)
+class Interrupt:
+    """Callback that interrupts this process as Ctrl-C does, some time after a round.
+
+    Python drops an interrupt that arrives in a destructor. If training goes on, the callback
+    interrupts again after 100 rounds, as a person would.
+
+    Parameters
+    ----------
+    number : int
+    delay : float
+        Seconds.
+    """
+
+    def __init__(self, number, delay):
+        self.number, self.delay = number, delay
+
+    def on_round_end(self, state):
+        if state.round == self.number:
+            Timer(self.delay, os.kill, [os.getpid(), signal.SIGINT]).start()
+        elif state.round == self.number + 100:
+            signal.raise_signal(signal.SIGINT)
 
 
 def collections(n_rows=600):
@@ -156,11 +174,13 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
-def interrupted(data, **options):
-    """Return a model whose training is interrupted at the end of a round, or at some moment."""
+def interrupted(data, interrupt, weak_learner="stump"):
+    """Return a model whose training was interrupted by a callback."""
     from cwboost.dask import DaskCWBoostClassifier
 
-    model = DaskCWBoostClassifier(tol=0.0, random_state=0, probability_scale=2.0, **options)
+    model = DaskCWBoostClassifier(
+        weak_learner, 1_000, tol=0.0, random_state=0, callbacks=[interrupt], probability_scale=2.0
+    )
     try:
         model.fit(*data)
     except KeyboardInterrupt:
@@ -191,12 +211,8 @@ def main():
                 client.cluster.scale(2)
                 wait_for(client, 2)
         for _ in range(options.times):
-            fault = AtRound(
-                draw.randrange(1, ROUNDS), lambda: Timer(draw.random() / 9, interrupt).start()
-            )
-            model = interrupted(
-                data, weak_learner=options.weak_learner, n_estimators=10_000, callbacks=[fault]
-            )
+            interrupt = Interrupt(draw.randrange(1, ROUNDS), draw.random() / 9)
+            model = interrupted(data, interrupt, options.weak_learner)
             assert_same_bits(train(data, None, model.n_iter_, options.weak_learner), model)
             done["interrupt"] = done.get("interrupt", 0) + 1
             print(f"interrupted after {model.n_iter_} rounds, which were kept", flush=True)

@@ -55,7 +55,8 @@ cdef class Directions:
     cdef int64_t d
     cdef int64_t width
     cdef readonly int64_t n_columns
-    # W in panels of eight columns, each with the features that it uses.
+    # W in panels of eight columns, each with the features that it uses; made for dense rows only.
+    cdef bint has_panels
     cdef double[:, ::1] panels
     cdef int32_t[::1] feature
     cdef int64_t[::1] start
@@ -68,8 +69,7 @@ cdef class Directions:
             raise ValueError("offset must have one entry per column of W")
         self.W, self.offset = W, offset
         self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
-        self.fill_panels()
-        self.few = FEW * self.feature.shape[0] / (self.width // CWB_PROJ_LANES)
+        self.has_panels = False
 
     cdef fill_panels(self):
         cdef int64_t n_panels = self.width // CWB_PROJ_LANES, k, g
@@ -91,6 +91,8 @@ cdef class Directions:
                     memcpy(&self.panels[end[g], 0], &self.W[k, CWB_PROJ_LANES * g],
                            CWB_PROJ_LANES * sizeof(double))
                     end[g] += 1
+        self.few = FEW * self.feature.shape[0] / n_panels
+        self.has_panels = True
 
     cdef inline bint is_used(self, int64_t feature, int64_t panel) noexcept nogil:
         cdef const double *entry = &self.W[feature, CWB_PROJ_LANES * panel]
@@ -115,6 +117,8 @@ cdef class Directions:
             raise ValueError("X, W and out do not fit together")
         if n == 0:
             return
+        if not self.has_panels:
+            self.fill_panels()
         x = &X[0, 0]
         for task in prange(n_tasks, nogil=True, schedule="dynamic", num_threads=n_threads):
             failed += self.dense_task(x, row_step, column_step, task * ROWS_OF_A_TASK,

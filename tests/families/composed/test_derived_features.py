@@ -57,6 +57,7 @@ def every_stump(family, X):
     return ReferenceStump().brute_force(X)
 
 
+@pytest.mark.slow
 @parametrize_with_family_checks(
     [Waves(), Waves(n_derived=1), OnceWaves(), Itself()], brute_force=every_stump
 )

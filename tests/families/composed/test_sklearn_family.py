@@ -79,6 +79,7 @@ def test_saved_and_copied_models_predict_the_same(model, data, tmp_path):
     assert repr(loaded.family_) == repr(model.family_)
 
 
+@pytest.mark.slow
 def test_exported_models_predict_the_same(model, data):
     onnxruntime = pytest.importorskip("onnxruntime")
     exported = cwboost.to_onnx(model).SerializeToString()
