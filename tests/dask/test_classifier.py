@@ -25,6 +25,8 @@ PARAMETERS = {
     "tol": 0.0,
 }
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def client():

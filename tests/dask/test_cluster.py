@@ -1,10 +1,5 @@
 """A cluster of processes: equal bits for any number of workers, and with all kinds of faults."""
 
-import os
-import random
-import signal
-import threading
-import time
 from functools import partial
 
 import numpy as np
@@ -36,24 +31,6 @@ def model_bits(collections, n_rounds):
     return model.fit(*collections).ensemble_.arrays()
 
 
-class Killer(threading.Thread):
-    """Kills a worker of a cluster now and then, with a pause until its successor has come."""
-
-    def __init__(self, client, n_workers, most):
-        super().__init__()
-        self.client, self.n_workers, self.most = client, n_workers, most
-        self.n_killed, self.over = 0, threading.Event()
-
-    def run(self):
-        while self.n_killed < self.most and not self.over.wait(random.uniform(0.3, 1.0)):
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
-            if len(workers) == self.n_workers:  # a nanny gives up a worker that dies at its start
-                chosen = random.choice(list(workers))
-                (pid,) = self.client.run(os.getpid, workers=[chosen]).values()
-                os.kill(pid, signal.SIGKILL)
-                self.n_killed += 1
-
-
 def assert_same_bits(one, other):
     assert one.keys() == other.keys()
     for name in one:
@@ -65,16 +42,11 @@ def test_the_bits_do_not_depend_on_workers_or_their_deaths(collections):
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         calm = model_bits(collections, 25)
         cluster.scale(2)
-        while len(client.scheduler_info(n_workers=-1)["workers"]) > 2:
-            time.sleep(0.1)
-        killer = Killer(client, 2, most=3)
-        killer.start()
-        disturbed = model_bits(collections, 25)
-        killer.over.set()
-        killer.join()
+        faults.wait_for(client, 2)
+        with faults.Killer(client, most=1) as killer:
+            disturbed = model_bits(collections, 25)
         cluster.scale(1)
-        while len(client.scheduler_info(n_workers=-1)["workers"]) > 1:
-            time.sleep(0.1)
+        faults.wait_for(client, 1)
         alone = model_bits(collections, 25)
     assert killer.n_killed
     assert_same_bits(calm, disturbed)

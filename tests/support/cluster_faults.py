@@ -181,10 +181,14 @@ def interrupted(data, interrupt, weak_learner="stump"):
     model = DaskCWBoostClassifier(
         weak_learner, 1_000, tol=0.0, random_state=0, callbacks=[interrupt], probability_scale=2.0
     )
+    # Processes that a shell starts in the background ignore interrupts.
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         model.fit(*data)
     except KeyboardInterrupt:
         return model
+    finally:
+        signal.signal(signal.SIGINT, former)
     raise AssertionError("training went on after an interrupt")
 
 
