@@ -13,8 +13,8 @@
 #define CWB_STRIP 1
 #endif
 
-/* With many classes, R and scores lie beyond the second-level cache, and the rows of a strip are too
- * many streams for the processor to foresee: their lines are fetched so many classes ahead. */
+/* With many classes, R and scores lie beyond the second-level cache, and the rows of a strip are
+ * too many streams for the processor to foresee: their lines are fetched so many classes ahead. */
 #define CWB_CLASSES_AHEAD 3
 
 #define cwb_strip CWB_NAME(cwb_strip)
