@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from concurrent.futures import CancelledError
 from time import perf_counter, sleep
 
 import dask
@@ -21,8 +22,11 @@ DIRECT_SECONDS = 5.0
 RELEASE_SECONDS = 2.0
 """Time to wait until a worker has let go of the sources, so that memory holds them once."""
 
-PLACE_SECONDS = 2.0
-"""Interval at which a placement looks whether its worker is still there."""
+LOOK_SECONDS = 2.0
+"""Interval at which whoever waits for a worker looks whether it is still there."""
+
+MOST_CANCELLED = 3
+"""Times that the sources of partitions may be cancelled while they are computed."""
 
 
 class PartitionsLost(RuntimeError):
@@ -108,6 +112,9 @@ class ActorCrew(Crew):
         return self._on_all("run", operations)
 
     def close(self) -> None:
+        for actor in self._actors.values():
+            if actor._future is not None:
+                actor._future.release()  # else the worker keeps it until garbage is collected here
         self._actors, self._chunks, self._held = {}, {}, {}
         self.client.direct_to_workers = self._was_direct
 
@@ -117,9 +124,7 @@ class ActorCrew(Crew):
         """Call a method of every host and return the results; replace what is lost meanwhile."""
         results, lost = self._call(self._actors, method, arguments)
         while lost:
-            self.n_losses += len(lost)
-            if self.n_losses > self.most_losses:
-                raise PartitionsLost(f"{self.n_losses} workers were lost during training")
+            self._count_losses(len(lost))
             partitions = sorted(index for key in lost for index in self._held.pop(key))
             for key in lost:
                 del self._actors[key]
@@ -137,7 +142,7 @@ class ActorCrew(Crew):
                 lost.append(key)
         for key, future in pending.items():
             try:
-                result, error = future.result()
+                result, error = self._answer(actors[key], future)
             except Exception:
                 lost.append(key)
                 continue
@@ -146,6 +151,30 @@ class ActorCrew(Crew):
             # The same one whichever worker holds it.
             raise min(errors, key=lambda error: getattr(error, "partition", np.inf))
         return results, lost
+
+    def _answer(self, actor, future):
+        """Return the answer to a call; raise an error if it cannot come any more.
+
+        Dask leaves a call unanswered if the scheduler reports the loss of the worker before the
+        connection breaks. An actor does one thing after the other, so that it has answered a call
+        when it answers a later one.
+        """
+        later = None
+        while True:
+            answered = later is not None and later.done()
+            try:
+                return future.result(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                if answered or not self._holds(actor):
+                    raise PartitionsLost("a call was not answered") from None
+            if later is None:
+                later = actor.call("describe_nothing")
+
+    def _holds(self, actor) -> bool:
+        """Return whether the worker of an actor is there and has not lost it."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        kept = actor._future is None or actor._future.status == "finished"
+        return kept and actor._address in workers
 
     def _replaced(self, partitions, method, arguments) -> tuple[list, list]:
         """Rebuild partitions on other workers, then call the method there."""
@@ -169,10 +198,13 @@ class ActorCrew(Crew):
         partitions = sorted(index for key in new for index in self._held.pop(key))
         for key in new:
             del self._actors[key]
-        self.n_losses += len(lost)
+        self._count_losses(len(lost))
+        return self._replaced(partitions, method, arguments)
+
+    def _count_losses(self, n) -> None:
+        self.n_losses += n
         if self.n_losses > self.most_losses:
             raise PartitionsLost(f"{self.n_losses} workers were lost during training")
-        return self._replaced(partitions, method, arguments)
 
     # ---------------------------------------------------------------- placement
 
@@ -189,6 +221,7 @@ class ActorCrew(Crew):
             for address, indices in by_worker.items():
                 actor = self._start(address, [futures[i] for i in indices])
                 if actor is None:
+                    self._count_losses(1)
                     missing += indices
                     continue
                 self._actors[actor.key], self._held[actor.key] = actor, indices
@@ -197,23 +230,28 @@ class ActorCrew(Crew):
 
     def _computed(self, partitions) -> dict:
         """Return the finished futures of the chunks of partitions."""
-        # New tasks every time: a key that the scheduler is about to forget may be cancelled.
-        make = dask.delayed(make_chunk, pure=False)
-        tasks = [make(*self.sources[index]) for index in partitions]
-        futures = dict(zip(partitions, self.client.compute(tasks)))
-        while True:
-            try:
-                wait(list(futures.values()), timeout=PLACE_SECONDS)
-                return futures
-            except TimeoutError:
-                self._wait_for_worker()
+        for _ in range(MOST_CANCELLED):
+            # New tasks every time: a key that the scheduler is about to forget may be cancelled.
+            make = dask.delayed(make_chunk, pure=False)
+            tasks = [make(*self.sources[index]) for index in partitions]
+            futures = dict(zip(partitions, self.client.compute(tasks)))
+            while any(future.status == "pending" for future in futures.values()):
+                try:
+                    wait(list(futures.values()), timeout=LOOK_SECONDS)
+                except TimeoutError:
+                    self._wait_for_worker()
+                except CancelledError:
+                    break
+            if all(future.status in ("finished", "error") for future in futures.values()):
+                break
+        return futures
 
     def _by_worker(self, futures) -> dict:
         """Return the partitions by the address that holds their chunk."""
         holders = self.client.who_has(list(futures.values()))
-        grouped = defaultdict(list)
+        there, grouped = self._wait_for_worker(), defaultdict(list)
         for index, future in futures.items():
-            addresses = holders.get(future.key) or list(self._workers())
+            addresses = [a for a in holders.get(future.key, ()) if a in there] or list(there)
             least = min(addresses, key=lambda address: len(grouped[address]))
             grouped[least].append(index)
         return {address: indices for address, indices in grouped.items() if indices}
@@ -248,7 +286,7 @@ class ActorCrew(Crew):
         )
         while True:
             try:
-                return future.result(timeout=PLACE_SECONDS)
+                return future.result(timeout=LOOK_SECONDS)
             except TimeoutError:
                 if address not in self._workers():
                     future.cancel()
@@ -259,13 +297,18 @@ class ActorCrew(Crew):
                 return None
 
     def _workers(self) -> dict:
-        return self.client.scheduler_info(n_workers=-1)["workers"]
+        """Return the workers that take tasks, or will when they have memory again."""
+        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        return {key: of for key, of in known.items() if of["status"] in ("running", "paused")}
 
-    def _wait_for_worker(self) -> None:
-        try:
-            self.client.wait_for_workers(1, timeout=self.patience)
-        except TimeoutError as error:
-            raise PartitionsLost(f"no worker has come within {self.patience} s") from error
+    def _wait_for_worker(self) -> dict:
+        """Return the workers when there is one."""
+        end = perf_counter() + self.patience
+        while not (there := self._workers()):
+            if perf_counter() > end:
+                raise PartitionsLost(f"no worker has come within {self.patience} s")
+            sleep(0.05)
+        return there
 
     def _prefer_direct(self) -> None:
         """Call workers without the scheduler between, if they can be reached."""

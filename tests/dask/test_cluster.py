@@ -1,6 +1,8 @@
 """A cluster of processes: equal bits for any number of workers, and with all kinds of faults."""
 
 from functools import partial
+from threading import Timer
+from time import sleep
 
 import pytest
 
@@ -8,6 +10,8 @@ pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
 
 import cluster_faults as faults
+
+from cwboost.dask.actors import ActorCrew
 
 pytestmark = pytest.mark.slow
 
@@ -44,8 +48,7 @@ def test_training_goes_on_with_the_same_bits(client, calm, name):
     act = faults.AtRound(8, partial(faults.FAULTS[name], client))
     model = faults.train(faults.collections(), [act])
     faults.assert_same_bits(calm, model)
-    client.cluster.scale(2)
-    faults.wait_for(client, 2)
+    faults.refill(client)
 
 
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
@@ -53,3 +56,22 @@ def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     model = faults.interrupted(data, faults.Interrupt(6, 0.03))
     assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
     faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)
+
+
+class Sleeper:
+    def call(self, method):
+        sleep(30)
+
+
+def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
+    """The scheduler reports a loss before the connection breaks: Dask drops the call."""
+    crew = ActorCrew(client, [])
+    actor = client.submit(Sleeper, actor=True, pure=False).result()
+
+    def lose():
+        client.loop.add_callback(client._handle_lost_data, actor.key)
+        faults.kill(client, actor._address)
+
+    Timer(0.5, lose).start()
+    assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
+    faults.refill(client)

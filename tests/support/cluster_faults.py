@@ -45,9 +45,25 @@ def workers(client):
     return list(client.scheduler_info(n_workers=-1)["workers"])
 
 
-def wait_for(client, n_workers):
+def wait_for(client, n_workers, seconds=90):
+    """Wait until the cluster has this number of workers."""
+    end = perf_counter() + seconds
     while len(workers(client)) != n_workers:
+        if perf_counter() > end:
+            raise TimeoutError(f"{len(workers(client))} workers after {seconds} s, not {n_workers}")
         sleep(0.05)
+
+
+def refill(client, n_workers=2):
+    """Bring the cluster back to its number of workers.
+
+    A `LocalCluster` counts a retired worker as one that has not come yet: it gives up those first
+    when it is told that it needs fewer.
+    """
+    there = min(n_workers, len(workers(client)))
+    client.cluster.scale(there)
+    client.cluster.scale(n_workers)
+    wait_for(client, n_workers)
 
 
 def kill(client, address):
@@ -112,7 +128,9 @@ def join(client):
 
 def retire(client):
     """Retire a worker, as a cluster does that needs fewer of them."""
+    # Dask refuses if the worker holds partitions; a cluster that shrinks does not ask.
     client.retire_workers(workers(client)[:1])
+    client.cluster.scale(1)
 
 
 def restart(client):
@@ -212,8 +230,7 @@ def main():
                 assert_same_bits(calm, train(data, [fault], weak_learner=options.weak_learner))
                 done[name] = done.get(name, 0) + 1
                 print(f"{name} in round {round_}: the same bits", flush=True)
-                client.cluster.scale(2)
-                wait_for(client, 2)
+                refill(client)
         for _ in range(options.times):
             interrupt = Interrupt(draw.randrange(1, ROUNDS), draw.random() / 9)
             model = interrupted(data, interrupt, options.weak_learner)
