@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cwboost import CWBoostClassifier, get_family
+from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 from cwboost.ensemble.path import PathBuilder
 
@@ -57,9 +57,6 @@ def test_sklearn_checks(estimator, check):
             learning_rate=0.5,
         ),
         CWBoostClassifier("tree", correction="total", n_estimators=10),
-        CWBoostClassifier(
-            get_family("tree")(splitter="best", trim=0.0), correction="total", n_estimators=10
-        ),
         CWBoostClassifier("projection", correction="total", n_estimators=10),
     ],
     expected_failed_checks=explained,

@@ -34,12 +34,12 @@ def test_it_prints_a_line_per_setting(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", cpu.available())
-def test_it_follows_the_environment(name):
+def test_it_follows_the_environment():
+    """With the narrowest set; `_kernels/instruction_sets/test_bits.py` forces each of the others."""
     done = subprocess.run(
         [sys.executable, "-c", "import cwboost; cwboost.show_config(display=True)"],
-        env={**os.environ, "CWBOOST_INSTRUCTION_SET": name},
+        env={**os.environ, "CWBOOST_INSTRUCTION_SET": "plain"},
         capture_output=True,
         text=True,
     )
-    assert f"instruction_set: {name}" in done.stdout.splitlines(), done.stderr
+    assert "instruction_set: plain" in done.stdout.splitlines(), done.stderr
