@@ -35,7 +35,7 @@ def test_it_prints_a_line_per_setting(capsys):
 
 @pytest.mark.slow
 def test_it_follows_the_environment():
-    """With the narrowest set; `_kernels/instruction_sets/test_bits.py` forces each of the others."""
+    """With the narrowest set; `_kernels/instruction_sets/test_bits.py` forces the others."""
     done = subprocess.run(
         [sys.executable, "-c", "import cwboost; cwboost.show_config(display=True)"],
         env={**os.environ, "CWBOOST_INSTRUCTION_SET": "plain"},
