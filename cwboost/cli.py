@@ -12,6 +12,7 @@ import os
 import pkgutil
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -50,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         _parser(modules).print_help()
         return 0
+    name = f"cwboost {args.command}"
+    as_python = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"{name}: warning: {message}\n"
     try:
         status = modules[args.command].run(args)
         sys.stdout.flush()
@@ -59,13 +63,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        print(f"cwboost {args.command}: interrupted", file=sys.stderr)
+        print(f"{name}: interrupted", file=sys.stderr)
         return 130
     except USER_ERRORS as error:
         if args.traceback:
             traceback.print_exc()
-        print(f"cwboost {args.command}: error: {_message(error)}", file=sys.stderr)
+        print(f"{name}: error: {_message(error)}", file=sys.stderr)
         return 1
+    finally:
+        warnings.formatwarning = as_python
 
 
 def _parser(modules) -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 from plugin_folder import family_source, write_distribution
@@ -88,6 +89,14 @@ def test_a_defect_keeps_its_traceback(trial):
     trial(lambda args: args.no_such_attribute)
     with pytest.raises(AttributeError):
         main(["trial"])
+
+
+def test_a_warning_is_one_line_without_a_place_in_the_source(trial, capsys):
+    former = warnings.formatwarning
+    trial(lambda args: print(warnings.formatwarning("odd data", UserWarning, "base.py", 130)))
+    main(["trial"])
+    assert capsys.readouterr().out == "cwboost trial: warning: odd data\n\n"
+    assert warnings.formatwarning is former
 
 
 def test_interrupt_is_status_130(trial, capsys):

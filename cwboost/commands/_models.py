@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cwboost.commands import CommandError
-from cwboost.commands._tables.reading import FILES, add_reading_arguments, read
+from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 
 __all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
 
@@ -22,7 +22,7 @@ def add_model_arguments(parser, label: str | None = None) -> None:
         Default of ``--label``.
     """
     parser.add_argument("model", type=Path, help="file written by cwboost fit")
-    parser.add_argument("data", type=Path, help=FILES)
+    parser.add_argument("data", type=Path, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
     parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
     add_reading_arguments(parser, label)

@@ -23,7 +23,7 @@ import numpy as np
 from cwboost.commands import CommandError, shows_progress
 from cwboost.commands._models import encoded_labels
 from cwboost.commands._tables.npz import has_test_part
-from cwboost.commands._tables.reading import FILES, add_reading_arguments, read
+from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 
 __all__ = ["add_arguments", "run"]
 
@@ -47,7 +47,7 @@ METHODS = {
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("data", type=Path, help=FILES)
+    parser.add_argument("data", type=Path, help=DATA)
     parser.add_argument("model", type=Path, help="file to write the model to")
     parser.add_argument("--method", choices=METHODS, default="cw", help="default: cw")
     parser.add_argument("--weak-learner", metavar="NAME", help="default: that of the method")

@@ -133,6 +133,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
     cases = [
         (["fit", tmp_path / "absent.csv", model], "absent.csv: No such file"),
         (["fit", tmp_path / "train.xlsx", model], "expected a .csv, .tsv"),
+        (["fit", tmp_path, model], "or .parquet file, got a folder"),
         (["fit", tmp_path / "no_x.npz", model], "must have an array X or X_train, has only ['Z']"),
         (["fit", tmp_path / "no_y.npz", model], "must have an array y of labels"),
         (["fit", tmp_path / "odd.npz", model], "is not an NPZ file"),

@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +121,8 @@ def test_encodings(read):
     with pytest.raises(ValueError, match=r"a\.csv: is not text in utf-8 .* by --encoding"):
         read(text, stored="latin-1", label="-1")
     assert read("\ufeffa,b\n1,2\n").names == ["a", "b"]
+    with pytest.raises(ValueError, match="for example --encoding utf-16"):
+        read(text, stored="utf-16", label="-1")
 
 
 def test_empty_labels(read):
@@ -129,6 +133,27 @@ def test_empty_labels(read):
         read(text, label="-1")
     table = read(text, label="-1", drop_unlabelled=True)
     assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "y"]
+
+
+def test_columns_of_one_name_are_named(read):
+    table = read("a,b,a\n1,2,3\n", label="b")
+    assert "several columns are called 'a'" in table.notes
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system has no /dev/fd")
+def test_pipes_and_the_standard_input_hold_text():
+    standard_input = os.dup(0)
+    try:
+        for path in ("/dev/fd/{}", "-", "/dev/stdin"):
+            reader, writer = os.pipe()
+            os.write(writer, b"a,b\n1,x\n")
+            os.close(writer)
+            os.dup2(reader, 0)
+            assert read_table(path.format(reader), label="b").names == ["a"]
+            os.close(reader)
+    finally:
+        os.dup2(standard_input, 0)
+        os.close(standard_input)
 
 
 def test_compressed_text(tmp_path):
@@ -157,6 +182,9 @@ def test_compressed_text(tmp_path):
         ("a,,c\n1,2,3\n", "c", "line 1: column 1 has no name in the header line"),
         (",b,c\n1,2,3\n1,3,4\n", "c", "column 0 has no name, and its values occur repeatedly"),
         ("x\ny\n", "0", "has no column of features; if its lines hold several fields"),
+        ('a,b\n1,"x\n2"\n3,y,\n', "b", "line 4: expected 2 fields as in line 1, got 3"),
+        ('a,b\n1,x\n2,"y\n3,x\n', "b", "line 3: a quotation mark opens a field that does not end"),
+        ("a,b,a\n1,2,3\n", "a", "label must name one column, got 'a', the name of columns 0, 2"),
     ],
 )
 def test_damaged_text(text, label, message, read):

@@ -14,6 +14,7 @@ from cwboost.commands._tables.table import (
     dropped_places,
     find_column,
     joined,
+    repeated,
     without,
 )
 from cwboost.support.extras import extra
@@ -65,6 +66,7 @@ def read_parquet(path: Path, options: Options) -> Table:
     ]
     labels = None if place is None else _labels(stored.column(place))
     names = [names[i] for i in kept]
+    notes.extend(repeated(names))
     if categories:
         notes.append(f"categories in {', '.join(call(at, names) for at in categories)}")
     return Table(joined(features), labels, names, notes, categories)

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwboost.commands._tables.table import Options, Table
+from cwboost.commands._tables.text import STANDARD_INPUT, read_text
 
-__all__ = ["FILES", "add_reading_arguments", "read", "read_table"]
+__all__ = ["DATA", "FILES", "add_reading_arguments", "read", "read_table"]
 
 FILES = ".csv, .tsv or .txt (also .gz), .npz or .parquet file"
+DATA = f"{FILES}, or - for text from the standard input"
 TEXT = (".csv", ".tsv", ".txt")
 
 
@@ -95,6 +97,7 @@ def read_table(path, options: Options | None = None, **changes) -> Table:
         one example per line, with or without a header line. True and False are 1 and 0; an empty
         field, ``NA``, ``NaN``, ``null`` or ``?`` is a missing value. ``.npz``: arrays ``X`` and,
         for labels, ``y``; or ``X_train``, ``y_train``, ``X_test``, ``y_test``. ``.parquet``.
+        A pipe holds text, and so does the standard input, whose path is ``-``.
     options : Options, optional
     **changes
         Fields of the options to change.
@@ -110,9 +113,9 @@ def read_table(path, options: Options | None = None, **changes) -> Table:
     """
     path, options = Path(path), replace(options or Options(), **changes)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if kind in TEXT:
-        from cwboost.commands._tables.text import read_text
-
+    if path.is_dir():
+        raise ValueError(f"{path}: expected a {FILES}, got a folder")
+    if kind in TEXT or str(path) in (STANDARD_INPUT, "/dev/stdin") or path.is_fifo():
         return read_text(path, options)
     if path.suffix == ".npz":
         from cwboost.commands._tables.npz import read_npz

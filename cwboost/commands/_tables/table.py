@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ __all__ = [
     "dropped_places",
     "find_column",
     "joined",
+    "repeated",
     "without",
 ]
 
@@ -104,6 +106,12 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
     try:
         place = int(spec)
     except ValueError:
+        if names is not None and spec in names:
+            places = [place for place, name in enumerate(names) if name == spec]
+            raise ValueError(
+                f"{path}: {what} must name one column, got {spec!r}, the name of columns "
+                f"{', '.join(map(str, places))}: give the number instead"
+            ) from None
         known = f"its columns are {list(names)}" if names else "it has no header line"
         raise ValueError(
             f"{path}: {what} must be one of its columns, got {spec!r}; {known}"
@@ -114,6 +122,12 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
             f"got {place}"
         )
     return place % n_columns
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Return a word to the user if several of the features have one name, else nothing."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    return [f"several columns are called {', '.join(map(repr, twice))}"] if twice else []
 
 
 def dropped_places(path, options: Options, names, n_columns: int) -> set[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +18,14 @@ from cwboost.commands._tables.table import (
     dropped_places,
     find_column,
     joined,
+    repeated,
     without,
 )
 from cwboost.commands._tables.values import are_words, has_comma, labels_of, numbers_of, words_of
 
-__all__ = ["read_text"]
+__all__ = ["STANDARD_INPUT", "read_text"]
+
+STANDARD_INPUT = "-"
 
 SEPARATORS = ("\t", ";", "|", ",")
 """In order of preference: a comma may stand inside numbers, the others do not."""
@@ -66,23 +70,19 @@ def read_text(path: Path, options: Options) -> Table:
         gone = gone | {place}
     X, categories = _features(path, numbers, rows, gone, names, options)
     names = names and without(names, gone)
+    notes.extend(repeated(names or ()))
     if categories:
         notes.append(f"categories in {', '.join(call(at, names) for at in categories)}")
     return Table(X, labels, names, notes, categories)
 
 
 def _lines(path: Path, encoding: str) -> list[str]:
-    opener = gzip.open if path.suffix == ".gz" else open
     codec = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
     try:
-        with opener(path, "rt", newline="", encoding=codec) as file:
+        with _opened(path, codec) as file:
             lines = file.readlines()
     except UnicodeError as error:
-        byte = f" (byte 0x{error.object[error.start]:02x})" if hasattr(error, "start") else ""
-        raise ValueError(
-            f"{path}: is not text in {encoding}{byte}: name its encoding by --encoding, "
-            "for example --encoding latin-1"
-        ) from error
+        raise ValueError(_not_text(path, encoding, error)) from error
     except LookupError as error:
         raise ValueError(f"--encoding: unknown encoding {encoding!r}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -90,6 +90,25 @@ def _lines(path: Path, encoding: str) -> list[str]:
     if not any(line.strip() for line in lines):
         raise ValueError(f"{path}: is empty")
     return lines
+
+
+def _opened(path: Path, encoding: str):
+    """Open a text file; the path "-" is the standard input."""
+    if str(path) == STANDARD_INPUT:
+        return open(0, newline="", encoding=encoding, closefd=False)
+    opener = gzip.open if path.suffix == ".gz" else open
+    return opener(path, "rt", newline="", encoding=encoding)
+
+
+def _not_text(path: Path, encoding: str, error: UnicodeError) -> str:
+    """Return the message for a file in another encoding, with a guess at which."""
+    if not isinstance(error, UnicodeDecodeError):
+        return f"{path}: is not text in {encoding}: {error}"
+    guess = "utf-16" if error.object[:2] in (BOM_UTF16_BE, BOM_UTF16_LE) else "latin-1"
+    return (
+        f"{path}: is not text in {encoding} (byte 0x{error.object[error.start]:02x}): name its "
+        f"encoding by --encoding, for example --encoding {guess}"
+    )
 
 
 def _separator(path: Path, lines: Sequence[str], sep: str | None) -> str:
@@ -113,16 +132,24 @@ def _separator(path: Path, lines: Sequence[str], sep: str | None) -> str:
 
 
 def _rows(path: Path, lines: Sequence[str], sep: str) -> tuple[list[int], list[list[str]]]:
-    """Return the numbers of the lines, from 1, and their fields without blanks at the ends."""
-    reader = csv.reader(lines, delimiter=sep)
+    """Return the numbers of the lines, from 1, and their fields without blanks at the ends.
+
+    A row whose quoted fields run over several lines has the number of the first.
+    """
+    reader = csv.reader(lines, delimiter=sep, strict=True)
     numbers, rows = [], []
+    start = 1
     try:
         for row in reader:
             if row:
-                numbers.append(reader.line_num)
+                numbers.append(start)
                 rows.append([field.strip() for field in row])
+            start = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+        what = str(error)
+        if "unexpected end of data" in what:
+            what = "a quotation mark opens a field that does not end"
+        raise ValueError(f"{path}, line {start}: {what}") from error
     lengths = {len(row) for row in rows[1:]}
     if lengths == {len(rows[0]) + 1}:
         rows[0].insert(0, "")  # R writes no name over the names of its rows.
