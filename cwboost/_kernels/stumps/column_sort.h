@@ -21,6 +21,9 @@
 /* A scan may read this number of entries beyond the end of an index, to fetch rows ahead. */
 #define CWB_READ_AHEAD 24
 
+/* Which positions end a block: some; all; at most half, so that runs of positions end none. */
+enum { CWB_SOME_END, CWB_ALL_END, CWB_FEW_END };
+
 typedef struct {
     void *index;   /* uint16_t or uint32_t: forward, backward, missing examples */
     uint8_t *last; /* 0xFF or 0, forward and backward part; same allocation as index */
@@ -29,6 +32,7 @@ typedef struct {
     int64_t n_missing;
     double skipped; /* value of the block that is not visited */
     int wide;       /* 1 if the index has 32 bits */
+    int ends;       /* how many positions end a block: the walk of a scan depends on it */
 } cwb_column;
 
 typedef struct {
@@ -158,6 +162,7 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
     c->n_backward = n - end;
     c->n_missing = column->n_missing;
     c->wide = wide;
+    c->ends = CWB_SOME_END;
     c->index = NULL;
     c->last = NULL;
     if (visited + c->n_missing == 0) return 0;
@@ -165,15 +170,19 @@ static inline int cwb_lay_out(cwb_column *c, const cwb_unsorted *column, const c
     if (!c->index) return -1;
     memset((uint8_t *)c->index + index_bytes + visited, 0, (size_t)(CWB_READ_AHEAD * width));
     c->last = (uint8_t *)c->index + index_bytes;
-    int64_t at = 0;
+    int64_t at = 0, n_ends = 0;
     for (int64_t i = 0; i < begin; i++, at++) {
         cwb_put(c, at, sorted[i].row);
         c->last[at] = i + 1 == begin || sorted[i].key != sorted[i + 1].key ? 0xFF : 0;
+        n_ends += c->last[at] & 1;
     }
     for (int64_t i = n - 1; i >= end; i--, at++) {
         cwb_put(c, at, sorted[i].row);
         c->last[at] = i == end || sorted[i].key != sorted[i - 1].key ? 0xFF : 0;
+        n_ends += c->last[at] & 1;
     }
+    if (n_ends == visited) c->ends = CWB_ALL_END;
+    if (2 * n_ends <= visited) c->ends = CWB_FEW_END;
     for (int64_t i = 0; i < c->n_missing; i++, at++) cwb_put(c, at, column->missing[i]);
     return 0;
 }

@@ -2,21 +2,65 @@
  *
  * A walk starts from -T/2 and adds rows k(i) in the order of the feature: |sum| is |E| / 2 of a
  * threshold there, and counts at the ends of blocks of equal values. One pass serves all targets:
- * per entry one row of 4 x lanes bytes, with two or three operations per register. The error of an
+ * per entry one row of 4 x lanes bytes, with two to four operations per register. The error of an
  * int32 sum over m examples is at most m (1/2 + 2^-21).
  *
- * The functions with `parts` and `wide` are inlined where both are constants. */
+ * The functions with `parts`, `wide`, `ends` or `kind` are inlined where these are constants. */
 
+#define CWB_FLAGS 8 /* positions whose flags are read at once */
 #define CWB_LINE 16 /* numbers per cache line: each line of a row is fetched ahead */
 
-/* Walk positions [from, to) from the sums at `start`; raise `best` and fill the trace, if any. The
- * flag of a position is a mask over the maximum: the loop has no branch to mispredict. */
-CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, int64_t from,
-                                     int64_t to, const int32_t *start, int32_t *best,
-                                     int32_t *trace, const int parts, const int wide) {
-    const int64_t chunk = cwb_chunk(c), lanes = parts * CWB_INTS;
+/* Add the rows of positions [from, to) to the sums; raise the maxima after those that end a block:
+ * all of them (`ends` 1), none (0), or those whose flag, a mask over the maximum, says so (-1). */
+CWB_INLINE void CWB_NAME(walk_on)(const cwb_rows *rows, const cwb_column *c, int64_t from,
+                                  int64_t to, cwb_ints *sum, cwb_ints *top, const int parts,
+                                  const int wide, const int ends) {
+    const int64_t lanes = parts * CWB_INTS;
     const uint16_t *narrow_index = (const uint16_t *)c->index;
     const uint32_t *wide_index = (const uint32_t *)c->index;
+    for (int64_t p = from; p < to; p++) {
+        const int64_t i = wide ? (int64_t)wide_index[p] : (int64_t)narrow_index[p];
+        const int64_t ahead = wide ? (int64_t)wide_index[p + CWB_READ_AHEAD]
+                                   : (int64_t)narrow_index[p + CWB_READ_AHEAD];
+        const int32_t *row = rows->rows + i * lanes;
+        const cwb_ints end = cwb_ints_spread(c->last[p]);
+        CWB_UNROLL
+        for (int64_t l = 0; l < lanes; l += CWB_LINE) {
+            CWB_PREFETCH(rows->rows + ahead * lanes + l);
+        }
+        CWB_UNROLL
+        for (int v = 0; v < parts; v++) {
+            sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
+            if (!ends) continue;
+            const cwb_ints size = cwb_ints_abs(sum[v]);
+            top[v] = cwb_ints_max(ends < 0 ? cwb_ints_and(size, end) : size, top[v]);
+        }
+    }
+}
+
+/* The same for a chunk of a column with that `kind` of ends. The branch of CWB_FEW_END is taken for
+ * several positions at a time, mostly the same way; the others have none to mispredict. */
+CWB_INLINE void CWB_NAME(walk_chunk_of)(const cwb_rows *rows, const cwb_column *c, int64_t from,
+                                        int64_t to, cwb_ints *sum, cwb_ints *top, const int parts,
+                                        const int wide, const int kind) {
+    for (; kind == CWB_FEW_END && from + CWB_FLAGS <= to; from += CWB_FLAGS) {
+        uint64_t flags;
+        memcpy(&flags, c->last + from, sizeof flags);
+        if (flags) {
+            CWB_NAME(walk_on)(rows, c, from, from + CWB_FLAGS, sum, top, parts, wide, -1);
+        } else {
+            CWB_NAME(walk_on)(rows, c, from, from + CWB_FLAGS, sum, top, parts, wide, 0);
+        }
+    }
+    CWB_NAME(walk_on)(rows, c, from, to, sum, top, parts, wide, kind == CWB_ALL_END ? 1 : -1);
+}
+
+/* Walk positions [from, to) from the sums at `start`; raise `best` and fill the trace, if any. */
+CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, int64_t from,
+                                     int64_t to, const int32_t *start, int32_t *best,
+                                     int32_t *trace, const int parts, const int wide,
+                                     const int kind) {
+    const int64_t chunk = cwb_chunk(c), lanes = parts * CWB_INTS;
     cwb_ints sum[CWB_MOST_PARTS], top[CWB_MOST_PARTS];
     CWB_UNROLL
     for (int v = 0; v < parts; v++) sum[v] = cwb_ints_load(start + v * CWB_INTS);
@@ -27,22 +71,7 @@ CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, 
             if (trace) cwb_ints_store(trace + v * CWB_INTS, sum[v]);
             top[v] = cwb_ints_spread(0);
         }
-        for (int64_t p = from; p < chunk_end; p++) {
-            const int64_t i = wide ? (int64_t)wide_index[p] : (int64_t)narrow_index[p];
-            const int64_t ahead = wide ? (int64_t)wide_index[p + CWB_READ_AHEAD]
-                                       : (int64_t)narrow_index[p + CWB_READ_AHEAD];
-            const int32_t *row = rows->rows + i * lanes;
-            const cwb_ints end = cwb_ints_spread(c->last[p]);
-            CWB_UNROLL
-            for (int64_t l = 0; l < lanes; l += CWB_LINE) {
-                CWB_PREFETCH(rows->rows + ahead * lanes + l);
-            }
-            CWB_UNROLL
-            for (int v = 0; v < parts; v++) {
-                sum[v] = cwb_ints_add(sum[v], cwb_ints_load(row + v * CWB_INTS));
-                top[v] = cwb_ints_max(cwb_ints_and(cwb_ints_abs(sum[v]), end), top[v]);
-            }
-        }
+        CWB_NAME(walk_chunk_of)(rows, c, from, chunk_end, sum, top, parts, wide, kind);
         CWB_UNROLL
         for (int v = 0; v < parts; v++) {
             const cwb_ints all = cwb_ints_load(best + v * CWB_INTS);
@@ -51,6 +80,22 @@ CWB_INLINE void CWB_NAME(walk_parts)(const cwb_rows *rows, const cwb_column *c, 
         }
         if (trace) trace += 2 * lanes;
         from = chunk_end;
+    }
+}
+
+/* The same for rows of `parts` registers, compiled for each kind of column. Those with a wide index
+ * wait for the memory, whatever they compute. */
+CWB_INLINE void CWB_NAME(walk_column)(const cwb_rows *rows, const cwb_column *c, int64_t from,
+                                      int64_t to, const int32_t *start, int32_t *best,
+                                      int32_t *trace, const int parts) {
+    if (c->wide) {
+        CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, parts, 1, CWB_SOME_END);
+    } else if (c->ends == CWB_ALL_END) {
+        CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, parts, 0, CWB_ALL_END);
+    } else if (c->ends == CWB_FEW_END) {
+        CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, parts, 0, CWB_FEW_END);
+    } else {
+        CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, parts, 0, CWB_SOME_END);
     }
 }
 
@@ -64,30 +109,18 @@ static void CWB_NAME(walk)(const cwb_rows *rows, const cwb_column *c, int64_t fr
         return;
     }
 #endif
-    switch (2 * (rows->lanes / CWB_UNIT_LANES) + c->wide) {
+    switch (rows->lanes / CWB_UNIT_LANES) {
+        case 1:
+            CWB_NAME(walk_column)(rows, c, from, to, start, best, trace, P);
+            break;
         case 2:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 0);
+            CWB_NAME(walk_column)(rows, c, from, to, start, best, trace, 2 * P);
             break;
         case 3:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, P, 1);
-            break;
-        case 4:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 0);
-            break;
-        case 5:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 2 * P, 1);
-            break;
-        case 6:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 0);
-            break;
-        case 7:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 3 * P, 1);
-            break;
-        case 8:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 0);
+            CWB_NAME(walk_column)(rows, c, from, to, start, best, trace, 3 * P);
             break;
         default:
-            CWB_NAME(walk_parts)(rows, c, from, to, start, best, trace, 4 * P, 1);
+            CWB_NAME(walk_column)(rows, c, from, to, start, best, trace, 4 * P);
             break;
     }
 }
@@ -128,4 +161,5 @@ static void CWB_NAME(scan)(const cwb_rows *rows, const cwb_column *c, int32_t *b
     CWB_NAME(walk)(rows, c, middle, end, rows->half, best, trace);
 }
 
+#undef CWB_FLAGS
 #undef CWB_LINE

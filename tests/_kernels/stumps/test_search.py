@@ -228,6 +228,19 @@ def test_long_columns(rng, case, n_targets):
     assert_best(X, skewed, SortedFeatures(X).search(skewed, [1, 3]), [1, 3])
 
 
+@pytest.mark.parametrize("n_targets", [3, 12, 20, 30])
+def test_every_length_of_blocks_of_equal_values(rng, n_targets):
+    """A walk differs with the share of positions that end a block."""
+    n = 300
+    distinct = rng.permutation(n)
+    X = np.stack([distinct, distinct % 200, distinct // 7, distinct // 40], axis=1).astype(float)
+    X[rng.integers(0, n, 40), 3] = -1.0
+    weights = class_weights(rng, n, n_targets)
+    features = SortedFeatures(X)
+    for feature in range(4):
+        assert_best(X, weights, features.search(weights, [feature]), [feature])
+
+
 def test_padded_and_reused_weights(rng):
     X = rng.normal(size=(50, 3))
     padded = np.full((4, 64), np.nan)
