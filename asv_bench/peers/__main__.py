@@ -18,6 +18,8 @@ import rows_authors
 import rows_fit
 import rows_scaling
 import rows_solver
+from data import blobs
+from models import warm_up
 from report import Row, page, write
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
@@ -83,6 +85,7 @@ def main():
         options.budget, options.limit, options.quick, options.only, options.yardstick,
     )  # fmt: skip
     kept = Kept(options.keep)
+    warm_up(*blobs(300, 4, 3))
     for group in options.groups:
         kept.add(group, GROUPS[group], run)
     rows = [row for group in GROUPS for row in kept.rows.get(group, [])]

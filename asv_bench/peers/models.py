@@ -34,6 +34,7 @@ def cwboost_trees(
     learning_rate=1.0,
     subsample=1.0,
     C=1e4,
+    probability_scale="auto",
     **tree,
 ):
     from cwboost import CWBoostClassifier
@@ -51,6 +52,7 @@ def cwboost_trees(
         tol=0,
         n_jobs=threads,
         random_state=0,
+        probability_scale=probability_scale,
     )
 
 
@@ -143,3 +145,10 @@ def ended(model):
 def fitting(X, y, maker, *arguments, limit=None, **options):
     """Return a callable that fits a new model."""
     return lambda: fit(MAKERS[maker](*arguments, **options), X, y, limit)
+
+
+def warm_up(X, y):
+    """Fit small models of cwboost and LightGBM: the first fit of a process imports modules."""
+    fitting(X, y, "cwboost_stumps", 5, C=LARGE_C)()
+    fitting(X, y, "cwboost_trees", 5, C=LARGE_C)()
+    fitting(X, y, "lightgbm", 5)()

@@ -27,6 +27,10 @@ def goal_of(kind, name):
     return other.get(name, GOALS[kind][name])
 
 
+SCALE = {"probability_scale": 2.0}
+"""With a given scale of the probabilities, a fit has no pilot that learns it."""
+
+
 def stumps(settings):
     """Compare 200 rounds of stumps, stage-wise and totally corrective, with 2 leaves."""
     for name in settings.names(NAMES):
@@ -35,6 +39,10 @@ def stumps(settings):
         fits = {
             "stagewise": fitting(X, y, "cwboost_stumps", rounds, threads, C=LARGE_C),
             "total": fitting(X, y, "cwboost_stumps", rounds, threads, "total"),
+            "stagewise, no pilot": fitting(
+                X, y, "cwboost_stumps", rounds, threads, C=LARGE_C, **SCALE
+            ),
+            "total, no pilot": fitting(X, y, "cwboost_stumps", rounds, threads, "total", **SCALE),
             "lightgbm": fitting(X, y, "lightgbm", rounds, threads, limit=settings.limit),
         }
         models = {}
@@ -49,8 +57,8 @@ def stumps(settings):
                 goal_of(correction, name),
                 times["lightgbm"] / times[correction],
                 "x",
-                f"{number(times[correction])} s{ended(models[correction])}, "
-                f"LightGBM {seconds_of(times, settings)}",
+                f"{number(times[correction])} s{ended(models[correction])}"
+                f"{without_pilot(times, correction)}, LightGBM {seconds_of(times, settings)}",
             )
 
 
@@ -77,8 +85,9 @@ def trees(settings):
         X, X_test, y, y_test = load(settings.data, name)
         rounds, threads = settings.rounds(200), settings.threads
         fits = {
-            label: fitting(X, y, "cwboost_trees", rounds, threads, **tree)
+            label + ending: fitting(X, y, "cwboost_trees", rounds, threads, **options, **tree)
             for label, tree in TREES.items()
+            for ending, options in (("", {}), (", no pilot", SCALE))
         }
         fits["lightgbm"] = fitting(
             X, y, "lightgbm", rounds, threads, num_leaves=31, limit=settings.limit
@@ -98,11 +107,17 @@ def trees(settings):
                 goal_of("trees", name),
                 times["lightgbm"] / times[label],
                 "x",
-                f"{number(times[label])} s and {errors[label]:.2f}%, "
+                f"{number(times[label])} s and {errors[label]:.2f}%{without_pilot(times, label)}, "
                 f"LightGBM {seconds_of(times, settings)} and {errors['lightgbm']:.2f}%"
                 + (f" (after {done} rounds: errors not comparable)" if done < rounds else ""),
                 also=errors[label] <= errors["lightgbm"],
             )
+
+
+def without_pilot(times, key):
+    """Return the seconds and the ratio of a fit whose scale of the probabilities is given."""
+    own = times[f"{key}, no pilot"]
+    return f" (scale given: {number(own)} s, {number(times['lightgbm'] / own)} x)"
 
 
 def keep(models, key, run):
