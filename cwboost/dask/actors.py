@@ -9,6 +9,7 @@ from time import perf_counter, sleep
 import dask
 import numpy as np
 from distributed import Client, get_worker, wait
+from distributed.protocol.pickle import dumps, loads
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
@@ -29,12 +30,22 @@ MOST_CANCELLED = 3
 """Times that the sources of partitions may be cancelled while they are computed."""
 
 
+SMALL_BYTES = 2**17
+"""Largest reply that is sent as one string of bytes."""
+
+NOTHING = dumps(("nothing", ()))
+"""A call that every worker answers at once."""
+
+
 class PartitionsLost(RuntimeError):
     """Partitions were lost and could not be rebuilt; the finished rounds are kept."""
 
 
 class WorkerHost(Host):
     """A `Host` on a worker, which also holds the sources of the partitions until it is told."""
+
+    def nothing(self) -> None:
+        """Do nothing."""
 
     def bind(self, setup, keys=()) -> int:
         """Prepare every partition when the worker has let go of the data of `keys`; see `Host`."""
@@ -50,12 +61,28 @@ class RemoteHost:
     def __init__(self, chunks, n_threads):
         self._host = WorkerHost(chunks, n_threads)
 
-    def call(self, method, *arguments):
-        """Return (result, None) of a method of the host, or (None, the error)."""
+    def call(self, pickled):
+        """Return (result, None) of a method of the host, or (None, the error); see `_packed`."""
+        method, arguments = loads(pickled)
         try:
-            return getattr(self._host, method)(*arguments), None
+            return _packed((getattr(self._host, method)(*arguments), None))
         except Exception as error:
             return None, error
+
+
+def _packed(reply):
+    """Return a small reply as one string of bytes: Dask takes a millisecond for many small arrays.
+
+    Large arrays are sent without a copy instead.
+    """
+    buffers: list = []
+    dumps(reply, protocol=5, buffer_callback=buffers.append)
+    size = sum(buffer.raw().nbytes for buffer in buffers)
+    return dumps(reply, protocol=5) if size <= SMALL_BYTES else reply
+
+
+def _unpacked(reply):
+    return loads(reply) if isinstance(reply, bytes) else reply
 
 
 class ActorCrew(Crew):
@@ -135,14 +162,15 @@ class ActorCrew(Crew):
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
         pending, lost, results, errors = {}, [], [], []
+        pickled = dumps((method, arguments), protocol=5)
         for key, actor in actors.items():
             try:
-                pending[key] = actor.call(method, *arguments)
+                pending[key] = actor.call(pickled)
             except (OSError, RuntimeError, ValueError):
                 lost.append(key)
         for key, future in pending.items():
             try:
-                result, error = self._answer(actors[key], future)
+                result, error = _unpacked(self._answer(actors[key], future))
             except Exception:
                 lost.append(key)
                 continue
@@ -168,7 +196,7 @@ class ActorCrew(Crew):
                 if answered or not self._holds(actor):
                     raise PartitionsLost("a call was not answered") from None
             if later is None:
-                later = actor.call("describe_nothing")
+                later = actor.call(NOTHING)
 
     def _holds(self, actor) -> bool:
         """Return whether the worker of an actor is there and has not lost it."""
@@ -317,7 +345,7 @@ class ActorCrew(Crew):
         self.client.direct_to_workers = True
         for actor in self._actors.values():
             try:
-                actor.call("describe_nothing").result(timeout=DIRECT_SECONDS)
+                actor.call(NOTHING).result(timeout=DIRECT_SECONDS)
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return

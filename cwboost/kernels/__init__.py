@@ -1,7 +1,8 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
 from cwboost._kernels.partitions.bin_sums import thresholds_between
-from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size, tree_outputs
+from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
+from cwboost._kernels.partitions.tree_outputs import tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction

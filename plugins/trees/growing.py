@@ -26,6 +26,8 @@ class GrowingTrees:
         Levels of splits so far.
     totals : ndarray of shape (n_nodes, 4), dtype float64
         Sum, mass, number and coarse squares of the weights.
+    shares : ndarray of shape (n_nodes,), dtype float64
+        Share of the features that vary in the node; before it is known, in its parent.
     sides : dict of int to ndarray of shape (256,), dtype bool
         The codes that go right, by the nodes that test categories.
     levels : list of ndarray
@@ -35,12 +37,13 @@ class GrowingTrees:
     n_trees: int
     depth: int = 0
     totals: np.ndarray = field(init=False)
+    shares: np.ndarray = field(init=False)
     sides: dict[int, np.ndarray] = field(default_factory=dict)
     levels: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self):
         n = self.n_trees
-        self.totals = np.zeros((n, 4))
+        self.totals, self.shares = np.zeros((n, 4)), np.ones(n)
         self.tree, self.left = np.arange(n), np.full(n, -1)
         self.feature, self.cut = np.full(n, -1), np.zeros(n, np.int64)
         self.missing = np.zeros(n, np.int8)
@@ -49,8 +52,11 @@ class GrowingTrees:
         """Note the sums of nodes."""
         self.totals[nodes] = totals
 
-    def split(self, nodes, features, cuts, missing_right, sides):
-        """Split nodes as `cwboost.kernels.NodeRows.split` does; return their children."""
+    def split(self, nodes, features, cuts, missing_right, sides, left):
+        """Split nodes as `cwboost.kernels.NodeRows.split` does; return their children.
+
+        `left` holds sum, mass and number of the weights on the left of every node.
+        """
         n, first = 2 * len(nodes), len(self.tree)
         self.feature[nodes], self.cut[nodes] = features, cuts
         self.missing[nodes] = np.where(missing_right > 0, 1, -1)
@@ -58,7 +64,10 @@ class GrowingTrees:
             self.sides[node] = np.unpackbits(sides[-1 - cut], bitorder="little").astype(bool)
         self.left[nodes] = first + np.arange(0, n, 2)
         self.tree = np.concatenate([self.tree, np.repeat(self.tree[nodes], 2)])
-        self.totals = np.concatenate([self.totals, np.zeros((n, 4))])
+        of_children = np.zeros((len(nodes), 2, 4))
+        of_children[:, 0, :3], of_children[:, 1, :3] = left, self.totals[nodes, :3] - left
+        self.totals = np.concatenate([self.totals, of_children.reshape(n, 4)])
+        self.shares = np.concatenate([self.shares, np.repeat(self.shares[nodes], 2)])
         self.left = np.concatenate([self.left, np.full(n, -1)])
         self.feature = np.concatenate([self.feature, np.full(n, -1)])
         self.cut = np.concatenate([self.cut, np.zeros(n, np.int64)])

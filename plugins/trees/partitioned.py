@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.trees.cuts import CODES, Candidates, Subsets, cuts_between_bins
+from cwboost.plugins.trees.drawing import DrawnFeatures
 from cwboost.plugins.trees.growing import GrowingTrees
 
 import cwboost
@@ -17,6 +18,9 @@ from cwboost.kernels import (
 )
 
 __all__ = ["PartitionTrees", "TreePlan"]
+
+FEW = 16
+"""Nodes of at most this number of examples are taken to have fewer features that vary."""
 
 ROUNDING = 1e-12
 """Gains below this fraction of a node's mass are none."""
@@ -55,63 +59,91 @@ class TreePlan(cwboost.PricingPlan):
             bounds = _trim_bounds(masses, self.settings["trim"])
         step, nodes = ("start", bounds), np.arange(len(scales))
         while trees.depth < self.settings["max_depth"]:
-            tried, features = self._draw(nodes, rng)
-            # Categories have no order to draw a threshold from.
-            is_set = self.n_categories[features] > 0
-            is_drawn = ~is_set & self.settings["random_splits"]
-            asked = [(tried[which], features[which]) for which in (is_drawn, ~is_drawn)]
-            totals, ranges, sums = yield "nodes", step, nodes, *asked
-            trees.note(nodes, totals)
-            cuts, subsets = self._searched(*asked[1], sums)
-            if is_drawn.any():
-                drawn = self._drawn_cuts(*asked[0], ranges, rng)
-                (below,) = yield "below", None, *drawn
-                cuts = Candidates.concatenate([Candidates(*drawn, below), cuts])
-            splits = self._best(trees, Candidates.concatenate([cuts, subsets.candidates]))
+            splits = yield from self._splits(trees, step, nodes, rng)
             if not len(splits[0]):
                 break
-            splits = _with_sides(splits, subsets)
             nodes = trees.split(*splits)
-            step = ("split", splits)
+            step = "split", splits[:5]
         else:
-            none = nodes[:0], self.usable[:0]
-            totals, *_ = yield "nodes", step, nodes, none, none
-            trees.note(nodes, totals)
+            yield from self._totals(trees, step, nodes)
         learners, edges = trees.finished(self.bins, self.n_categories, self.settings["chance"])
         if self.settings["trim"]:
             (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
-    def _draw(self, nodes, rng):
-        """Draw features for every node; return the pairs."""
-        n_drawn = min(self.settings["max_features"], len(self.usable))
-        order = np.argsort(rng.random((len(nodes), len(self.usable))), axis=1)[:, :n_drawn]
-        return np.repeat(nodes, n_drawn), self.usable[order].ravel()
+    def _totals(self, trees, step, nodes):
+        """Take a step and note the sums of its nodes; a conversation."""
+        none = nodes[:0], self.usable[:0]
+        totals, *_ = yield "nodes", step, nodes, none, none
+        trees.note(nodes, totals)
+
+    def _splits(self, trees, step, nodes, rng):
+        """Return the best splits of the nodes of a step; a conversation."""
+        n_wanted, may = self.settings["max_features"], self._may_split(trees.totals[nodes])
+        own = nodes if step[0] == "start" else nodes[may]
+        shares = trees.shares[own] * np.where(trees.totals[own, 2] <= FEW, 0.6, 1.0)
+        features = DrawnFeatures(self.usable, n_wanted, own, shares, rng)
+        ranges, sums = [], []
+        while True:
+            asked = features.next()
+            # Categories have no order to draw a threshold from.
+            is_drawn = (self.n_categories[asked[1]] == 0) & self.settings["random_splits"]
+            drawn, searched = ([part[which] for part in asked] for which in (is_drawn, ~is_drawn))
+            totals, *found = yield "nodes", step, nodes, drawn, searched
+            trees.note(nodes, totals)
+            step, nodes, varies = None, nodes[:0], np.empty(len(is_drawn), dtype=bool)
+            low, high, lost = found[0].T
+            varies[is_drawn] = (low < -high) | ((low == -high) & (lost < 0))
+            varies[~is_drawn] = (found[1][:, :, 2] > 0).sum(axis=1) > 1
+            counts = features.note(varies)
+            ranges.append([part[counts[is_drawn]] for part in (*drawn, found[0])])
+            sums.append([part[counts[~is_drawn]] for part in (*searched, found[1])])
+            if features.are_enough:
+                break
+        trees.shares[own] = features.shares
+        cuts, subsets = self._searched(*_joined(sums))
+        drawn = self._drawn_cuts(*_joined(ranges), rng)
+        if len(drawn[0]):
+            (below,) = yield "below", None, *drawn
+            cuts = Candidates.concatenate([*self._of_drawn(trees, *drawn, below), cuts])
+        splits = self._best(trees, Candidates.concatenate([cuts, subsets.candidates]))
+        return _with_sides(splits, subsets)
+
+    def _may_split(self, totals):
+        """Return which nodes have examples enough, and of both signs, by their sums."""
+        enough = totals[:, 2] >= 2 * self.settings["min_samples_leaf"]
+        return enough & (totals[:, 1] - np.abs(totals[:, 0]) > ROUNDING * totals[:, 1])
 
     def _drawn_cuts(self, nodes, features, ranges, rng):
-        """Draw a threshold between the smallest and the largest value of every pair.
+        """Draw a threshold for every pair, rounded down to a border of bins.
+
+        It lies between the smallest and the largest value, as in local training
+        (_kernels/trees/random_splits.h); without two values, the pair has the only one.
 
         Returns
         -------
         nodes, features, cuts : ndarrays
-            Of the pairs that can be split.
         """
-        low, high = ranges[:, 0], -ranges[:, 1]
-        missing = self.bins.has_nan[features]
-        possible = (low < high) | ((low == high) & missing)
-        start = self.bins.bin_start[features]
-        from_, to = (np.where(possible, code, 0) + start for code in (low, high))
-        at = self.bins.lowest[from_]
+        low, high = ranges[:, 0].copy(), -ranges[:, 1]
+        start, u = self.bins.bin_start[features], rng.random(len(features))
+        highest, lowest = self.bins.highest, self.bins.lowest
         with np.errstate(invalid="ignore", over="ignore"):
-            drawn = at + rng.random(len(features)) * (self.bins.highest[to] - at)
-        cuts = np.zeros(len(features), dtype=np.int64)
-        for f in np.unique(features):
-            here = np.flatnonzero(features == f)
-            own = self.bins.lowest[self.bins.bin_start[f] : self.bins.bin_start[f + 1]]
-            cuts[here] = np.searchsorted(own, drawn[here], side="right") - 1
-        last = np.where(low < high, high - 1, high)
-        cuts = np.clip(cuts, low, np.maximum(low, last)).astype(np.int32)
-        return nodes[possible], features[possible], cuts[possible]
+            threshold = (1.0 - u) * highest[start + low] + u * lowest[start + high]
+        n = high - low
+        while (n > 1).any():
+            half = n // 2
+            low += np.where((half > 0) & (highest[start + low + half] <= threshold), half, 0)
+            n -= half
+        return nodes, features, low.astype(np.int32)
+
+    def _of_drawn(self, trees, nodes, features, cuts, below):
+        """Return the candidates of drawn thresholds, and all values against missing ones."""
+        own, apart = Candidates(nodes, features, cuts, below), np.flatnonzero(below[:, 1, 2] > 0)
+        if not len(apart):
+            return [own]
+        nodes, features, lost = nodes[apart], features[apart], below[apart, 1]
+        values = np.stack([trees.totals[nodes][:, :3] - lost, lost], axis=1)
+        return [Candidates(nodes, features, self.bins.n_bins[features] - 1, values), own]
 
     def _searched(self, nodes, features, sums):
         """Return all cuts of the pairs of numbers, and the subsets of those of categories."""
@@ -123,7 +155,7 @@ class TreePlan(cwboost.PricingPlan):
         return cuts, Subsets(self.bins, nodes[is_set], features[is_set], sums[is_set])
 
     def _best(self, trees, candidates):
-        """Return nodes, features, cuts and sides of missing values of the best splits."""
+        """Return nodes, features, cuts, sides of missing values and left sums of the best."""
         tried, below = candidates.nodes, candidates.below
         total, lost = trees.totals[tried][:, :3], below[:, 1]
         gains = []
@@ -138,14 +170,10 @@ class TreePlan(cwboost.PricingPlan):
         # Without missing values, later ones go to the heavier side.
         heavier = below[:, 0, 1] < 0.5 * total[:, 1]
         missing_right = np.where(lost[:, 2] > 0, gains[1] > gains[0], heavier)
-        gain = np.maximum(*gains)
-        order = np.lexsort((np.arange(len(tried)), -gain, tried))
-        nodes, first = np.unique(tried[order], return_index=True)
-        best = order[first]
-        keep = gain[best] > -np.inf
-        best, nodes = best[keep], nodes[keep]
-        sides = missing_right[best].astype(np.uint8)
-        return nodes.astype(np.int64), candidates.features[best], candidates.cuts[best], sides
+        best = _first_of_largest(tried, np.maximum(*gains))
+        left = below[best, 0] + np.where(missing_right[best][:, None], 0.0, lost[best])
+        sides, cuts = missing_right[best].astype(np.uint8), candidates.cuts[best]
+        return tried[best], candidates.features[best], cuts, sides, left
 
     def _side(self, part):
         """Return the criterion of one side: see _kernels/trees/criteria.h."""
@@ -166,11 +194,39 @@ def _with_sides(splits, subsets):
 
     See `cwboost.kernels.NodeRows.split`.
     """
-    _, _, cuts, missing_right = splits
+    nodes, features, cuts, missing_right, left = splits
     at = np.flatnonzero(cuts < 0)
     sides = subsets.sides(cuts[at], missing_right[at])
     cuts[at] = -1 - np.arange(len(at), dtype=np.int32)
-    return *splits, np.packbits(sides, axis=1, bitorder="little")
+    sides = np.packbits(sides, axis=1, bitorder="little")
+    return nodes, features, cuts, missing_right, sides, left
+
+
+def _joined(parts):
+    """Return the pairs of all batches, in the order of the nodes, with what was found of them.
+
+    Histograms have as many codes as the largest.
+    """
+    width = max(part[2].shape[1] for part in parts)
+    for part in parts:
+        missing = [(0, 0), (0, width - part[2].shape[1])] + [(0, 0)] * (part[2].ndim - 2)
+        part[2] = np.pad(part[2], missing)
+    nodes, features, found = (np.concatenate(own) for own in zip(*parts))
+    order = np.argsort(nodes, kind="stable")
+    return nodes[order], features[order], found[order]
+
+
+def _first_of_largest(nodes, gains):
+    """Return the places of the first of the largest gains of every node that has any, ascending."""
+    order = np.flatnonzero(gains > -np.inf)
+    order = order[np.argsort(nodes[order], kind="stable")]
+    if not len(order):
+        return order
+    _, first, group = np.unique(nodes[order], return_index=True, return_inverse=True)
+    is_largest = gains[order] == np.maximum.reduceat(gains[order], first)[group]
+    at = np.flatnonzero(is_largest)
+    _, first = np.unique(group[at], return_index=True)
+    return order[at[first]]
 
 
 class PartitionTrees(cwboost.PartitionPricer):
@@ -194,10 +250,10 @@ class PartitionTrees(cwboost.PartitionPricer):
         if kind == "edges":
             return (self._edges(weights, *rest),)
         if kind == "below":
-            return (self._rows.below(weights.weights, weights.scales, *rest),)
+            return (self._rows.below(*rest),)
         nodes, drawn, searched = rest
-        own, rows = (weights.weights, weights.scales), self._rows
-        return rows.totals(*own, nodes), rows.ranges(*drawn), rows.histograms(*own, *searched)
+        rows = self._rows
+        return rows.totals(nodes), rows.ranges(*drawn), rows.histograms(*searched)
 
     def _take(self, weights, what, given):
         if what == "start":

@@ -1,20 +1,24 @@
 """Sums over the nodes of growing trees in one partition: exact, and so in any order.
 
-Weights are rounded to integers as in bin_sums.h. A task is a pair of a node and a feature; it costs
-one pass over the node's rows.
+Weights are rounded to integers as in bin_sums.h, and stay beside the rows of their node, so that
+they are read in order. A task is a pair of a node and a feature; it costs one pass over the node's
+rows.
 """
 
 import numpy as np
 
 from cython.parallel cimport prange
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 # Adding and subtracting 1.5 x 2^52 rounds to integers.
 cdef double TO_INTEGER = 6755399441055744.0
 # Squares are summed of weights rounded more coarsely by this factor.
 cdef double COARSE = 2.0 ** -26
+
+cdef enum:
+    BLOCK = 256  # codes that are gathered at a time
 
 
 cdef inline double rounded(double r, double scale) noexcept nogil:
@@ -24,8 +28,7 @@ cdef inline double rounded(double r, double scale) noexcept nogil:
 cdef struct Pair:
     const uint8_t* codes
     const int32_t* rows
-    const double* r
-    double scale
+    const double* w
     int64_t n
     int missing
 
@@ -38,8 +41,9 @@ cdef class NodeRows:
     codes : ndarray of shape (n_features, n_samples), dtype uint8
     n_bins : ndarray of shape (n_features,), dtype int32
         The code of missing values of each feature.
-    weights, scales
-        As for the methods.
+    weights : ndarray of shape (n_trees, n_samples), dtype float64
+    scales : ndarray of shape (n_trees,), dtype float64
+        Powers of two by which the weights are multiplied before they are rounded.
     bounds : ndarray of shape (n_trees,), dtype float64
         A tree has the rows whose rounded weight is not zero, and not below this in magnitude.
     n_threads : int
@@ -47,28 +51,33 @@ cdef class NodeRows:
 
     cdef const uint8_t[:, ::1] codes
     cdef const int32_t[::1] n_bins
-    cdef int32_t[:, ::1] rows
-    cdef int32_t[::1] scratch
-    cdef int64_t[::1] starts, ends, trees
+    cdef int32_t[::1] rows, other_rows
+    cdef double[::1] w, other_w
+    cdef int64_t[::1] starts, ends
+    cdef double[:, ::1] sums
     cdef int n_threads
 
     def __init__(self, codes, n_bins, const double[:, :] weights, const double[::1] scales,
                  const double[::1] bounds, int n_threads):
-        cdef int64_t t, i, n_kept, n_trees = bounds.shape[0], n = weights.shape[1]
-        cdef double bound
+        cdef int64_t t, n_trees = bounds.shape[0]
         self.codes, self.n_bins, self.n_threads = codes, n_bins, n_threads
-        self.rows = np.empty((n_trees, n), dtype=np.int32)
-        self.scratch = np.empty(n, dtype=np.int32)
-        self.starts = np.zeros(n_trees, dtype=np.int64)
-        self.ends = np.empty(n_trees, dtype=np.int64)
-        self.trees = np.arange(n_trees, dtype=np.int64)
-        for t in range(n_trees):
-            n_kept, bound = 0, max(1.0, bounds[t])
-            with nogil:
-                for i in range(n):
-                    self.rows[t, n_kept] = <int32_t> i
-                    n_kept += fabs(rounded(weights[t, i], scales[t])) >= bound
-            self.ends[t] = n_kept
+        sizes = np.zeros(n_trees + 1, dtype=np.int64)
+        cdef int64_t[::1] ends = sizes
+        for t in prange(n_trees if weights.shape[1] else 0, nogil=True, num_threads=n_threads,
+                        schedule="dynamic"):
+            ends[t + 1] = kept_rows(&weights[t, 0], weights.shape[1], scales[t], bounds[t])
+        sizes = np.cumsum(sizes)
+        self.starts, self.ends = sizes[:n_trees].copy(), sizes[1:].copy()
+        # With one entry more, so that the end of the last node has an address.
+        self.rows, self.w = np.empty(sizes[n_trees] + 1, np.int32), np.empty(sizes[n_trees] + 1)
+        self.other_rows, self.other_w = np.empty_like(self.rows), np.empty_like(self.w)
+        self.sums = np.zeros((n_trees, 4))
+        if weights.shape[1] == 0:
+            return
+        for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            take_rows(&weights[t, 0], weights.shape[1], scales[t], bounds[t],
+                      &self.rows[self.starts[t]], &self.w[self.starts[t]])
+            add_totals(&self.w[self.starts[t]], self.ends[t] - self.starts[t], &self.sums[t, 0])
 
     def split(self, const int64_t[::1] nodes, const int32_t[::1] features,
               const int32_t[::1] cuts, const uint8_t[::1] missing_right,
@@ -78,104 +87,81 @@ cdef class NodeRows:
         Codes up to the cut go left. A negative cut -1 - k stands for row k of `sides`, of 32 bytes:
         a code goes right if its bit is set, by ``code % 8`` of byte ``code // 8``.
         """
-        cdef int64_t k, n = nodes.shape[0], first = self.starts.shape[0], middle
-        starts, ends, trees = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), None
-        trees = np.repeat(np.asarray(self.trees)[np.asarray(nodes)], 2)
-        for k in range(n):
-            middle = self.partition(nodes[k], features[k], cuts[k], missing_right[k], sides)
-            starts[2 * k], ends[2 * k] = self.starts[nodes[k]], middle
-            starts[2 * k + 1], ends[2 * k + 1] = middle, self.ends[nodes[k]]
-        self.starts = np.concatenate([self.starts, starts])
-        self.ends = np.concatenate([self.ends, ends])
-        self.trees = np.concatenate([self.trees, trees])
-        return first
+        cdef int64_t k, n = nodes.shape[0], first = self.starts.shape[0]
+        self.starts = np.concatenate([self.starts, np.empty(2 * n, np.int64)])
+        self.ends = np.concatenate([self.ends, np.empty(2 * n, np.int64)])
+        self.sums = np.concatenate([self.sums, np.zeros((2 * n, 4))])
+        for k in prange(n, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
+            self.divide(nodes[k], first + 2 * k, features[k], cuts[k], missing_right[k],
+                        &sides[-1 - cuts[k], 0] if cuts[k] < 0 else NULL)
 
-    cdef int64_t partition(self, int64_t node, int64_t feature, int cut, bint missing_right,
-                           const uint8_t[:, ::1] sides) noexcept:
-        cdef int64_t i, at = self.starts[node], n_right = 0
-        cdef int32_t[::1] rows = self.rows[self.trees[node]]
-        cdef const uint8_t[::1] codes = self.codes[feature]
-        cdef const uint8_t* side = &sides[-1 - cut, 0] if cut < 0 else NULL
-        cdef int code, missing = self.n_bins[feature]
-        with nogil:
-            for i in range(self.starts[node], self.ends[node]):
-                code = codes[rows[i]]
-                if goes_right(code, cut, missing, missing_right, side):
-                    self.scratch[n_right] = rows[i]
-                    n_right += 1
-                else:
-                    rows[at] = rows[i]
-                    at += 1
-            for i in range(n_right):
-                rows[at + i] = self.scratch[i]
-        return at
+    cdef void divide(self, int64_t node, int64_t child, int64_t feature, int cut,
+                     bint missing_right, const uint8_t* side) noexcept nogil:
+        """Move the rows of a node that go right behind the others, and sum both children."""
+        cdef int64_t i, n_left = 0, n_right = 0, start = self.starts[node]
+        cdef int64_t n = self.ends[node] - start
+        cdef int32_t* rows = &self.rows[start]
+        cdef int32_t* other_rows = &self.other_rows[start]
+        cdef double* w = &self.w[start]
+        cdef double* other_w = &self.other_w[start]
+        cdef const uint8_t* codes = &self.codes[feature, 0] if n > 0 else NULL
+        cdef int missing = self.n_bins[feature]
+        cdef bint right
+        for i in range(n):
+            right = goes_right(codes[rows[i]], cut, missing, missing_right, side)
+            # Without a branch, which would be mispredicted.
+            other_rows[n_right], other_w[n_right] = rows[i], w[i]
+            rows[n_left], w[n_left] = rows[i], w[i]
+            n_right += right
+            n_left += not right
+        memcpy(rows + n_left, other_rows, n_right * sizeof(int32_t))
+        memcpy(w + n_left, other_w, n_right * sizeof(double))
+        self.starts[child], self.ends[child] = start, start + n_left
+        self.starts[child + 1], self.ends[child + 1] = start + n_left, start + n
+        add_totals(w, n_left, &self.sums[child, 0])
+        add_totals(w + n_left, n_right, &self.sums[child + 1, 0])
 
-    def totals(self, const double[:, :] weights, const double[::1] scales,
-               const int64_t[::1] nodes):
+    def totals(self, nodes):
         """Return sum, mass, number and coarse squares of the weights of nodes, (n_nodes, 4)."""
-        cdef int64_t k, i, n_nodes = nodes.shape[0]
-        found = np.zeros((n_nodes, 4))
-        cdef double[:, ::1] out = found
-        cdef double w, scale
-        cdef int64_t tree
-        for k in prange(n_nodes, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
-            tree = self.trees[nodes[k]]
-            scale = scales[tree]
-            for i in range(self.starts[nodes[k]], self.ends[nodes[k]]):
-                w = rounded(weights[tree, self.rows[tree, i]], scale)
-                out[k, 0] += w
-                out[k, 1] += fabs(w)
-                w = rounded(weights[tree, self.rows[tree, i]], scale * COARSE)
-                out[k, 3] += w * w
-            out[k, 2] = <double> (self.ends[nodes[k]] - self.starts[nodes[k]])
-        return found
+        return np.asarray(self.sums)[nodes]
 
-    cdef Pair pair(self, const double[:, :] weights, const double[::1] scales, int64_t node,
-                   int64_t feature) noexcept nogil:
+    cdef Pair pair(self, int64_t node, int64_t feature) noexcept nogil:
         cdef Pair p
-        cdef int64_t tree = self.trees[node]
         p.codes = &self.codes[feature, 0]
-        p.rows = &self.rows[tree, 0] + self.starts[node]
-        p.n = self.ends[node] - self.starts[node]
-        p.r, p.scale, p.missing = &weights[tree, 0], scales[tree], self.n_bins[feature]
+        p.rows, p.w = &self.rows[self.starts[node]], &self.w[self.starts[node]]
+        p.n, p.missing = self.ends[node] - self.starts[node], self.n_bins[feature]
         return p
 
     def ranges(self, const int64_t[::1] nodes, const int32_t[::1] features):
-        """Return the smallest code and minus the largest, of (node, feature) pairs; 256 if none."""
-        cdef int64_t k, i, tree, n_pairs = nodes.shape[0]
-        cdef int code, low, high, missing
-        cdef const uint8_t* codes
-        found = np.full((n_pairs, 2), 256, dtype=np.int64)
+        """Return the ranges of codes of pairs of a node and a feature, of shape (n_pairs, 3).
+
+        The smallest code, minus the largest one, both 256 if there is none, and -1 if the feature
+        is missing in an example, else 0. The least of two partitions is that of both.
+        """
+        cdef int64_t k, n_pairs = nodes.shape[0]
+        found = np.tile(np.array([256, 256, 0], dtype=np.int64), (n_pairs, 1))
         cdef int64_t[:, ::1] out = found
         if self.codes.shape[1] == 0:
             return found
-        for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
-            tree = self.trees[nodes[k]]
-            codes = &self.codes[features[k], 0]
-            missing, low, high = self.n_bins[features[k]], 256, -1
-            for i in range(self.starts[nodes[k]], self.ends[nodes[k]]):
-                code = codes[self.rows[tree, i]]
-                if code != missing:
-                    low = code if code < low else low
-                    high = code if code > high else high
-            out[k, 0] = low
-            out[k, 1] = -high if high >= 0 else 256
+        for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic",
+                        chunksize=16):
+            find_range(self.pair(nodes[k], features[k]), &out[k, 0])
         return found
 
-    def below(self, const double[:, :] weights, const double[::1] scales,
-              const int64_t[::1] nodes, const int32_t[::1] features, const int32_t[::1] cuts):
+    def below(self, const int64_t[::1] nodes, const int32_t[::1] features,
+              const int32_t[::1] cuts):
         """Return sum, mass and number up to a cut and of missing values, (n_pairs, 2, 3)."""
         cdef int64_t k, n_pairs = nodes.shape[0]
         found = np.zeros((n_pairs, 2, 3))
         cdef double[:, :, ::1] out = found
         if self.codes.shape[1] == 0:
             return found
-        for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
-            add_below(self.pair(weights, scales, nodes[k], features[k]), cuts[k], &out[k, 0, 0])
+        for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic",
+                        chunksize=16):
+            add_below(self.pair(nodes[k], features[k]), cuts[k], &out[k, 0, 0])
         return found
 
-    def histograms(self, const double[:, :] weights, const double[::1] scales,
-                   const int64_t[::1] nodes, const int32_t[::1] features):
+    def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
         """Return sum, mass and number per code, of shape (n_pairs, n_codes, 3).
 
         ``n_codes`` is the largest number of codes of one of the features, missing values included.
@@ -187,8 +173,42 @@ cdef class NodeRows:
         if self.codes.shape[1] == 0:
             return found
         for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
-            add_codes(self.pair(weights, scales, nodes[k], features[k]), &out[k, 0, 0])
+            add_codes(self.pair(nodes[k], features[k]), &out[k, 0, 0])
         return found
+
+
+cdef int64_t kept_rows(const double* r, int64_t n, double scale, double bound) noexcept nogil:
+    """Return the number of rows that a tree has."""
+    cdef int64_t i, n_kept = 0
+    bound = max(1.0, bound)
+    for i in range(n):
+        n_kept += fabs(rounded(r[i], scale)) >= bound
+    return n_kept
+
+
+cdef void take_rows(const double* r, int64_t n, double scale, double bound, int32_t* rows,
+                    double* w) noexcept nogil:
+    """Write these rows and their rounded weights."""
+    cdef int64_t i
+    cdef double own
+    bound = max(1.0, bound)
+    for i in range(n):
+        own = rounded(r[i], scale)
+        if fabs(own) >= bound:
+            rows[0], w[0] = <int32_t> i, own
+            rows += 1
+            w += 1
+
+
+cdef void add_totals(const double* w, int64_t n, double* out) noexcept nogil:
+    cdef int64_t i
+    cdef double sum = 0.0, mass = 0.0, squares = 0.0, coarse
+    for i in range(n):
+        sum = sum + w[i]
+        mass = mass + fabs(w[i])
+        coarse = rounded(w[i], COARSE)
+        squares = squares + coarse * coarse
+    out[0], out[1], out[2], out[3] = sum, mass, <double> n, squares
 
 
 cdef inline bint goes_right(int code, int cut, int missing, bint missing_right,
@@ -198,33 +218,76 @@ cdef inline bint goes_right(int code, int cut, int missing, bint missing_right,
     return missing_right if code == missing else code > cut
 
 
+cdef inline int64_t gather(Pair* p, int64_t at, uint8_t* codes) noexcept nogil:
+    """Gather the codes of the next rows, at most BLOCK; return their number."""
+    cdef int64_t i, n = min(<int64_t> BLOCK, p.n - at)
+    for i in range(n):
+        codes[i] = p.codes[p.rows[at + i]]
+    return n
+
+
+cdef void find_range(Pair p, int64_t* out) noexcept nogil:
+    cdef uint8_t codes[BLOCK]
+    cdef uint8_t smallest = 255, largest = 0
+    cdef int64_t i, n, at = 0
+    cdef int low = 256, high = -1
+    while at < p.n:
+        n = gather(&p, at, codes)
+        smallest, largest = 255, 0
+        for i in range(n):
+            smallest = codes[i] if codes[i] < smallest else smallest
+            largest = codes[i] if codes[i] > largest else largest
+        if largest == p.missing:
+            out[2] = -1
+            for i in range(n):
+                if codes[i] != p.missing:
+                    low = min(low, <int> codes[i])
+                    high = max(high, <int> codes[i])
+        else:
+            low, high = min(low, <int> smallest), max(high, <int> largest)
+        at += n
+    out[0] = low
+    out[1] = -high if high >= 0 else 256
+
+
 cdef void add_below(Pair p, int cut, double* out) noexcept nogil:
-    cdef int64_t i, count = 0
-    cdef int code
-    cdef double w, sum = 0.0, mass = 0.0
-    for i in range(p.n):
-        code = p.codes[p.rows[i]]
-        w = rounded(p.r[p.rows[i]], p.scale)
-        if code == p.missing:
-            out[3] += w
-            out[4] += fabs(w)
-            out[5] += 1.0
-        w = w if code <= cut else 0.0
-        sum = sum + w
-        mass = mass + fabs(w)
-        count = count + (code <= cut)
-    out[0], out[1], out[2] = sum, mass, <double> count
+    cdef uint8_t codes[BLOCK]
+    cdef uint8_t last = <uint8_t> cut, largest
+    cdef int64_t i, n, at = 0, count = 0
+    cdef double[2] kept = [0.0, 1.0]
+    cdef double w, v, sum = 0.0, mass = 0.0, sum_ = 0.0, mass_ = 0.0
+    while at < p.n:
+        n = gather(&p, at, codes)
+        largest = 0
+        for i in range(n):
+            largest = codes[i] if codes[i] > largest else largest
+            count += codes[i] <= last
+        # Two sums each, which do not wait for each other.
+        for i in range(0, n - 1, 2):
+            w = p.w[at + i] * kept[codes[i] <= last]
+            v = p.w[at + i + 1] * kept[codes[i + 1] <= last]
+            sum, sum_ = sum + w, sum_ + v
+            mass, mass_ = mass + fabs(w), mass_ + fabs(v)
+        if n % 2:
+            w = p.w[at + n - 1] * kept[codes[n - 1] <= last]
+            sum, mass = sum + w, mass + fabs(w)
+        if largest == p.missing:
+            for i in range(n):
+                if codes[i] == p.missing:
+                    out[3] += p.w[at + i]
+                    out[4] += fabs(p.w[at + i])
+                    out[5] += 1.0
+        at += n
+    out[0], out[1], out[2] = sum + sum_, mass + mass_, <double> count
 
 
 cdef void add_codes(Pair p, double* out) noexcept nogil:
     cdef int64_t i
-    cdef double w
     cdef double* at
     for i in range(p.n):
         at = out + 3 * p.codes[p.rows[i]]
-        w = rounded(p.r[p.rows[i]], p.scale)
-        at[0] += w
-        at[1] += fabs(w)
+        at[0] += p.w[i]
+        at[1] += fabs(p.w[i])
         at[2] += 1.0
 
 
@@ -251,44 +314,3 @@ def masses_by_size(const double[:, :] weights, const double[::1] scales, int n_t
                 memcpy(&bits, &w, sizeof(bits))
                 out[t, min(415, (bits >> 49) - (1023 << 3))] += w
     return found
-
-
-def tree_outputs(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins,
-                 const int64_t[::1] offsets, const int32_t[::1] feature,
-                 const int32_t[::1] below, const int32_t[::1] left, const int8_t[::1] missing,
-                 const int8_t[::1] sign, const uint8_t[:, ::1] sides, int n_threads):
-    """Return the outputs of trees on codes, uint8 of shape (n_trees, n_samples), 1 for +1.
-
-    An example goes right in a node if its code is at least ``below``, or by ``missing``. If
-    ``below`` is -1 - k, it goes right if the bit of its code is set in row k of `sides`.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_features, n_samples), dtype uint8
-        Bin of each value; ``n_bins[f]`` stands for NaN.
-    n_bins : ndarray of shape (n_features,), dtype int32
-    offsets : ndarray of shape (n_trees + 1,), dtype int64
-        Tree t has the nodes from ``offsets[t]`` on, its root first.
-    feature, below, left : ndarray of shape (n_nodes,), dtype int32
-        Comparison of each node, and its left child in the tree, the right one next to it; a leaf
-        has ``left`` -1.
-    missing, sign : ndarray of shape (n_nodes,), dtype int8
-        Above 0: NaN goes right; the leaf answers +1.
-    sides : ndarray of shape (n_sets, 32), dtype uint8
-    n_threads : int
-    """
-    cdef int64_t t, i, node, first, n = codes.shape[1], n_trees = offsets.shape[0] - 1
-    cdef const uint8_t* side
-    positive = np.empty((n_trees, n), dtype=np.uint8)
-    cdef uint8_t[:, ::1] out = positive
-    for t in range(n_trees):
-        first = offsets[t]
-        for i in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
-            node = first
-            while left[node] >= 0:
-                side = &sides[-1 - below[node], 0] if below[node] < 0 else NULL
-                node = first + left[node] + goes_right(
-                    codes[feature[node], i], below[node] - 1, n_bins[feature[node]],
-                    missing[node] > 0, side)
-            out[t, i] = sign[node] > 0
-    return positive

@@ -18,10 +18,10 @@ def test_sums_of_the_roots(n_samples):
     """A partition may hold no example at all."""
     rows, codes, weights = node_rows(n_samples, np.random.default_rng(0))
     nodes, features = np.repeat([0, 1], 3), np.tile(np.arange(3, dtype=np.int32), 2)
-    histograms = rows.histograms(weights, np.ones(2), nodes, features)
+    histograms = rows.histograms(nodes, features)
     ranges = rows.ranges(nodes, features)
     cuts = np.full(6, 2, dtype=np.int32)
-    below = rows.below(weights, np.ones(2), nodes, features, cuts)
+    below = rows.below(nodes, features, cuts)
     for pair, (tree, feature) in enumerate(zip(nodes, features)):
         kept = weights[tree] != 0
         w, code = weights[tree, kept], codes[feature, kept]
@@ -29,9 +29,9 @@ def test_sums_of_the_roots(n_samples):
             assert found == [w[code == c].sum(), np.abs(w[code == c]).sum(), (code == c).sum()]
         known = code[code != 4].astype(int)
         least, most = (known.min(), -known.max()) if len(known) else (256, 256)
-        assert ranges[pair].tolist() == [least, most]
+        assert ranges[pair].tolist() == [least, most, -int((code == 4).any())]
         for half, part in zip(below[pair], (code <= 2, code == 4)):
             assert half.tolist() == [w[part].sum(), np.abs(w[part]).sum(), part.sum()]
-    totals = rows.totals(weights, np.ones(2), np.arange(2))
+    totals = rows.totals(np.arange(2))
     assert np.array_equal(totals[:, 0], weights.sum(axis=1))
     assert np.array_equal(totals[:, 2], (weights != 0).sum(axis=1))
