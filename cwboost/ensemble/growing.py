@@ -90,7 +90,7 @@ class GrowingEnsemble:
         ndarray of shape (len(learners),), int64
             Their indices among all learners of the model.
         """
-        ids = self.n_learners + np.arange(len(learners))
+        ids = np.arange(self.n_learners, self.n_learners + len(learners))
         self._batches.append(learners)
         self._edges.append(np.asarray(edges, dtype=np.float64))
         self.n_learners += len(learners)

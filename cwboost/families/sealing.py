@@ -153,7 +153,8 @@ class SealedPricer(Pricer):
             priced.target,
         )
         wanted = self.family.learners_type
-        if not isinstance(learners, wanted):
+        # The first test takes a third of the time of the second, for abstract classes.
+        if type(learners) is not wanted and not isinstance(learners, wanted):
             raise self._fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
         n = len(learners)
         if target is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import flat_places
+from cwboost._kernels.common.short_arrays import ascends, flat_places
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -181,7 +181,7 @@ class SortedFeatures:
         if features is None:
             return self._all
         features = np.asarray(features, dtype=np.int64)
-        if (features[1:] <= features[:-1]).any():
+        if not ascends(features):
             features = np.unique(features)
         if features.size and not (features[0] >= 0 and features[-1] < self.n_features):
             raise ValueError(
@@ -191,7 +191,7 @@ class SortedFeatures:
 
     def _rows(self, rows) -> np.ndarray:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        if rows.ndim != 1 or (rows[1:] <= rows[:-1]).any():
+        if rows.ndim != 1 or not ascends(rows):
             raise ValueError("rows must be one-dimensional and ascend")
         if rows.size and not (rows[0] >= 0 and rows[-1] < self.n_samples):
             raise ValueError(f"rows must be in [0, {self.n_samples}), got {rows[0]}..{rows[-1]}")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import ascends
+from cwboost._kernels.common.short_arrays import count_set, one_layer
 from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
@@ -117,10 +117,9 @@ def as_layers(classes, rows, n_classes) -> np.ndarray:
     ndarray of shape (n_layers, n_classes), int
         At least one layer.
     """
-    if ascends(classes):
-        layers = np.full((1, n_classes), -1)
-        layers[0, classes] = rows
-        return layers
+    single = one_layer(classes, rows, n_classes)
+    if single is not None:
+        return single
     layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
     layers = np.full((layer.max(initial=0) + 1, n_classes), -1)
     layers[layer, classes] = rows
@@ -137,7 +136,7 @@ def first_pass(master, new_rows, step) -> int:
     if step != 1.0 or len(new) <= LAYERS:
         for rows in new:
             master.update_layer(rows, step=step)
-        return int(np.count_nonzero(new >= 0))
+        return count_set(new)
     layers, classes = np.nonzero(new >= 0)
     if len(classes):
         rows, in_order = new[layers, classes], np.arange(len(classes))

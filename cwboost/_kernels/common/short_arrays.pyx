@@ -7,7 +7,10 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-__all__ = ["any_above", "ascends", "covers", "flat_places", "largest", "places_above"]
+__all__ = [
+    "any_above", "ascends", "count_set", "covers", "flat_places", "largest", "one_layer",
+    "places_above",
+]
 
 
 def any_above(const double[:] values, double bound):
@@ -47,6 +50,37 @@ def ascends(const int64_t[:] numbers):
         if numbers[k] <= numbers[k - 1]:
             return False
     return True
+
+
+def one_layer(const int64_t[:] classes, const int64_t[:] rows, int64_t n_classes):
+    """Return ``rows[k]`` at place ``classes[k]``, -1 elsewhere: shape (1, n_classes), dtype int64.
+
+    None if the classes, all of 0 to ``n_classes - 1``, do not ascend.
+    """
+    cdef Py_ssize_t k, n = classes.shape[0]
+    if rows.shape[0] != n:
+        raise ValueError(f"expected {n} rows, one per class, got {rows.shape[0]}")
+    for k in range(n):
+        if not 0 <= classes[k] < n_classes:
+            raise IndexError(f"classes must lie in 0..{n_classes - 1}, got {classes[k]}")
+    if not ascends(classes):
+        return None
+    layer = np.empty((1, n_classes), dtype=np.int64)
+    cdef int64_t[:, ::1] out = layer
+    out[:] = -1
+    for k in range(n):
+        out[0, classes[k]] = rows[k]
+    return layer
+
+
+def count_set(const int64_t[:, :] layers):
+    """Return the number of entries that are not negative."""
+    cdef Py_ssize_t i, k
+    cdef int64_t n = 0
+    for i in range(layers.shape[0]):
+        for k in range(layers.shape[1]):
+            n += layers[i, k] >= 0
+    return n
 
 
 def covers(const int64_t[:] numbers, int64_t n):

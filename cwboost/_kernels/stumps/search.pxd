@@ -23,9 +23,11 @@ cdef class StumpSearch:
     cdef public int use_bins
     cdef int without_bins
     cdef Found[::1] winners
+    cdef double[:, :, ::1] sums
     cdef BinnedColumns bins
 
     cdef Found[::1] room_for_winners(self, int64_t n_targets)
+    cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets)
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       double *squares, int n_threads) except -1
     cdef int scan_and_settle(self, const cwb_weights *weights, const double[::1] totals,

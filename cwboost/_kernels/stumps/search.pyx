@@ -108,6 +108,12 @@ cdef class StumpSearch:
             self.winners = np.empty(n_targets, dtype=FOUND)
         return self.winners
 
+    cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets):
+        if (self.sums is None or self.sums.shape[1] != n_tasks
+                or self.sums.shape[2] != n_targets):
+            self.sums = np.empty((2, n_tasks, n_targets))
+        return self.sums
+
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       double *squares, int n_threads) except -1:
         # Threads split the examples, not the targets: the solver wrote the weights by examples, so
@@ -116,7 +122,7 @@ cdef class StumpSearch:
         cdef int64_t n = self.n_samples, n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
         cdef int64_t n_targets = weights.n_targets, task, t, first, size
         cdef int n_used = threads(n * n_targets, n_threads)
-        cdef double[:, :, ::1] both = np.empty((2, n_tasks, n_targets))
+        cdef double[:, :, ::1] both = self.room_for_sums(n_tasks, n_targets)
         cdef double[:, ::1] sums = both[0], of_squares = both[1]
         cdef bint small = False
         for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
@@ -276,18 +282,18 @@ cdef class StumpSearch:
                       const double[::1] squares, const Found[::1] found, object values,
                       int n_threads):
         cdef int64_t n = self.n_samples, n_targets = found.shape[0], t
-        polarity = np.empty(n_targets, dtype=np.int8)
-        missing = np.empty(n_targets, dtype=np.int8)
-        edges, of_weights, norms = np.empty(n_targets), np.empty(n_targets), np.empty(n_targets)
+        # Few arrays: with few examples, to make one takes as long as a step of the search.
+        polarity, missing = signs = np.empty((2, n_targets), dtype=np.int8)
+        edges, of_weights, norms = reals = np.empty((3, n_targets))
         outputs = np.empty((n_targets, (n + 7) // 8), dtype=np.uint8)
-        cdef double[::1] edges_ = edges, of_weights_ = of_weights, norms_ = norms
-        cdef int8_t[::1] polarity_ = polarity, missing_ = missing
+        cdef double[:, ::1] reals_ = reals
+        cdef int8_t[:, ::1] signs_ = signs
         cdef uint8_t[:, ::1] outputs_ = outputs
         cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK, task, first
-        cdef double[:, ::1] sums = np.empty((n_tasks, n_targets))
+        cdef double[:, ::1] sums = self.room_for_sums(n_tasks, n_targets)[0]
         for t in prange(n_targets, nogil=True, schedule="static",
                         num_threads=threads(n * n_targets, n_threads)):
-            self.write_one(&found[t], totals[t], &polarity_[t], &missing_[t], &outputs_[t, 0])
+            self.write_one(&found[t], totals[t], &signs_[0, t], &signs_[1, t], &outputs_[t, 0])
         for task in prange(n_tasks, nogil=True, schedule="static",
                            num_threads=threads(n * n_targets, n_threads)):
             first = task * ROWS_OF_A_TASK
@@ -296,9 +302,9 @@ cdef class StumpSearch:
                                              &outputs_[t, first >> 3],
                                              min(ROWS_OF_A_TASK, n - first))
         for t in range(n_targets):
-            edges_[t] = sum_of(sums, t)
-            of_weights_[t] = totals[t] / weights.scales[t]
-            norms_[t] = sqrt(squares[t]) / weights.scales[t]
+            reals_[0, t] = sum_of(sums, t)
+            reals_[1, t] = totals[t] / weights.scales[t]
+            reals_[2, t] = sqrt(squares[t]) / weights.scales[t]
         feature, threshold = self.locate(found, values)
         return feature, threshold, polarity, missing, edges, outputs, of_weights, norms
 

@@ -5,9 +5,11 @@ import pytest
 from cwboost._kernels.common.short_arrays import (
     any_above,
     ascends,
+    count_set,
     covers,
     flat_places,
     largest,
+    one_layer,
     places_above,
 )
 
@@ -34,3 +36,16 @@ def test_flat_places():
     np.testing.assert_array_equal(X.ravel()[flat_places(rows, columns, 5, 1)], X[rows, columns])
     with pytest.raises(ValueError, match="9 rows"):
         flat_places(rows[:, 1:], columns, 5, 1)
+
+
+def test_one_layer():
+    classes, rows = np.array([0, 2, 3]), np.array([5, 0, 7])
+    layer = one_layer(classes, rows, 5)
+    np.testing.assert_array_equal(layer, [[5, -1, 0, 7, -1]])
+    assert count_set(layer) == 3
+    assert one_layer(classes[[0, 2, 2]], rows, 5) is None
+    for n_classes in (3, 2):
+        with pytest.raises(IndexError, match=f"got {n_classes}"):
+            one_layer(classes, rows, n_classes)
+    with pytest.raises(ValueError, match="3 rows"):
+        one_layer(classes, rows[:2], 5)
