@@ -2,8 +2,8 @@
 
 The score s of a row is sum over trees t of coef[t, s] h_t(x), added in the order of the trees in
 every thread and block: the bits are the same for any number of threads and any chunks of rows. The
-used features of a block of 64 rows are copied to float64; sparse rows are spread over such a block,
-so memory does not grow with the number of features.
+used features of a block of 64 rows are copied to float64; sparse rows are spread over such a block.
+Up to 16 blocks, of about 1 MB, meet some trees before the next: large trees are read less often.
 """
 
 from cython.parallel cimport prange
@@ -17,14 +17,15 @@ from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
 
+from cwboost._kernels.prediction.tree_nodes import laid_out
+
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
     const int CWB_FIRST
-    enum:
-        CWB_CATEGORIES
     ctypedef struct cwb_inner:
         double threshold
-        int32_t feature, left, right, flags
+        int32_t feature, flags
+        int32_t child[2]
     ctypedef struct cwb_trees:
         const cwb_inner *nodes
         const int64_t *start
@@ -32,10 +33,11 @@ cdef extern from "prediction/trees.h" nogil:
         const uint8_t *walk
         const int64_t *set_start
         const uint8_t *set_bits
-        int64_t n_trees
+        int64_t n_trees, n_sets
     ctypedef struct cwb_evaluation_kernels:
         void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
-                           int64_t n_rows, uint64_t *reach, uint64_t *out) noexcept nogil
+                           int64_t n_rows, int simple, uint64_t *reach,
+                           uint64_t *out) noexcept nogil
         void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
     const cwb_evaluation_kernels *cwb_evaluation_tables[]
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
@@ -46,17 +48,24 @@ cdef extern from "<stdlib.h>" nogil:
 
 cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
+# Trees that meet all blocks of a task before the next: as many as a cache holds.
 cdef int64_t TREES_AT_ONCE = 64
+cdef int64_t NODES_AT_ONCE = 4096
+# Blocks of a task.
+cdef int64_t BLOCKS_AT_ONCE = 16
+cdef int64_t BYTES_AT_ONCE = 1 << 20
 # A tree with more inner nodes than this is walked, since a row meets few of them.
 cdef int64_t MAX_NODES_BY_SET = 255
 
 
 cdef struct Work:
     # Scratch of one thread.
-    double *x            # (n_used, 64): values of a block's rows
-    double *scores       # (n_scores, 64)
+    double *x            # (n_blocks, n_used, 64): values of the rows of a task's blocks
+    double *scores       # (n_blocks, n_scores, 64)
     uint64_t *reach
     uint64_t *sets
+    int64_t n_used
+    bint simple          # no tree has categories, and no value of the task is NaN
 
 
 cdef class TreeEvaluator:
@@ -86,41 +95,26 @@ cdef class TreeEvaluator:
     def __init__(self, offsets, feature, threshold, left, missing, sign, n_features,
                  set_start=None, set_bits=None):
         inner = feature >= 0
-        before = np.concatenate([[0], np.cumsum(inner)])  # inner nodes before each node
-        root = offsets[: len(offsets) - 1]
-        self.n_trees = len(root)
+        self.n_trees = len(offsets) - 1
         self.n_features = n_features
-        self.start = before[offsets].astype(np.int64)
-        sizes = np.diff(np.asarray(self.start))
-        self.most_inner = sizes.max(initial=0)
-        self.constant = (sign[root] > 0).astype(np.uint8)
-        self.walk = (sizes > MAX_NODES_BY_SET).astype(np.uint8)
         used = np.unique(feature[inner])
         column_of = np.full(n_features, -1, dtype=np.int32)
         column_of[used] = np.arange(len(used))
         self.used = used.astype(np.int32)
         self.column_of = column_of
-        # Place of every node in its tree: leaves by sign, inner nodes in order.
-        tree = np.repeat(np.arange(self.n_trees), np.diff(offsets))
-        place = np.where(inner, CWB_FIRST + before[: len(inner)] - before[offsets[tree]], sign > 0)
-        child = left[inner] + root[tree[inner]]
-        nodes = np.zeros(len(child), dtype=[
-            ("threshold", np.float64), ("feature", np.int32), ("left", np.int32),
-            ("right", np.int32), ("flags", np.int32)])
-        nodes["threshold"] = threshold[inner]
-        nodes["feature"] = column_of[feature[inner]]
-        nodes["left"] = place[child]
-        nodes["right"] = place[child + 1]
-        nodes["flags"] = missing[inner] > 0
         start = np.zeros(1, np.int64)
         bits = np.zeros(1, np.uint8)
         if set_start is not None:
             start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
             bits = np.append(set_bits, bits)
-            is_set = np.flatnonzero(np.diff(start))
-            nodes["flags"][is_set] |= CWB_CATEGORIES
-            nodes["threshold"][is_set] = is_set.view(np.float64)
         self.set_start, self.set_bits = start, bits
+        feature = np.where(inner, column_of[feature], -1)
+        nodes, self.start = laid_out(offsets, feature, threshold, left, missing, sign,
+                                     np.flatnonzero(np.diff(start)))
+        sizes = np.diff(np.asarray(self.start)) - CWB_FIRST
+        self.most_inner = sizes.max(initial=0)
+        self.constant = (sign[offsets[:self.n_trees]] > 0).astype(np.uint8)
+        self.walk = (sizes > MAX_NODES_BY_SET).astype(np.uint8)
         assert nodes.itemsize == sizeof(cwb_inner)
         self.nodes = nodes.view(np.uint8)
 
@@ -176,9 +170,12 @@ cdef class TreeEvaluator:
               sets=None):
         cdef Py_ssize_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
         n_threads = max(1, min(n_threads, n_blocks))
+        cdef Py_ssize_t bytes = max(1, len(self.used)) * CWB_BLOCK * sizeof(double)
+        cdef Py_ssize_t together = max(1, min(BLOCKS_AT_ONCE, BYTES_AT_ONCE // bytes,
+                                              (n_blocks + n_threads - 1) // n_threads))
         if sets is None:
             sets = np.empty((n_blocks, 0), np.uint64)
-        works = _Scratch(n_threads, len(self.used), scores.shape[1], self.most_inner)
+        works = _Scratch(n_threads, together, len(self.used), scores.shape[1], self.most_inner)
         if isinstance(X, tuple):
             run_sparse(self, X[0], X[1], X[2], works, indptr, indices, data, scores, outputs,
                        sets)
@@ -195,11 +192,13 @@ cdef class _Scratch:
 
     cdef Work *works
     cdef int n_threads
+    cdef int64_t n_blocks  # of a task
     cdef void *memory
 
-    def __cinit__(self, int n_threads, int64_t n_used, int64_t n_scores, int64_t most_inner):
-        cdef size_t x = max(1, n_used) * CWB_BLOCK * sizeof(double)
-        cdef size_t scores = n_scores * CWB_BLOCK * sizeof(double)
+    def __cinit__(self, int n_threads, int64_t n_blocks, int64_t n_used, int64_t n_scores,
+                  int64_t most_inner):
+        cdef size_t x = n_blocks * max(1, n_used) * CWB_BLOCK * sizeof(double)
+        cdef size_t scores = n_blocks * n_scores * CWB_BLOCK * sizeof(double)
         cdef size_t reach = ((most_inner + CWB_FIRST) * sizeof(uint64_t) + 63) // 64 * 64
         cdef size_t sets = TREES_AT_ONCE * sizeof(uint64_t)
         cdef size_t each = x + scores + reach + sets
@@ -208,6 +207,7 @@ cdef class _Scratch:
         cdef int t
         self.memory = NULL
         self.n_threads = n_threads
+        self.n_blocks = n_blocks
         if posix_memalign(&self.memory, 64, head + n_threads * each):
             self.memory = NULL
             raise MemoryError("scratch memory of the tree evaluator")
@@ -219,6 +219,7 @@ cdef class _Scratch:
             self.works[t].scores = <double *> (memory + x)
             self.works[t].reach = <uint64_t *> (memory + x + scores)
             self.works[t].sets = <uint64_t *> (memory + x + scores + reach)
+            self.works[t].n_used = n_used
 
     def __dealloc__(self):
         free(self.memory)
@@ -242,7 +243,7 @@ cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
     trees.constant = &self.constant[0] if self.n_trees else NULL
     trees.walk = &self.walk[0] if self.n_trees else NULL
     trees.set_start, trees.set_bits = &self.set_start[0], &self.set_bits[0]
-    trees.n_trees = self.n_trees
+    trees.n_trees, trees.n_sets = self.n_trees, self.set_bits.shape[0] - 1
     return trees
 
 
@@ -262,39 +263,67 @@ cdef Votes votes_of(
 
 
 cdef void evaluate_block(
+    const cwb_trees *trees, int64_t first, int64_t last, const Votes *votes, Work *work,
+    int64_t block, int64_t first_row, int64_t n_rows
+) noexcept nogil:
+    """Compute the results of trees [first, last) for the rows of one of the work's blocks."""
+    cdef int64_t t, i
+    cdef double *scores = work.scores + block * votes.n_scores * CWB_BLOCK
+    kernels.block_sets(trees, first, last, work.x + block * work.n_used * CWB_BLOCK, n_rows,
+                       work.simple, work.reach, work.sets)
+    for t in range(first, last):
+        for i in range(votes.indptr[t], votes.indptr[t + 1]):
+            kernels.add_set(work.sets[t - first], votes.data[i],
+                            scores + <int64_t> votes.indices[i] * CWB_BLOCK)
+    if votes.outputs != NULL:
+        cwb_write_outputs(work.sets, last - first, n_rows,
+                          votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
+    if votes.sets != NULL:
+        memcpy(votes.sets + first_row // CWB_BLOCK * trees.n_trees + first, work.sets,
+               (last - first) * sizeof(uint64_t))
+
+
+cdef void evaluate(
     const cwb_trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
     """Compute the results of the rows whose values are in work.x."""
-    cdef int64_t t, first = 0, last, i, s, row
-    memset(work.scores, 0, votes.n_scores * CWB_BLOCK * sizeof(double))
+    cdef int64_t first = 0, last, block, row, s
+    cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
+    memset(work.scores, 0, n_blocks * votes.n_scores * CWB_BLOCK * sizeof(double))
     while first < trees.n_trees:
-        last = min(first + TREES_AT_ONCE, trees.n_trees)
-        kernels.block_sets(trees, first, last, work.x, n_rows, work.reach, work.sets)
-        for t in range(first, last):
-            for i in range(votes.indptr[t], votes.indptr[t + 1]):
-                kernels.add_set(work.sets[t - first], votes.data[i],
-                                work.scores + <int64_t> votes.indices[i] * CWB_BLOCK)
-        if votes.outputs != NULL:
-            cwb_write_outputs(work.sets, last - first, n_rows,
-                              votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
-        if votes.sets != NULL:
-            memcpy(votes.sets + first_row // CWB_BLOCK * trees.n_trees + first, work.sets,
-                   (last - first) * sizeof(uint64_t))
+        last = first + 1
+        while (last < min(first + TREES_AT_ONCE, trees.n_trees)
+               and trees.start[last + 1] - trees.start[first] <= NODES_AT_ONCE):
+            last += 1
+        for block in range(n_blocks):
+            evaluate_block(trees, first, last, votes, work, block, first_row + block * CWB_BLOCK,
+                           min(CWB_BLOCK, n_rows - block * CWB_BLOCK))
         first = last
     for row in range(n_rows):
         for s in range(votes.n_scores):
-            votes.scores[(first_row + row) * votes.n_scores + s] = (
-                work.scores[s * CWB_BLOCK + row])
+            votes.scores[(first_row + row) * votes.n_scores + s] = work.scores[
+                (row // CWB_BLOCK * votes.n_scores + s) * CWB_BLOCK + row % CWB_BLOCK]
+
+
+cdef inline double *values_of(Work *work, int64_t row) noexcept nogil:
+    """Return where the values of a row of the work's blocks begin; they are CWB_BLOCK apart."""
+    return work.x + row // CWB_BLOCK * work.n_used * CWB_BLOCK + row % CWB_BLOCK
 
 
 cdef void fill_dense(
     Work *work, const feature_t[:, :] X, const int32_t[::1] used, int64_t first, int64_t n_rows
 ) noexcept nogil:
     """Copy the used features of rows first ... first + n_rows - 1."""
-    cdef int64_t u, row
-    for u in range(used.shape[0]):
-        for row in range(n_rows):
-            work.x[u * CWB_BLOCK + row] = <double> X[first + row, used[u]]
+    cdef int64_t u, row, done = 0, n_unknown = 0
+    cdef double *x
+    while done < n_rows:
+        x = values_of(work, done)
+        for u in range(used.shape[0]):
+            for row in range(min(CWB_BLOCK, n_rows - done)):
+                x[u * CWB_BLOCK + row] = <double> X[first + done + row, used[u]]
+                n_unknown += x[u * CWB_BLOCK + row] != x[u * CWB_BLOCK + row]
+        done = done + CWB_BLOCK
+    work.simple = n_unknown == 0
 
 
 cdef void fill_sparse(
@@ -302,31 +331,36 @@ cdef void fill_sparse(
     const int32_t[::1] column_of, int64_t first, int64_t n_rows, bint clear
 ) noexcept nogil:
     """Do the same from CSR rows; with `clear`, set their entries to zero again."""
-    cdef int64_t i, row, u
+    cdef int64_t i, row, u, n_unknown = 0
+    cdef double *x
     for row in range(n_rows):
+        x = values_of(work, row)
         for i in range(starts[first + row], starts[first + row + 1]):
             u = column_of[columns[i]]
             if u >= 0:
-                work.x[u * CWB_BLOCK + row] = 0 if clear else values[i]
+                x[u * CWB_BLOCK] = 0 if clear else values[i]
+                n_unknown += values[i] != values[i]
+    work.simple = n_unknown == 0
 
 
-cdef void dense_block(
+cdef void dense_task(
     const cwb_trees *trees, const Votes *votes, Work *work, const feature_t[:, :] X,
-    const int32_t[::1] used, int64_t b
+    const int32_t[::1] used, int64_t first, int64_t n_rows
 ) noexcept nogil:
-    cdef int64_t n_rows = min(CWB_BLOCK, X.shape[0] - b * CWB_BLOCK)
-    fill_dense(work, X, used, b * CWB_BLOCK, n_rows)
-    evaluate_block(trees, votes, work, b * CWB_BLOCK, n_rows)
+    fill_dense(work, X, used, first, n_rows)
+    work.simple = work.simple and trees.n_sets == 0
+    evaluate(trees, votes, work, first, n_rows)
 
 
-cdef void sparse_block(
+cdef void sparse_task(
     const cwb_trees *trees, const Votes *votes, Work *work, const double[::1] values,
-    const int32_t[::1] columns, const int64_t[::1] starts, const int32_t[::1] column_of, int64_t b
+    const int32_t[::1] columns, const int64_t[::1] starts, const int32_t[::1] column_of,
+    int64_t first, int64_t n_rows
 ) noexcept nogil:
-    cdef int64_t n_rows = min(CWB_BLOCK, starts.shape[0] - 1 - b * CWB_BLOCK)
-    fill_sparse(work, values, columns, starts, column_of, b * CWB_BLOCK, n_rows, False)
-    evaluate_block(trees, votes, work, b * CWB_BLOCK, n_rows)
-    fill_sparse(work, values, columns, starts, column_of, b * CWB_BLOCK, n_rows, True)
+    fill_sparse(work, values, columns, starts, column_of, first, n_rows, False)
+    work.simple = work.simple and trees.n_sets == 0
+    evaluate(trees, votes, work, first, n_rows)
+    fill_sparse(work, values, columns, starts, column_of, first, n_rows, True)
 
 
 cdef run_dense(
@@ -335,12 +369,14 @@ cdef run_dense(
 ):
     cdef cwb_trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
-    cdef int64_t n_blocks = (X.shape[0] + CWB_BLOCK - 1) // CWB_BLOCK, b
+    cdef int64_t n_rows = X.shape[0], size = scratch.n_blocks * CWB_BLOCK, task
     cdef const int32_t[::1] used = self.used
     cdef Work *works = scratch.works
     cdef int n_threads = scratch.n_threads
-    for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-        dense_block(&trees, &votes, works + omp_get_thread_num(), X, used, b)
+    for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
+                       schedule="static"):
+        dense_task(&trees, &votes, works + omp_get_thread_num(), X, used, task * size,
+                   min(size, n_rows - task * size))
 
 
 cdef run_sparse(
@@ -349,10 +385,11 @@ cdef run_sparse(
 ):
     cdef cwb_trees trees = trees_of(self, self.nodes)
     cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
-    cdef int64_t n_blocks = (starts.shape[0] - 1 + CWB_BLOCK - 1) // CWB_BLOCK, b
+    cdef int64_t n_rows = starts.shape[0] - 1, size = scratch.n_blocks * CWB_BLOCK, task
     cdef const int32_t[::1] column_of = self.column_of
     cdef Work *works = scratch.works
     cdef int n_threads = scratch.n_threads
-    for b in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-        sparse_block(&trees, &votes, works + omp_get_thread_num(), values, columns, starts,
-                     column_of, b)
+    for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
+                       schedule="static"):
+        sparse_task(&trees, &votes, works + omp_get_thread_num(), values, columns, starts,
+                    column_of, task * size, min(size, n_rows - task * size))

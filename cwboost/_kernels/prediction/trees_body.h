@@ -69,42 +69,71 @@ CWB_INLINE uint64_t CWB_NAME(tree_set)(const cwb_trees *trees, const cwb_inner *
     memset(reach, 0, (size_t)(n_inner + CWB_FIRST) * sizeof *reach);
     reach[CWB_FIRST] = ~UINT64_C(0);
     for (int64_t i = 0; i < n_inner; i++) {
-        const cwb_inner node = nodes[i];
+        const cwb_inner node = nodes[CWB_FIRST + i];
         const uint64_t here = reach[CWB_FIRST + i];
         const uint64_t right =
             CWB_NAME(right_of)(trees, &node, x + (int64_t)node.feature * CWB_BLOCK);
-        reach[node.left] |= here & ~right;
-        reach[node.right] |= here & right;
+        reach[node.child[0]] |= here & ~right;
+        reach[node.child[1]] |= here & right;
     }
     return reach[CWB_POSITIVE];
 }
 
-/* Output of a tree on one row, as 0 or 1. */
-CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_trees *trees, const cwb_inner *nodes,
-                                   const double *x) {
-    int32_t place = CWB_FIRST;
+/* 1 if a value goes right at a node. If `simple`, no node has categories and no value is NaN. */
+CWB_INLINE unsigned CWB_NAME(is_right)(const cwb_trees *trees, const cwb_inner *node, double value,
+                                       const int simple) {
+    if (simple) return value > node->threshold;
+    if (node->flags & CWB_CATEGORIES) return (unsigned)CWB_NAME(in_set)(trees, node, value);
+    return (value > node->threshold) | ((value != value) & (unsigned)node->flags);
+}
+
+/* Outputs of a tree on n neighbouring rows. Their steps do not wait for each other, and a row that
+ * is at a leaf stays there. */
+CWB_INLINE uint64_t CWB_NAME(walk_abreast)(const cwb_trees *trees, const cwb_inner *nodes,
+                                           const double *x, const int n, const int simple) {
+    uint32_t place[CWB_ABREAST], all;
+    uint64_t set = 0;
+    CWB_UNROLL
+    for (int k = 0; k < n; k++) place[k] = CWB_FIRST;
     do {
-        const cwb_inner node = nodes[place - CWB_FIRST];
-        const double value = x[(int64_t)node.feature * CWB_BLOCK];
-        const int right = node.flags & CWB_CATEGORIES
-                              ? (int)CWB_NAME(in_set)(trees, &node, value)
-                              : (value > node.threshold) | ((value != value) & node.flags);
-        place = right ? node.right : node.left;
-    } while (place >= CWB_FIRST);
-    return (uint64_t)place;
+        all = 0;
+        CWB_UNROLL
+        for (int k = 0; k < n; k++) {
+            const cwb_inner *node = nodes + place[k];
+            const double value = x[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
+            place[k] = (uint32_t)node->child[CWB_NAME(is_right)(trees, node, value, simple)];
+            all |= place[k];
+        }
+    } while (all >= CWB_FIRST);
+    CWB_UNROLL
+    for (int k = 0; k < n; k++) set |= (uint64_t)place[k] << k;
+    return set;
+}
+
+/* Rows on which a tree is +1. */
+CWB_INLINE uint64_t CWB_NAME(walk)(const cwb_trees *trees, const cwb_inner *nodes, const double *x,
+                                   int64_t n_rows, const int simple) {
+    uint64_t set = 0;
+    int64_t row = 0;
+    for (; row + CWB_ABREAST <= n_rows; row += CWB_ABREAST)
+        set |= CWB_NAME(walk_abreast)(trees, nodes, x + row, CWB_ABREAST, simple) << row;
+    for (; row < n_rows; row++)
+        set |= CWB_NAME(walk_abreast)(trees, nodes, x + row, 1, simple) << row;
+    return set;
 }
 
 static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t last,
-                                 const double *x, int64_t n_rows, uint64_t *reach, uint64_t *out) {
+                                 const double *x, int64_t n_rows, int simple, uint64_t *reach,
+                                 uint64_t *out) {
     for (int64_t t = first; t < last; t++) {
         const cwb_inner *tree = trees->nodes + trees->start[t];
-        const int64_t n_inner = trees->start[t + 1] - trees->start[t];
+        const int64_t n_inner = trees->start[t + 1] - trees->start[t] - CWB_FIRST;
         uint64_t set = 0;
         if (n_inner == 0) {
             if (trees->constant[t]) set = ~set;
         } else if (trees->walk[t] || n_rows < 8) {
-            for (int64_t row = 0; row < n_rows; row++)
-                set |= CWB_NAME(walk)(trees, tree, x + row) << row;
+            set = simple ? CWB_NAME(walk)(trees, tree, x, n_rows, 1)
+                         : CWB_NAME(walk)(trees, tree, x, n_rows, 0);
         } else {
             set = CWB_NAME(tree_set)(trees, tree, n_inner, x, reach);
         }
