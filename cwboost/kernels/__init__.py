@@ -1,6 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
-from cwboost._kernels.partitions.bin_sums import thresholds_between
+from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
 from cwboost._kernels.partitions.tree_outputs import tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
@@ -59,6 +59,7 @@ __all__ = [
     "canonical_csc",
     "canonical_csr",
     "chance_deviations",
+    "coarse_squares",
     "gained_fractions",
     "group_weights",
     "masses_by_size",

@@ -20,6 +20,7 @@ from cwboost.kernels import (
     SharedBins,
     best_of_bins,
     canonical_csr,
+    coarse_squares,
     gained_fractions,
 )
 
@@ -208,7 +209,7 @@ class ProjectedPartition(cwboost.PartitionPricer):
         at = np.searchsorted(self._context.places, wanted[own])
         sampled[:, own] = weights.weights[:, at]
         totals = sums[: int(bins.code_starts[1])].sum(axis=0)
-        return sums, totals, weights.squares(), sampled
+        return sums, totals, coarse_squares(weights.weights, weights.scales), sampled
 
     def outputs(self, learners):
         return cwboost.pack_outputs(learners.outputs(self._X))

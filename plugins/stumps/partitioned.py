@@ -14,6 +14,7 @@ from cwboost.kernels import (
     SharedBins,
     best_of_bins,
     best_of_categories,
+    coarse_squares,
     gained_fractions,
 )
 
@@ -100,13 +101,20 @@ class BinnedStumps(cwboost.PartitionPricer):
         if self._categories is None:
             # Every example has one code of a feature, so any feature has the total.
             width = int(self._plan.bins.code_starts[1])
-            return sums, sums[:width].sum(axis=0), weights.squares()
+            return sums, sums[:width].sum(axis=0), coarse_squares(weights.weights, weights.scales)
         own = self._categories
         groups = list(weights.groups(TARGETS))
         of_codes = np.hstack([own.sums(group.rounded()) for group in groups])
         squares = np.hstack([own.sums(group.squared()) for group in groups])
         totals = of_codes[: own.n_categories[0] + 1].sum(axis=0)
-        return sums, totals, weights.squares(), of_codes, squares, own.counts()
+        return (
+            sums,
+            totals,
+            coarse_squares(weights.weights, weights.scales),
+            of_codes,
+            squares,
+            own.counts(),
+        )
 
     def outputs(self, learners):
         plan = self._plan

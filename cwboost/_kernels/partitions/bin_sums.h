@@ -18,7 +18,7 @@ typedef struct {
     const double *r; /* r[t * stride + i] */
     int64_t stride;
     const double *scales;
-    int n_targets, lanes; /* lanes: n_targets rounded up to a multiple of 4 */
+    int n_targets, lanes; /* lanes: n_targets rounded up to a multiple of 2 */
 } cwb_targets;
 
 /* Codes of dense features, one row of `code_stride` bytes per feature. */
@@ -34,6 +34,8 @@ typedef struct {
                      double *out);
     /* Write the rounded weights of the examples [from, to), `lanes` numbers per example. */
     void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
+    /* Write the sums of squares of all weights, rounded more coarsely: integers, exact too. */
+    void (*squares)(const cwb_targets *w, int64_t n, double *out);
 } cwb_bin_sum_kernels;
 
 #define CWB_BODY "partitions/bin_sums_body.h"

@@ -26,6 +26,7 @@ cdef extern from "partitions/bin_sums.h" nogil:
         void (*bin_sums)(
             const cwb_targets*, const cwb_codes*, int64_t, int64_t, double*) noexcept nogil
         void (*rounded)(const cwb_targets*, int64_t, int64_t, double*) noexcept nogil
+        void (*squares)(const cwb_targets*, int64_t, double*) noexcept nogil
     const cwb_bin_sum_kernels* const cwb_bin_sum_tables[]
 
 cdef extern from "common/threshold.h" nogil:
@@ -86,7 +87,7 @@ cdef cwb_targets targets_of(const double[:, :] weights, const double[::1] scales
     w.stride = weights.strides[0] // <int64_t> sizeof(double)
     w.scales = &scales[first]
     w.n_targets = <int> (last - first)
-    w.lanes = (w.n_targets + 3) // 4 * 4
+    w.lanes = (w.n_targets + 1) // 2 * 2
     return w
 
 
@@ -158,6 +159,32 @@ def entry_sums(const double[:, :] weights, const double[::1] scales, const int64
                 sums[starts[f] + default_code[f], t] += rest[t]
         total[:, first:last] = part[:, : last - first]
     return total
+
+
+def coarse_squares(const double[:, :] weights, const double[::1] scales):
+    """Return the exact sums of squares of every target's weights, in units of 2**52 / scales**2.
+
+    Parameters
+    ----------
+    weights, scales
+        As for `bin_sums`.
+
+    Returns
+    -------
+    ndarray of shape (n_targets,), dtype float64
+        Integers: a weight r counts as the square of ``round(r * scale * 2**-26)``.
+    """
+    cdef cwb_targets w
+    cdef int64_t n = weights.shape[1]
+    check(weights, scales)
+    found = np.zeros(weights.shape[0])
+    cdef double[::1] out = found
+    if n == 0 or weights.shape[0] == 0:
+        return found
+    w = targets_of(weights, scales, 0, weights.shape[0])
+    with nogil:
+        kernels.squares(&w, n, &out[0])
+    return found
 
 
 def rounded_weights(const double[:, :] weights, const double[::1] scales):

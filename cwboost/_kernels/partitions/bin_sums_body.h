@@ -21,6 +21,11 @@ CWB_INLINE void CWB_NAME(add_rows)(const uint8_t *codes, const double *restrict 
     }
 }
 
+#define CWB_ADD_ROWS(lanes)                                    \
+    case lanes:                                                \
+        CWB_NAME(add_rows)(codes, rows, end - i, sums, lanes); \
+        break;
+
 static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
                                double *out) {
     double rows[CWB_BLOCK_ROWS * CWB_MOST_TARGETS] CWB_ALIGNED(64);
@@ -31,24 +36,43 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
             const uint8_t *codes = c->codes + f * c->code_stride + i;
             double *sums = out + c->starts[f] * w->lanes;
             switch (w->lanes) {
-                case 4:
-                    CWB_NAME(add_rows)(codes, rows, end - i, sums, 4);
-                    break;
-                case 8:
-                    CWB_NAME(add_rows)(codes, rows, end - i, sums, 8);
-                    break;
-                case 12:
-                    CWB_NAME(add_rows)(codes, rows, end - i, sums, 12);
-                    break;
-                default:
-                    CWB_NAME(add_rows)(codes, rows, end - i, sums, 16);
+                CWB_ADD_ROWS(2)
+                CWB_ADD_ROWS(4)
+                CWB_ADD_ROWS(6)
+                CWB_ADD_ROWS(8)
+                CWB_ADD_ROWS(10)
+                CWB_ADD_ROWS(12)
+                CWB_ADD_ROWS(14)
+                CWB_ADD_ROWS(16)
             }
         }
+    }
+}
+#undef CWB_ADD_ROWS
+
+/* Sums of squares of the weights of the examples [0, n), rounded more coarsely by 2^-26. */
+static void CWB_NAME(squares)(const cwb_targets *w, int64_t n, double *out) {
+    for (int t = 0; t < w->n_targets; t++) {
+        const double *r = w->r + t * w->stride, scale = w->scales[t] * 0x1p-26;
+        double lane[8] = {0.0}, sum = 0.0;
+        int64_t i = 0;
+        for (; i + 8 <= n; i += 8)
+            for (int k = 0; k < 8; k++) {
+                const double q = (r[i + k] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+                lane[k] += q * q;
+            }
+        for (int k = 0; k < 8; k++) sum += lane[k];
+        for (; i < n; i++) {
+            const double q = (r[i] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+            sum += q * q;
+        }
+        out[t] = sum;
     }
 }
 
 static const cwb_bin_sum_kernels CWB_NAME(cwb_bin_sum_kernels) = {
     .bin_sums = CWB_NAME(bin_sums),
     .rounded = CWB_NAME(rounded),
+    .squares = CWB_NAME(squares),
 };
 #undef CWB_TO_INTEGER
