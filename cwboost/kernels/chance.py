@@ -30,6 +30,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from cwboost._kernels.common.gains import fractions_beyond_chance
+from cwboost._kernels.projections.shares import shares_of_features
 from cwboost.kernels.projector import Projector
 
 __all__ = [
@@ -113,9 +114,9 @@ def beyond_chance(edges, by_chance) -> np.ndarray:
 class LinearGains:
     """Gains of thresholds on directions, split by feature, from a sample of a training matrix.
 
-    With d features and K learners, a call costs ``4 K`` times the size of the sample, at most
-    ``2**17 + 64 d`` numbers. Every sum has a fixed order, so that gains have the same bits on any
-    processor.
+    With d features and K learners, a call costs ``3 K`` multiplications per value of the sample, at
+    most ``2**17 + 64 d``, of features that a learner uses. Every sum has a fixed order, so that
+    gains have the same bits on any processor.
 
     Parameters
     ----------
@@ -124,12 +125,17 @@ class LinearGains:
     centre : ndarray of shape (n_features,), dtype float64, default=None
         Row whose projections are 0; None means zeros.
     n_threads : int, default=1
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_sampled,), dtype int64
+        The examples of the sample.
     """
 
     def __init__(self, X, centre=None, n_threads: int = 1):
-        self._rows = self.sampled(*X.shape)
-        n = len(self._rows)
-        sample = X[self._rows]
+        self.rows = self.sampled(*X.shape)
+        n = len(self.rows)
+        sample = X[self.rows]
         dense = sample.toarray() if sparse.issparse(sample) else sample
         self._X = dense.astype(np.float64, copy=False)
         self._centre = centre
@@ -145,7 +151,8 @@ class LinearGains:
         self._spread = np.sqrt(np.add.reduce(Z * Z) / n)
         self._spread[self._spread < 1e-13] = 0
         Z /= np.where(self._spread > 0, self._spread, np.inf)
-        self._by_feature = np.ascontiguousarray(Z.T)
+        self._by_feature = np.zeros((Z.shape[1], -(-n // 8) * 8))
+        self._by_feature[:, :n] = Z.T
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
@@ -157,7 +164,9 @@ class LinearGains:
         n = min(n_samples, SAMPLE, max(64, CELLS // n_features))
         return np.arange(n) * n_samples // n
 
-    def __call__(self, directions, threshold, polarity, weights, gained) -> sparse.csr_array:
+    def __call__(
+        self, directions, threshold, polarity, weights, gained, projections=None
+    ) -> sparse.csr_array:
         """Return the gains of learners as fractions of their edges.
 
         Parameters
@@ -173,6 +182,8 @@ class LinearGains:
         gained : ndarray of shape (n_learners,), dtype float
             What each learner gained, as `gained_fractions` returns it; a negative number counts
             as 0.
+        projections : ndarray of shape (n_learners, n_sampled), dtype float, default=None
+            Of the sample, the examples `rows`; computed if None.
 
         Returns
         -------
@@ -184,44 +195,23 @@ class LinearGains:
         if not n_learners:
             return sparse.csr_array((0, n_features), dtype=np.float32)
         with np.errstate(all="ignore"):
-            z = Projector(directions, self._centre)(self._X, self._n_threads).astype(np.float64)
+            if projections is None:
+                project = Projector(directions, self._centre)
+                projections = project(self._X, self._n_threads)
+            z = projections.astype(np.float64)
             z = np.where(np.isfinite(z), z, 0)
-            w = np.asarray(weights)[:, self._rows] * np.asarray(polarity)[:, None]
+            w = np.asarray(weights)[:, self.rows] * np.asarray(polarity)[:, None]
             if len(w) > n_learners:  # one for all targets
                 w = _united(w, z[0] > threshold[0])
             w = w / np.abs(w).max(axis=1, initial=1e-300)[:, None]
             entries = (directions * (self._spread * self._unit)[:, None]).T
             entries = entries / np.abs(entries).max(axis=1, keepdims=True)
-            shares = self._shares(entries, z, np.asarray(threshold), w)
+            entries = np.where(np.isfinite(entries), entries, 0.0)
+            rows = (z, np.array(threshold, dtype=np.float64), w, entries)
+            rows = [np.ascontiguousarray(part) for part in rows]
+            shares = shares_of_features(*rows, self._by_feature, WIDTH, HARM)
             shares *= np.maximum(0, gained)[:, None]
         return _largest(np.where(np.isfinite(shares), shares, 0).astype(np.float32))
-
-    def _shares(self, d, z, threshold, w) -> np.ndarray:
-        """Return the share of each feature in what a learner gains; NaN if it gains nothing."""
-        n = z.shape[1]
-        mean = _total(z) / n
-        spread = np.sqrt(_total((z - mean) ** 2) / n)
-        z = (z - mean) / spread
-        u = (z - (threshold[:, None] - mean) / spread) / WIDTH
-        k = np.maximum(0, 1 - u * u)
-        slope = np.where(k > 0, -2 / WIDTH * u, 0)
-        near = k / _total(k)
-        kw = k * w
-        S, mean, cov = np.split(self._products(np.vstack([kw, near, z / n]), self._by_feature), 3)
-        # The derivative of the mean under k counts too.
-        fall = _total(slope * w) - _total(kw) * _total(slope) / _total(k)
-        S = S - mean * _total(kw) - cov * fall
-        Q = self._products(kw * kw, self._by_feature * self._by_feature)
-        S, Q = np.where(d != 0, S, 0), np.where(d != 0, Q, 0)  # of the features in use
-        gains = d * S
-        less = np.abs(_total(gains)) * Q / _total(S * S)  # by chance
-        less += HARM * _total(gains - less) * d * d / _total(d * d)
-        return (gains - less) / _total(np.abs(gains))
-
-    def _products(self, rows, by_feature) -> np.ndarray:
-        """Return ``rows @ by_feature.T`` in a fixed order of sums."""
-        project = Projector(np.ascontiguousarray(rows.T))
-        return project(by_feature, self._n_threads).astype(np.float64)
 
 
 def _total(rows) -> np.ndarray:
@@ -240,4 +230,6 @@ def _largest(gains) -> sparse.csr_array:
     if gains.shape[1] > KEPT:
         order = np.argsort(-np.abs(gains), axis=1, kind="stable")
         np.put_along_axis(gains, order[:, KEPT:], 0, axis=1)
-    return sparse.csr_array(gains)
+    kept = gains != 0
+    starts = np.append(0, np.cumsum(np.count_nonzero(kept, axis=1)))
+    return sparse.csr_array((gains[kept], np.nonzero(kept)[1], starts), shape=gains.shape)

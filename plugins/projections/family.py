@@ -213,16 +213,17 @@ class ProjectionPricer(cwboost.Pricer):
     def _best(self, search, weights, rows):
         drawn, directions = self._drawn(weights, rows)
         if not self._is_less_work(rows, len(drawn), len(weights)):
-            found = search(self._projected(directions), weights)
-            return self._priced(drawn, directions, found, weights)
+            projected, sample = self._projected_with_sample(directions)
+            return self._priced(drawn, directions, search(projected, weights), weights, sample)
         # Only the winners need the examples that do not count: for outputs and thresholds.
         kept = search(self._projected(directions, rows), weights[:, rows])
         winners = np.unique(kept.feature[kept.feature >= 0])
         if not winners.size:
             winners = np.zeros(1, dtype=np.intp)
         directions = directions[:, winners]
-        found = search(self._projected(directions), weights)
-        return self._priced(drawn.take(winners), directions, found, weights)
+        projected, sample = self._projected_with_sample(directions)
+        found = search(projected, weights)
+        return self._priced(drawn.take(winners), directions, found, weights, sample)
 
     def _drawn(self, weights, rows):
         """Return what was drawn, and the directions in its columns."""
@@ -236,19 +237,25 @@ class ProjectionPricer(cwboost.Pricer):
         some, few = len(rows) * n_directions, self.n_samples * n_targets
         return some + few < self.n_samples * n_directions
 
-    def _projected(self, directions, rows=None):
-        """Return the sorted projections of some examples, all by default."""
-        X = self._X if rows is None else self._X[rows]
-        values = Projector(directions, self._centre)(X, self._n_threads)
+    def _projected(self, directions, rows):
+        """Return the sorted projections of some examples."""
+        values = Projector(directions, self._centre)(self._X[rows], self._n_threads)
         return SortedFeatures(values.T, self._n_threads)
 
-    def _priced(self, drawn: Drawn, directions, found, weights):
+    def _projected_with_sample(self, directions):
+        """Return the sorted projections of all examples, and those of the sample for gains."""
+        values = Projector(directions, self._centre)(self._X, self._n_threads)
+        return SortedFeatures(values.T, self._n_threads), values[:, self._gains.rows]
+
+    def _priced(self, drawn: Drawn, directions, found, weights, sample):
         split = np.flatnonzero(found.feature >= 0)
         # A constant has no direction, and gains nothing.
-        chosen = np.where(found.feature >= 0, directions[:, found.feature], 0.0)
+        has_one = found.feature >= 0
+        chosen = np.where(has_one, directions[:, found.feature], 0.0)
+        sample = np.where(has_one[:, None], sample[found.feature], 0.0)
         n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched
         gained = gained_fractions(found.edges, found.sums, found.norms, n_searched)
-        gains = self._gains(chosen, found.threshold, found.polarity, weights, gained)
+        gains = self._gains(chosen, found.threshold, found.polarity, weights, gained, sample)
         learners = ProjectionLearners(
             drawn.take(found.feature[split]).spread(split, len(found.feature)),
             found.threshold,

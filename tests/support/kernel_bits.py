@@ -16,6 +16,7 @@ from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
+    LinearGains,
     SortedFeatures,
     TreeEvaluator,
     TreeGrower,
@@ -101,6 +102,9 @@ def projections(rng):
         rows = sp.csr_array(X)
         directions.sparse(rows.data, rows.indices, rows.indptr.astype(np.int64), out, 1)
         yield f"projections of sparse rows on {width}", hash_of(out)
+    about = rng.normal(size=5), np.ones(5), rng.normal(size=(5, 131)), np.full(5, 0.5)
+    gains = LinearGains(X)(rng.normal(size=(50, 5)), *about)
+    yield "gains of directions", hash_of(gains.toarray())
 
 
 def main():
