@@ -57,8 +57,8 @@ def wait_for(client, n_workers, seconds=90):
 def refill(client, n_workers=2):
     """Bring the cluster back to its number of workers.
 
-    A `LocalCluster` counts a retired worker as one that has not come yet: it gives up those first
-    when it is told that it needs fewer.
+    A `LocalCluster` counts a worker that retired, or that died at its start, as one that has not
+    come yet: it gives up those first when it is told that it needs fewer.
     """
     there = min(n_workers, len(workers(client)))
     client.cluster.scale(there)
@@ -253,7 +253,7 @@ def kills(client, data, calm, options):
         n_killed, n_fits = n_killed + killer.n_killed, n_fits + 1
         assert_same_bits(calm, model)
         print(f"fit {n_fits}: {killer.n_killed} workers killed, the same bits", flush=True)
-        wait_for(client, 2)
+        refill(client)
     return n_killed
 
 
