@@ -82,6 +82,8 @@ def run(args) -> int:
     for path in (args.model, args.history):
         if path is not None and not path.absolute().parent.is_dir():
             raise CommandError(f"{path}: its folder does not exist")
+        if path is not None and path.is_dir():
+            raise CommandError(f"{path}: expected the name of a file to write, got a folder")
     table = _labelled(args.data, read(args))
     if table.categories:
         given = classifier.categorical_features  # by --set

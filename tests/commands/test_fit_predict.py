@@ -138,6 +138,7 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["fit", tmp_path / "no_y.npz", model], "must have an array y of labels"),
         (["fit", tmp_path / "odd.npz", model], "is not an NPZ file"),
         (["fit", data, tmp_path / "nowhere" / "model.cwb"], "its folder does not exist"),
+        (["fit", data, tmp_path], "expected the name of a file to write, got a folder"),
         (["fit", data, model, "--weak-learner", "shrub"], "unknown weak learner 'shrub'"),
         (
             ["fit", data, model, "--set", "depth=3"],

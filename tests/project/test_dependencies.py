@@ -2,6 +2,7 @@
 
 import re
 import sys
+from fnmatch import fnmatchcase
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -56,6 +57,8 @@ def foreign_imports():
 @pytest.fixture(scope="module")
 def providers():
     """Which distributions bring an importable package."""
+    if sys.version_info < (3, 11):
+        pytest.skip("importlib.metadata of Python 3.10 does not know the packages of all wheels")
     found = packages_distributions()
     return lambda package: {normalised(name) for name in found.get(package, ())}
 
@@ -81,3 +84,19 @@ def test_what_a_function_imports_is_a_dependency_or_belongs_to_an_extra(
         known = for_users | extras["test"] if path.parent.name == "testing" else for_users
         if lazily and not providers(package) & known:
             pytest.fail(f"{path} imports {package}, which is of {providers(package)}")
+
+
+def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project):
+    declared = {
+        found.group(1).replace(".", "")
+        for line in project["classifiers"]
+        if (found := re.search(r":: (3\.\d+)$", line))
+    }
+    workflow = (ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8")
+    patterns = re.findall(r'build: "(.+?)-(\w+)"', workflow)
+    assert len(patterns) == 7
+    # The workflow's pattern replaces that of pyproject.toml; 314t has no global lock.
+    candidates = [f"3{minor}{kind}" for minor in range(8, 17) for kind in ("", "t")]
+    for pythons, platform in patterns:
+        built = {one for one in candidates if fnmatchcase(f"cp{one}", pythons)}
+        assert built == declared, platform
