@@ -51,6 +51,7 @@ def test_the_sdist_has_every_source_and_nothing_generated(sdist_names):
     wanted |= {"setup.py", "pyproject.toml", "README.md", "LICENSE"}
     assert wanted - set(sdist_names) == set()
     assert [name for name in sdist_names if name.endswith((".c", ".so", ".o", ".pyc"))] == []
+    assert [name for name in sdist_names if name.startswith("tests/")] == []  # nor a part of them
 
 
 def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
