@@ -33,14 +33,21 @@ def test_the_bits_do_not_depend_on_workers_or_their_deaths():
 
 
 @pytest.fixture(scope="module")
-def client():
+def cluster():
     with faults.cluster_of_processes() as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def calm(client):
+def calm(cluster):
     return faults.train(faults.collections())
+
+
+@pytest.fixture
+def client(cluster):
+    """The client of two workers, whatever the test before has left."""
+    faults.refill(cluster)
+    return cluster
 
 
 @pytest.mark.parametrize("name", faults.FAULTS)
@@ -48,7 +55,6 @@ def test_training_goes_on_with_the_same_bits(client, calm, name):
     act = faults.AtRound(8, partial(faults.FAULTS[name], client))
     model = faults.train(faults.collections(), [act])
     faults.assert_same_bits(calm, model)
-    faults.refill(client)
 
 
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
@@ -66,7 +72,7 @@ class Sleeper:
 def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
     """The scheduler reports a loss before the connection breaks: Dask drops the call."""
     crew = ActorCrew(client, [])
-    actor = client.submit(Sleeper, actor=True, pure=False).result()
+    actor = client.submit(Sleeper, actor=True, pure=False).result(timeout=60)
 
     def lose():
         client.loop.add_callback(client._handle_lost_data, actor.key)
@@ -74,4 +80,3 @@ def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
 
     Timer(0.5, lose).start()
     assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
-    faults.refill(client)

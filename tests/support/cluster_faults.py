@@ -135,7 +135,8 @@ def retire(client):
 
 def restart(client):
     """Restart all workers, which forgets every task and all data that they hold."""
-    client.restart()
+    client.restart(wait_for_workers=False)  # now and then a nanny gives up, and one waits in vain
+    refill(client)
 
 
 FAULTS = {"join": join, "retire": retire, "restart": restart}
