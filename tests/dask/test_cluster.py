@@ -2,7 +2,6 @@
 
 from functools import partial
 from threading import Timer
-from time import sleep
 
 import pytest
 
@@ -64,15 +63,10 @@ def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)
 
 
-class Sleeper:
-    def call(self, method):
-        sleep(30)
-
-
 def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
     """The scheduler reports a loss before the connection breaks: Dask drops the call."""
     crew = ActorCrew(client, [])
-    actor = client.submit(Sleeper, actor=True, pure=False).result(timeout=60)
+    actor = client.submit(faults.Sleeper, actor=True, pure=False).result(timeout=60)
 
     def lose():
         client.loop.add_callback(client._handle_lost_data, actor.key)

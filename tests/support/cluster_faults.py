@@ -142,6 +142,13 @@ def restart(client):
 FAULTS = {"join": join, "retire": retire, "restart": restart}
 
 
+class Sleeper:
+    """Actor that answers late. Workers can import it, unlike the classes of a test module."""
+
+    def call(self, method):
+        sleep(30)
+
+
 class Interrupt:
     """Callback that interrupts this process as Ctrl-C does, some time after a round.
 
