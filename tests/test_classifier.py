@@ -56,7 +56,6 @@ def test_sklearn_checks(estimator, check):
             subsample=1.0,
             learning_rate=0.5,
         ),
-        CWBoostClassifier("tree", correction="total", n_estimators=10),
         CWBoostClassifier("projection", correction="total", n_estimators=10),
     ],
     expected_failed_checks=explained,

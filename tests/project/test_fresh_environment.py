@@ -45,7 +45,7 @@ class Environment:
     def __init__(self, folder: Path):
         self.folder = folder
         self.bin = folder / "venv" / "bin"
-        self.run(sys.executable, "-m", "venv", folder / "venv")
+        self.run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
 
     def run(self, *command):
         """Run a command, which must succeed, and return its output."""
@@ -74,7 +74,8 @@ class Environment:
     def pip_install(self, *arguments):
         # Most modules are never imported here: compiling them takes longer than the tests.
         options = ("-q", "--disable-pip-version-check", "--no-compile")
-        return self.python("-m", "pip", "install", *options, *arguments)
+        pip = (sys.executable, "-m", "pip", "--python", self.bin / "python", "install")
+        return self.run(*pip, *options, *arguments)
 
 
 @pytest.fixture(scope="module")
