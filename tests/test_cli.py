@@ -1,5 +1,6 @@
 """The command line: sub-commands are found and loaded one at a time, errors become messages."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from plugin_folder import family_source, write_distribution
 import cwboost
 from cwboost import commands
 from cwboost.cli import main
+from cwboost.families import discovery
 
 
 @pytest.fixture
@@ -145,34 +147,43 @@ def test_a_closed_output_pipe_is_not_an_error():
         assert process.stderr.read() == b""
 
 
-@pytest.mark.slow
-def test_plugins_lists_families_failures_and_reasons(tmp_path):
+@pytest.fixture
+def monkeypatched():
+    """Changes of the environment, after which families are found again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CWBOOST_PLUGINS", raising=False)
+        patch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
+        yield patch
+    discovery.refresh()
+
+
+def listed(capsys):
+    """Return the status and the output of ``cwboost plugins``."""
+    importlib.invalidate_caches()
+    discovery.refresh()
+    return main(["plugins"]), capsys.readouterr().out
+
+
+def test_plugins_lists_families_failures_and_reasons(tmp_path, monkeypatched, capsys):
     write_distribution(
         tmp_path, "fine-dist", "1.5", {"fine": "fine"}, {"fine": family_source("fine")}
     )
     write_distribution(
         tmp_path, "bad-dist", "0.2", {"bad": "bad"}, {"bad": "import nowhere_at_all"}
     )
-    done = run(sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path))
-    lines = done.stdout.splitlines()
+    monkeypatched.syspath_prepend(str(tmp_path))
+    status, out = listed(capsys)
+    lines = out.splitlines()
     fine = next(line.split() for line in lines if line.startswith("fine"))
     assert fine == ["fine", "fine-dist", "1.5", "1", "loaded", "deterministic"]
     assert any(line.split()[:5] == ["(bad)", "bad-dist", "0.2", "-", "failed"] for line in lines)
     assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
-    assert done.returncode == 1
-    off = run(
-        sys.executable, "-m", "cwboost", "plugins", PYTHONPATH=str(tmp_path), CWBOOST_PLUGINS="0"
-    )
-    assert "fine-dist" not in off.stdout and "CWBOOST_PLUGINS=0" in off.stdout
-    off = run(
-        sys.executable,
-        "-m",
-        "cwboost",
-        "plugins",
-        PYTHONPATH=str(tmp_path),
-        CWBOOST_DISABLE_PLUGINS="bad-dist",
-    )
-    rows = [line.split() for line in off.stdout.splitlines()]
-    assert ["(bad)", "bad-dist", "0.2", "-", "disabled", "-"] in rows
-    assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in off.stdout
-    assert off.returncode == 0
+    assert status == 1
+    monkeypatched.setenv("CWBOOST_DISABLE_PLUGINS", "bad-dist")
+    status, out = listed(capsys)
+    assert ["(bad)", "bad-dist", "0.2", "-", "disabled", "-"] in map(str.split, out.splitlines())
+    assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in out
+    assert status == 0
+    monkeypatched.setenv("CWBOOST_PLUGINS", "0")
+    _, out = listed(capsys)
+    assert "fine-dist" not in out and "CWBOOST_PLUGINS=0" in out

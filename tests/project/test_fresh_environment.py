@@ -58,7 +58,7 @@ class Environment:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=shown | {"CFLAGS": "-O1"},  # to optimise a plugin takes longer than its tests
+            env=shown | {"CFLAGS": "-O0"},  # to optimise a plugin takes longer than its tests
             cwd=self.folder,
         )
         assert done.returncode == 0, f"{command} failed:\n{done.stdout[-6000:]}"
