@@ -1,5 +1,6 @@
 """A cluster of processes: equal bits for any number of workers, and with all kinds of faults."""
 
+import gc
 from functools import partial
 from threading import Timer
 
@@ -56,9 +57,12 @@ def test_training_goes_on_with_the_same_bits(client, calm, name):
     faults.assert_same_bits(calm, model)
 
 
+# The interrupt may strike when Dask has made a coroutine and does not wait for it yet.
+@pytest.mark.filterwarnings("ignore:coroutine 'ActorFuture:RuntimeWarning")
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     data = faults.collections()
     model = faults.interrupted(data, faults.Interrupt(6, 0.03))
+    gc.collect()  # the coroutine, before this test ends
     assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
     faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)
 

@@ -13,7 +13,6 @@ from cwboost.testing import parametrize_with_family_checks
 SETTINGS = {
     "stump": [
         {"max_features": 2},
-        {"max_features": 0.5},
         {"max_features": "sqrt"},
     ],
     "projection": [
@@ -26,7 +25,6 @@ SETTINGS = {
     ],
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
-        {"max_depth": 3, "max_features": None, "criterion": "edge"},
         {"max_depth": None, "max_features": None, "criterion": "entropy"},
         {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None},
         {"max_depth": 4, "min_samples_leaf": 4, "max_features": None},
@@ -35,7 +33,6 @@ SETTINGS = {
         {"splitter": "best", "max_depth": 3, "max_features": None},
         {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
-        {"min_samples_leaf": 4, "max_leaf_nodes": 9},
         {"criterion": "edge", "trim": 0.2},
     ],
     "sklearn": [
@@ -45,7 +42,6 @@ SETTINGS = {
     "auto": [],
     "mixed": [
         {"families": ["stump"]},
-        {"families": ["projection", "stump"]},
         {"families": ["tree", "stump", "tree"], "selection": "random", "shares": [1, 2, 1]},
     ],
 }
