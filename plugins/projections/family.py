@@ -248,9 +248,9 @@ class ProjectionPricer(cwboost.Pricer):
         return SortedFeatures(values.T, self._n_threads), values[:, self._gains.rows]
 
     def _priced(self, drawn: Drawn, directions, found, weights, sample):
-        split = np.flatnonzero(found.feature >= 0)
         # A constant has no direction, and gains nothing.
         has_one = found.feature >= 0
+        split = np.flatnonzero(has_one)
         chosen = np.where(has_one, directions[:, found.feature], 0.0)
         sample = np.where(has_one[:, None], sample[found.feature], 0.0)
         n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched

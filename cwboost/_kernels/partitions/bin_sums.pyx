@@ -187,12 +187,6 @@ def coarse_squares(const double[:, :] weights, const double[::1] scales):
     return found
 
 
-def rounded_weights(const double[:, :] weights, const double[::1] scales):
-    """Return the rounded weights, integers in float64 of shape (n_targets, n_samples)."""
-    weights_, scales_ = np.asarray(weights), np.asarray(scales)
-    return np.rint(weights_ * scales_[:, None])
-
-
 def thresholds_between(const double[::1] low, const double[::1] high):
     """Return thresholds halfway between pairs of values, float32 numbers where there is one.
 

@@ -45,18 +45,10 @@ class PartitionWeights:
     def squared(self) -> np.ndarray:
         """Return squares of the weights, rounded more coarsely, of shape (n_targets, n_samples).
 
-        They are integers, in units of ``2**52 / scales**2``, whose sums are exact.
+        They are integers, in units of ``2**52 / scales**2``, whose sums are exact;
+        `cwboost.kernels.coarse_squares` sums them without the array.
         """
-        return self._coarse() ** 2
-
-    def squares(self) -> np.ndarray:
-        """Return sums of squares per target, those of `squared`."""
-        # One target at a time: the weights are the largest array of a partition.
-        rows = (one._coarse()[0] for one in self.groups(1))
-        return np.array([np.einsum("i,i->", row, row) for row in rows])
-
-    def _coarse(self) -> np.ndarray:
-        return np.rint(self.weights * (self.scales * 2.0**-26)[:, None])
+        return np.rint(self.weights * (self.scales * 2.0**-26)[:, None]) ** 2
 
     def groups(self, n_targets: int):
         """Yield the weights of at most `n_targets` targets at a time."""
