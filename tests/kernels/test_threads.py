@@ -1,13 +1,16 @@
 """Threads and processes: forks do not hang, counts are limited, memory limits give MemoryError.
 
-A process of its own per test, which tries all families.
+Forks and limits of memory are tried in processes of their own, with all families.
 """
 
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
+from cwboost import CWBoostClassifier
 from cwboost.kernels import threads, usable_threads
 
 needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
@@ -31,12 +34,25 @@ def run(code, timeout=60):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
-IN_CHILD = """
+FORKS = """
+import multiprocessing, joblib
+from threading import Thread
+
+def forked(in_child):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(40)
+        os._exit(in_child())
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+def trains():
+    warnings.simplefilter("error")
+    return 0 if scores().size else 1
+print("forked before there were threads:", forked(trains))
+
 before = scores()
 models = [fit(family) for family in FAMILIES]
-pid = os.fork()
-if pid == 0:
-    signal.alarm(40)
+def trains_and_predicts():
     same, told = True, True
     for family, model, expected in zip(FAMILIES, models, before):
         with warnings.catch_warnings(record=True) as caught:
@@ -44,77 +60,38 @@ if pid == 0:
             same &= np.array_equal(fit(family).decision_function(X), expected)
             same &= np.array_equal(model.decision_function(X), expected)
         told &= any("spawn" in str(w.message) for w in caught)
-    os._exit(0 if same and told else 1 + told)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-# The parent goes on with its threads.
-with warnings.catch_warnings():
+    return 0 if same and told else 1 + told
+print("one thread and a warning:", forked(trains_and_predicts))
+
+def trains_in_a_thread():
     warnings.simplefilter("error")
-    assert np.array_equal(scores(), before)
-"""
-
-
-@needs_fork
-@pytest.mark.slow
-def test_a_forked_process_trains_and_predicts():
-    done = run(IN_CHILD)
-    assert done.stdout.strip() == "0", done.stderr
-
-
-FORK_AND_WAIT = """
-pid = os.fork()
-if pid == 0:
-    signal.alarm(20)
-    warnings.simplefilter("error")
-    os._exit(in_child())
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-IN_THREAD_OF_CHILD = """
-from threading import Thread
-before = scores()
-def in_child():
     found = []
     thread = Thread(target=lambda: found.append(scores()))
     thread.start()
     thread.join()
     return 0 if found and np.array_equal(found[0], before) else 1
-"""
-FIRST_IN_CHILD = """
-def in_child():
-    scores()
-    return 0
-"""
+print("new threads have teams of their own:", forked(trains_in_a_thread))
 
-
-@needs_fork
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(IN_THREAD_OF_CHILD, id="new threads have teams of their own"),
-        pytest.param(FIRST_IN_CHILD, id="forked before there were threads"),
-    ],
-)
-def test_a_forked_process_uses_threads_without_a_warning(program):
-    done = run(program + FORK_AND_WAIT)
-    assert done.stdout.strip() == "0", done.stderr
-
-
-POOL = """
-import multiprocessing, joblib
-before = scores()
 with multiprocessing.get_context("fork").Pool(2) as pool:
     a, b = pool.map(scores, [2, 2])
 assert np.array_equal(a, before) and np.array_equal(b, before)
 joblib.Parallel(n_jobs=2, backend="multiprocessing")(joblib.delayed(scores)(2) for _ in range(2))
-print("done")
+
+# The parent goes on with its threads.
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    assert np.array_equal(scores(), before)
+print("pools and parent: 0")
 """
 
 
 @needs_fork
 @pytest.mark.slow
-def test_pools_of_forked_processes():
-    done = run(POOL)
-    assert done.stdout.strip() == "done", done.stderr
+def test_forked_processes_train_and_predict():
+    done = run(FORKS)
+    assert [line.partition(": ")[2] for line in done.stdout.splitlines()] == ["0"] * 4, (
+        done.stdout + done.stderr
+    )
 
 
 def test_a_limit_of_threads(monkeypatch):
@@ -125,19 +102,16 @@ def test_a_limit_of_threads(monkeypatch):
         assert usable_threads(100_000) == 8
 
 
-@pytest.mark.slow
-def test_an_absurd_n_jobs_trains_with_a_warning():
-    code = """
-for family in FAMILIES:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        many = fit(family, 100_000).decision_function(X)
-    assert all("100000 threads are more than" in str(w.message) for w in caught) and caught
-    assert np.array_equal(many, fit(family, 1).decision_function(X))
-print("done")
-"""
-    done = run(code)
-    assert done.stdout.strip() == "done", done.stderr
+@pytest.mark.parametrize("family", ["stump", "tree", "projection"])
+def test_an_absurd_n_jobs_trains_with_a_warning(family):
+    X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
+    few, many = (
+        CWBoostClassifier(family, n_estimators=3, n_jobs=n_jobs, random_state=0)
+        for n_jobs in (1, 100_000)
+    )
+    with pytest.warns(UserWarning, match="100000 threads are more than"):
+        scores = many.fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(scores, few.fit(X, y).decision_function(X))
 
 
 LIMITED = """
