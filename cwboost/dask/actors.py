@@ -29,7 +29,6 @@ LOOK_SECONDS = 2.0
 MOST_CANCELLED = 3
 """Times that the sources of partitions may be cancelled while they are computed."""
 
-
 SMALL_BYTES = 2**17
 """Largest reply that is sent as one string of bytes."""
 
@@ -76,13 +75,18 @@ def _packed(reply):
     Large arrays are sent without a copy instead.
     """
     buffers: list = []
-    dumps(reply, protocol=5, buffer_callback=buffers.append)
-    size = sum(buffer.raw().nbytes for buffer in buffers)
-    return dumps(reply, protocol=5) if size <= SMALL_BYTES else reply
+    head = dumps(reply, protocol=5, buffer_callback=buffers.append)
+    contents = [buffer.raw() for buffer in buffers]
+    if sum(content.nbytes for content in contents) > SMALL_BYTES:
+        return reply
+    return dumps((head, [bytearray(content) for content in contents]))
 
 
 def _unpacked(reply):
-    return loads(reply) if isinstance(reply, bytes) else reply
+    if not isinstance(reply, bytes):
+        return reply
+    head, buffers = loads(reply)
+    return loads(head, buffers=buffers)
 
 
 class ActorCrew(Crew):
@@ -200,9 +204,8 @@ class ActorCrew(Crew):
 
     def _holds(self, actor) -> bool:
         """Return whether the worker of an actor is there and has not lost it."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
         kept = actor._future is None or actor._future.status == "finished"
-        return kept and actor._address in workers
+        return kept and actor._address in self._known_workers()
 
     def _replaced(self, partitions, method, arguments) -> tuple[list, list]:
         """Rebuild partitions on other workers, then call the method there."""
@@ -326,8 +329,12 @@ class ActorCrew(Crew):
 
     def _workers(self) -> dict:
         """Return the workers that take tasks, or will when they have memory again."""
-        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        known = self._known_workers()
         return {key: of for key, of in known.items() if of["status"] in ("running", "paused")}
+
+    def _known_workers(self) -> dict:
+        """Return all workers of the cluster, retiring ones included."""
+        return self.client.scheduler_info(n_workers=-1)["workers"]
 
     def _wait_for_worker(self) -> dict:
         """Return the workers when there is one."""

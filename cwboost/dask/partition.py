@@ -68,9 +68,10 @@ class Partition:
         weights = self.pairs.weights
         rng = np.random.default_rng([seed, self.index])
         n_kept = len(self.kept)
-        rows = self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]
-        sampled = np.zeros_like(weights)
-        sampled[:, rows] = weights[:, rows] * (1.0 / share)
+        is_drawn = np.zeros(weights.shape[1], dtype=bool)
+        is_drawn[self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]] = True
+        sampled = weights * (1.0 / share)
+        sampled[:, ~is_drawn] = 0.0
         return sampled
 
     def measure(self) -> np.ndarray:

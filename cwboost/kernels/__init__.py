@@ -2,7 +2,8 @@
 
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
-from cwboost._kernels.partitions.tree_outputs import tree_outputs
+from cwboost._kernels.partitions.splits import best_splits, draw_cuts
+from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost.kernels.additive import AdditiveScores, StepFunction
@@ -55,15 +56,18 @@ __all__ = [
     "TreeScores",
     "best_of_bins",
     "best_of_categories",
+    "best_splits",
     "canonical",
     "canonical_csc",
     "canonical_csr",
     "chance_deviations",
     "coarse_squares",
+    "draw_cuts",
     "gained_fractions",
     "group_weights",
     "masses_by_size",
     "orthonormal_rows",
+    "output_edges",
     "readable",
     "ridge_solve",
     "rows_for_trees",

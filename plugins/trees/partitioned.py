@@ -9,11 +9,13 @@ from cwboost.plugins.trees.growing import GrowingTrees
 
 import cwboost
 from cwboost.kernels import (
-    TREE_CRITERIA,
     BinnedPartition,
     NodeRows,
     SharedBins,
+    best_splits,
+    draw_cuts,
     masses_by_size,
+    output_edges,
     tree_outputs,
 )
 
@@ -23,7 +25,7 @@ FEW = 16
 """Nodes of at most this number of examples are taken to have fewer features that vary."""
 
 ROUNDING = 1e-12
-"""Gains below this fraction of a node's mass are none."""
+"""Nodes with less than this fraction of their mass on the lighter sign are pure."""
 
 
 class TreePlan(cwboost.PricingPlan):
@@ -50,7 +52,7 @@ class TreePlan(cwboost.PricingPlan):
 
     def merge(self, one, other):
         # Ranges are a smallest code and minus a largest one: the only integers.
-        return tuple(np.minimum(a, b) if a.dtype == np.int64 else a + b for a, b in zip(one, other))
+        return tuple(np.minimum(a, b) if a.dtype == np.int16 else a + b for a, b in zip(one, other))
 
     def choose(self, scales, rng):
         trees, bounds = GrowingTrees(len(scales)), np.zeros(len(scales))
@@ -63,7 +65,7 @@ class TreePlan(cwboost.PricingPlan):
             if not len(splits[0]):
                 break
             nodes = trees.split(*splits)
-            step = "split", splits[:5]
+            step = "split", (splits[0].astype(np.int32), *splits[1:5])
         else:
             yield from self._totals(trees, step, nodes)
         learners, edges = trees.finished(self.bins, self.n_categories, self.settings["chance"])
@@ -74,7 +76,7 @@ class TreePlan(cwboost.PricingPlan):
     def _totals(self, trees, step, nodes):
         """Take a step and note the sums of its nodes; a conversation."""
         none = nodes[:0], self.usable[:0]
-        totals, *_ = yield "nodes", step, nodes, none, none
+        totals, *_ = yield "nodes", step, nodes, _by_node(*none), none
         trees.note(nodes, totals)
 
     def _splits(self, trees, step, nodes, rng):
@@ -83,29 +85,29 @@ class TreePlan(cwboost.PricingPlan):
         own = nodes if step[0] == "start" else nodes[may]
         shares = trees.shares[own] * np.where(trees.totals[own, 2] <= FEW, 0.6, 1.0)
         features = DrawnFeatures(self.usable, n_wanted, own, shares, rng)
-        ranges, sums = [], []
+        pairs, sums = [], []
         while True:
             asked = features.next()
             # Categories have no order to draw a threshold from.
             is_drawn = (self.n_categories[asked[1]] == 0) & self.settings["random_splits"]
             drawn, searched = ([part[which] for part in asked] for which in (is_drawn, ~is_drawn))
-            totals, *found = yield "nodes", step, nodes, drawn, searched
+            totals, *found = yield "nodes", step, nodes, _by_node(*drawn), searched
             trees.note(nodes, totals)
             step, nodes, varies = None, nodes[:0], np.empty(len(is_drawn), dtype=bool)
             low, high, lost = found[0].T
             varies[is_drawn] = (low < -high) | ((low == -high) & (lost < 0))
             varies[~is_drawn] = (found[1][:, :, 2] > 0).sum(axis=1) > 1
             counts = features.note(varies)
-            ranges.append([part[counts[is_drawn]] for part in (*drawn, found[0])])
+            pairs.append([*drawn, found[0], counts[is_drawn]])
             sums.append([part[counts[~is_drawn]] for part in (*searched, found[1])])
             if features.are_enough:
                 break
         trees.shares[own] = features.shares
         cuts, subsets = self._searched(*_joined(sums))
-        drawn = self._drawn_cuts(*_joined(ranges), rng)
-        if len(drawn[0]):
-            (below,) = yield "below", None, *drawn
-            cuts = Candidates.concatenate([*self._of_drawn(trees, *drawn, below), cuts])
+        drawn = _Drawn(self.bins, *zip(*pairs))
+        if len(drawn.nodes):
+            below = yield "below", None, drawn.draw(rng)
+            cuts = Candidates.concatenate([*drawn.candidates(trees, *below), cuts])
         splits = self._best(trees, Candidates.concatenate([cuts, subsets.candidates]))
         return _with_sides(splits, subsets)
 
@@ -113,37 +115,6 @@ class TreePlan(cwboost.PricingPlan):
         """Return which nodes have examples enough, and of both signs, by their sums."""
         enough = totals[:, 2] >= 2 * self.settings["min_samples_leaf"]
         return enough & (totals[:, 1] - np.abs(totals[:, 0]) > ROUNDING * totals[:, 1])
-
-    def _drawn_cuts(self, nodes, features, ranges, rng):
-        """Draw a threshold for every pair, rounded down to a border of bins.
-
-        It lies between the smallest and the largest value, as in local training
-        (_kernels/trees/random_splits.h); without two values, the pair has the only one.
-
-        Returns
-        -------
-        nodes, features, cuts : ndarrays
-        """
-        low, high = ranges[:, 0].copy(), -ranges[:, 1]
-        start, u = self.bins.bin_start[features], rng.random(len(features))
-        highest, lowest = self.bins.highest, self.bins.lowest
-        with np.errstate(invalid="ignore", over="ignore"):
-            threshold = (1.0 - u) * highest[start + low] + u * lowest[start + high]
-        n = high - low
-        while (n > 1).any():
-            half = n // 2
-            low += np.where((half > 0) & (highest[start + low + half] <= threshold), half, 0)
-            n -= half
-        return nodes, features, low.astype(np.int32)
-
-    def _of_drawn(self, trees, nodes, features, cuts, below):
-        """Return the candidates of drawn thresholds, and all values against missing ones."""
-        own, apart = Candidates(nodes, features, cuts, below), np.flatnonzero(below[:, 1, 2] > 0)
-        if not len(apart):
-            return [own]
-        nodes, features, lost = nodes[apart], features[apart], below[apart, 1]
-        values = np.stack([trees.totals[nodes][:, :3] - lost, lost], axis=1)
-        return [Candidates(nodes, features, self.bins.n_bins[features] - 1, values), own]
 
     def _searched(self, nodes, features, sums):
         """Return all cuts of the pairs of numbers, and the subsets of those of categories."""
@@ -156,37 +127,69 @@ class TreePlan(cwboost.PricingPlan):
 
     def _best(self, trees, candidates):
         """Return nodes, features, cuts, sides of missing values and left sums of the best."""
-        tried, below = candidates.nodes, candidates.below
-        total, lost = trees.totals[tried][:, :3], below[:, 1]
-        gains = []
-        for right in (False, True):
-            left = below[:, 0] + (0.0 if right else lost)
-            rest = total - left
-            least = np.minimum(left[:, 2], rest[:, 2])
-            gain = self._side(left) + self._side(rest) - self._side(total)
-            tolerance = ROUNDING * total[:, 1]
-            fits = (least >= self.settings["min_samples_leaf"]) & (gain > tolerance)
-            gains.append(np.where(fits, gain, -np.inf))
-        # Without missing values, later ones go to the heavier side.
-        heavier = below[:, 0, 1] < 0.5 * total[:, 1]
-        missing_right = np.where(lost[:, 2] > 0, gains[1] > gains[0], heavier)
-        best = _first_of_largest(tried, np.maximum(*gains))
-        left = below[best, 0] + np.where(missing_right[best][:, None], 0.0, lost[best])
-        sides, cuts = missing_right[best].astype(np.uint8), candidates.cuts[best]
-        return tried[best], candidates.features[best], cuts, sides, left
-
-    def _side(self, part):
-        """Return the criterion of one side: see _kernels/trees/criteria.h."""
-        total, mass = part[:, 0], part[:, 1]
-        if self.settings["criterion"] == TREE_CRITERIA["edge"]:
-            return np.abs(total)
-        if self.settings["criterion"] == TREE_CRITERIA["gini"]:
-            return total * (total / np.maximum(mass, 1.0))
-        return _xlogx((mass + total) / 2) + _xlogx((mass - total) / 2) - _xlogx(mass)
+        nodes, below = candidates.nodes, candidates.below
+        how = self.settings["criterion"], self.settings["min_samples_leaf"]
+        best, missing_right = best_splits(nodes, below, trees.totals, *how)
+        left = below[best, 0] + np.where(missing_right[:, None], 0.0, below[best, 1])
+        sides, cuts = missing_right.astype(np.uint8), candidates.cuts[best]
+        return nodes[best], candidates.features[best], cuts, sides, left
 
 
-def _xlogx(x):
-    return np.where(x > 0, x * np.log(np.maximum(x, 1.0)), 0.0)
+class _Drawn:
+    """Pairs of a node and a number with one random cut each.
+
+    Parameters
+    ----------
+    bins : SharedBins
+    nodes, features, ranges, counts : sequences of ndarrays
+        Of every batch of pairs that was asked for: the pairs, their ranges, see
+        `cwboost.kernels.NodeRows.ranges`, and whether they count.
+
+    Attributes
+    ----------
+    nodes, features : ndarrays of shape (n,)
+        The pairs that count, in the order of the nodes.
+    """
+
+    def __init__(self, bins, nodes, features, ranges, counts):
+        self._bins = bins
+        nodes, features, ranges, self._counts = map(
+            np.concatenate, (nodes, features, ranges, counts)
+        )
+        self._asked = np.flatnonzero(self._counts)
+        order = np.argsort(nodes[self._asked], kind="stable")
+        at = self._asked[order]
+        self._place, self.nodes, self.features = order, nodes[at], features[at]
+        self._ranges, self._lossy = ranges[at], bins.has_nan[features[self._asked]]
+
+    def draw(self, rng):
+        """Return the cuts of all pairs that were asked for, -1 for those that do not count."""
+        self._cuts = draw_cuts(self._bins, self.features, self._ranges, rng.random(len(self.nodes)))
+        cuts = np.full(len(self._counts), -1, dtype=np.int16)
+        cuts[self._asked[self._place]] = self._cuts
+        return cuts
+
+    def candidates(self, trees, below, missing):
+        """Return the candidates of the cuts, and all values against missing ones.
+
+        `below` and `missing` are the sums that `cwboost.kernels.NodeRows.below` returns.
+        """
+        sums = np.zeros((len(below), 2, 3))
+        sums[:, 0], sums[self._lossy, 1] = below, missing
+        sums = sums[self._place]
+        own = Candidates(self.nodes, self.features, self._cuts.astype(np.int32), sums)
+        apart = np.flatnonzero(sums[:, 1, 2] > 0)
+        if not len(apart):
+            return [own]
+        nodes, features, lost = self.nodes[apart], self.features[apart], sums[apart, 1]
+        values = np.stack([trees.totals[nodes][:, :3] - lost, lost], axis=1)
+        return [Candidates(nodes, features, self._bins.n_bins[features] - 1, values), own]
+
+
+def _by_node(nodes, features):
+    """Return nodes, the number of pairs of each, and the features, of pairs node after node."""
+    nodes, counts = np.unique(nodes, return_counts=True)
+    return nodes.astype(np.int32), counts.astype(np.int32), features
 
 
 def _with_sides(splits, subsets):
@@ -216,17 +219,8 @@ def _joined(parts):
     return nodes[order], features[order], found[order]
 
 
-def _first_of_largest(nodes, gains):
-    """Return the places of the first of the largest gains of every node that has any, ascending."""
-    order = np.flatnonzero(gains > -np.inf)
-    order = order[np.argsort(nodes[order], kind="stable")]
-    if not len(order):
-        return order
-    _, first, group = np.unique(nodes[order], return_index=True, return_inverse=True)
-    is_largest = gains[order] == np.maximum.reduceat(gains[order], first)[group]
-    at = np.flatnonzero(is_largest)
-    _, first = np.unique(group[at], return_index=True)
-    return order[at[first]]
+ROW_BYTES = 16
+"""The codes of an example take a multiple of this number of bytes."""
 
 
 class PartitionTrees(cwboost.PartitionPricer):
@@ -235,10 +229,12 @@ class PartitionTrees(cwboost.PartitionPricer):
     def __init__(self, binned: BinnedPartition, plan: TreePlan):
         bins = binned.bins
         self._is_set = plan.n_categories > 0
-        codes = binned.codes
-        if codes is None:
-            codes = np.stack([binned.column(f) for f in range(binned.n_features)])
-        self._codes, self._bins, self._n_threads = codes, bins, binned.n_threads
+        # Padded, so that a row of codes lies in few cache lines.
+        width = -(-binned.n_features // ROW_BYTES) * ROW_BYTES
+        self._codes = np.zeros((binned.n_samples, width), dtype=np.uint8)
+        for f in range(binned.n_features):
+            self._codes[:, f] = binned.column(f)
+        self._bins, self._n_threads = bins, binned.n_threads
         self._rows, self._packed = None, (None, None)
 
     def summarise(self, weights, question):
@@ -250,7 +246,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         if kind == "edges":
             return (self._edges(weights, *rest),)
         if kind == "below":
-            return (self._rows.below(*rest),)
+            return self._rows.below(*rest)
         nodes, drawn, searched = rest
         rows = self._rows
         return rows.totals(nodes), rows.ranges(*drawn), rows.histograms(*searched)
@@ -258,7 +254,8 @@ class PartitionTrees(cwboost.PartitionPricer):
     def _take(self, weights, what, given):
         if what == "start":
             own = weights.weights, weights.scales
-            self._rows = NodeRows(self._codes, self._bins.n_bins, *own, given, self._n_threads)
+            bins = self._bins.n_bins, self._bins.has_nan
+            self._rows = NodeRows(self._codes, *bins, *own, given, self._n_threads)
         else:
             self._rows.split(*given)
 
@@ -266,10 +263,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         """Return the edges over all examples, those trimmed included."""
         packed = self.outputs(learners)
         self._packed = _key(learners), packed
-        n_samples, rounded = weights.n_samples, weights.rounded()
-        bits = np.unpackbits(packed, axis=1, count=n_samples, bitorder="little")
-        # Twice the sum of the positive less that of all: integers, exact in any order.
-        return 2.0 * np.einsum("ti,ti->t", rounded, bits) - rounded.sum(axis=1)
+        return output_edges(packed, weights.weights, weights.scales, self._n_threads)
 
     def outputs(self, learners):
         known, packed = self._packed

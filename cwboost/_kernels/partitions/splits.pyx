@@ -1,0 +1,122 @@
+"""Choice of the splits of growing trees from sums over all partitions."""
+
+import numpy as np
+
+from libc.math cimport fabs, fmax, fmin, log
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+
+from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI
+
+# Gains below this fraction of a node's mass are none.
+cdef double ROUNDING = 1e-12
+
+
+def draw_cuts(bins, const int32_t[::1] features, const int16_t[:, ::1] ranges,
+              const double[::1] u):
+    """Return a random cut for every pair of a node and a feature, rounded down to a border of bins.
+
+    Its threshold lies at the fraction `u` of the way from the smallest to the largest value, as in
+    local training (_kernels/trees/random_splits.h); without two values, the pair has the only one.
+
+    Parameters
+    ----------
+    bins : SharedBins
+    features : ndarray of shape (n_pairs,), dtype int32
+    ranges : ndarray of shape (n_pairs, 3), dtype int16
+        See `NodeRows.ranges`.
+    u : ndarray of shape (n_pairs,), dtype float64
+        In [0, 1).
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,), dtype int16
+        The last code on the left.
+    """
+    cdef const int64_t[::1] bin_start = bins.bin_start
+    cdef const double[::1] lowest = bins.lowest, highest = bins.highest
+    cdef int64_t k, start
+    cdef int32_t low, high, n, half
+    cdef double threshold
+    found = np.empty(features.shape[0], dtype=np.int16)
+    cdef int16_t[::1] cuts = found
+    for k in range(features.shape[0]):
+        low, high, start = ranges[k, 0], -ranges[k, 1], bin_start[features[k]]
+        threshold = (1.0 - u[k]) * highest[start + low] + u[k] * lowest[start + high]
+        n = high - low
+        while n > 1:
+            half = n // 2
+            low += half if highest[start + low + half] <= threshold else 0
+            n -= half
+        cuts[k] = low
+    return found
+
+
+cdef inline double side(int criterion, double total, double mass) noexcept nogil:
+    """Return the criterion of one side: see _kernels/trees/criteria.h."""
+    if criterion == CWB_EDGE:
+        return fabs(total)
+    if criterion == CWB_GINI:
+        return total * (total / fmax(mass, 1.0))
+    return xlogx((mass + total) / 2) + xlogx((mass - total) / 2) - xlogx(mass)
+
+
+cdef inline double xlogx(double x) noexcept nogil:
+    return x * log(fmax(x, 1.0)) if x > 0 else 0.0
+
+
+cdef double gain_of(int criterion, double least, const double* total, double sum, double mass,
+                    double number) noexcept nogil:
+    """Return the gain of a split with these sums on its left, -1 if it is none."""
+    cdef double gain
+    if fmin(number, total[2] - number) < least:
+        return -1.0
+    gain = (side(criterion, sum, mass) + side(criterion, total[0] - sum, total[1] - mass)
+            - side(criterion, total[0], total[1]))
+    return gain if gain > ROUNDING * total[1] else -1.0
+
+
+def best_splits(const int64_t[::1] nodes, const double[:, :, ::1] below,
+                const double[:, ::1] totals, int criterion, double min_samples_leaf):
+    """Return the best candidate of every node that has one, the first of equal ones.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (n_candidates,), dtype int64
+    below : ndarray of shape (n_candidates, 2, 3), dtype float64
+        Sum, mass and number of the examples on the left, without missing values, and of those.
+    totals : ndarray of shape (n_nodes, 4), dtype float64
+        Sum, mass and number of every node.
+    criterion : int
+        A value of `TREE_CRITERIA`.
+    min_samples_leaf : float
+        Least number of examples on either side.
+
+    Returns
+    -------
+    best : ndarray of shape (n_split,), dtype int64
+        Places of the candidates, in the order of their nodes.
+    missing_right : ndarray of shape (n_split,), dtype bool
+        True if missing values go right: where they gain more or, without any, to the heavier side.
+    """
+    cdef int64_t k, node
+    cdef double left, right, most
+    best, sides = np.full(totals.shape[0], -1), np.empty(totals.shape[0], dtype=bool)
+    cdef int64_t[::1] best_ = best
+    cdef uint8_t[::1] sides_ = sides.view(np.uint8)
+    cdef double[::1] gains = np.zeros(totals.shape[0])
+    cdef const double* total
+    cdef const double* own
+    for k in range(nodes.shape[0]):
+        node = nodes[k]
+        total, own = &totals[node, 0], &below[k, 0, 0]
+        right = gain_of(criterion, min_samples_leaf, total, own[0], own[1], own[2])
+        left = right
+        if own[5] > 0:
+            left = gain_of(criterion, min_samples_leaf, total, own[0] + own[3], own[1] + own[4],
+                           own[2] + own[5])
+        most = fmax(left, right)
+        if most > gains[node]:
+            gains[node], best_[node] = most, k
+            sides_[node] = right > left if own[5] > 0 else own[1] < 0.5 * total[1]
+    found = np.flatnonzero(best >= 0)
+    return best[found], sides[found]
