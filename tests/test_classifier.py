@@ -21,16 +21,10 @@ def vowel():
 
 def explained(estimator):
     """Return the checks that cannot pass, each with the reason."""
-    why = {
-        "projection": "features are standardised over the examples whatever their weights",
-        "tree": "of examples of equal weight some are trimmed and others not",
-        "auto": "some examples are drawn and others not, whatever their weights",
-    }.get(estimator.weak_learner)
-    if why is not None:
+    if estimator.weak_learner == "auto":
         check = "check_sample_weight_equivalence_on_{}_data"
+        why = "some examples are drawn and others not, whatever their weights"
         return {check.format(kind): why for kind in ("dense", "sparse")}
-    if estimator.weak_learner != "stump":
-        return {}
     return {
         "check_class_weight_classifiers": (
             "expects a class of overwhelming weight to be predicted everywhere; a stump also "
@@ -56,7 +50,6 @@ def test_sklearn_checks(estimator, check):
             subsample=1.0,
             learning_rate=0.5,
         ),
-        CWBoostClassifier("projection", correction="total", n_estimators=10),
     ],
     expected_failed_checks=explained,
 )

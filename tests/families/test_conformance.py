@@ -13,7 +13,6 @@ from cwboost.testing import parametrize_with_family_checks
 SETTINGS = {
     "stump": [
         {"max_features": 2},
-        {"max_features": "sqrt"},
     ],
     "projection": [
         {"n_projections": 1},

@@ -180,10 +180,10 @@ class PartyTree(SklearnFamily):
     "test_party.py": """
 from cwboost.testing import parametrize_with_family_checks
 
-from cwboost_party import PartyMixed, PartyTree, Waves
+from cwboost_party import PartyMixed, PartyTree
 
 
-@parametrize_with_family_checks([PartyMixed(), PartyTree(), Waves()])
+@parametrize_with_family_checks([PartyMixed(), PartyTree()])
 def test_family_keeps_the_contract(family, check):
     check(family)
 """,
@@ -191,7 +191,10 @@ def test_family_keeps_the_contract(family, check):
 
 
 def test_composed_families_from_an_empty_folder_pass_the_suite(environment):
-    """A mixture of the plugin's families, an adapted tree of scikit-learn, derived features."""
+    """A mixture of the plugin's families and an adapted tree; derived features train beside them.
+
+    `families/composed/test_derived_features.py` puts derived features through the suite.
+    """
     folder = environment.plugin.parent / "party"
     folder.mkdir()
     for path, text in COMPOSED.items():
