@@ -290,6 +290,7 @@ cdef void evaluate(
     cdef int64_t first = 0, last, block, row, s
     cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
     memset(work.scores, 0, n_blocks * votes.n_scores * CWB_BLOCK * sizeof(double))
+    work.simple = work.simple and trees.n_sets == 0
     while first < trees.n_trees:
         last = first + 1
         while (last < min(first + TREES_AT_ONCE, trees.n_trees)
@@ -348,7 +349,6 @@ cdef void dense_task(
     const int32_t[::1] used, int64_t first, int64_t n_rows
 ) noexcept nogil:
     fill_dense(work, X, used, first, n_rows)
-    work.simple = work.simple and trees.n_sets == 0
     evaluate(trees, votes, work, first, n_rows)
 
 
@@ -358,7 +358,6 @@ cdef void sparse_task(
     int64_t first, int64_t n_rows
 ) noexcept nogil:
     fill_sparse(work, values, columns, starts, column_of, first, n_rows, False)
-    work.simple = work.simple and trees.n_sets == 0
     evaluate(trees, votes, work, first, n_rows)
     fill_sparse(work, values, columns, starts, column_of, first, n_rows, True)
 

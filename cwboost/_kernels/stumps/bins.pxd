@@ -14,7 +14,11 @@ cdef struct Slice:
     const int64_t *chunk_starts
 
 
-cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL
+cdef class Scratch:
+    cdef void *memory
+    cdef int64_t size
+
+    cdef int32_t *room(self, int64_t size) except NULL
 
 
 cdef class BinnedColumns:
@@ -23,7 +27,7 @@ cdef class BinnedColumns:
     cdef cwb_blocked *blocked
     cdef int64_t n_blocks
     cdef int64_t[::1] bin_starts
-    cdef dict scratch
+    cdef Scratch scratch
 
     cdef double scan(self, const Slice *part, const int64_t[::1] features, double[::1] sure,
                      int n_threads) except -1

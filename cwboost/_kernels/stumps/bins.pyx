@@ -6,7 +6,7 @@ already known are walked in sorted order: see bins.h.
 
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 import numpy as np
@@ -50,7 +50,7 @@ cdef class BinnedColumns:
             raise ValueError("columns of 65,536 samples or fewer need no bins")
         self.sorted, self.columns = columns, columns.columns
         self.n_blocks = (columns.n_samples + CWB_BLOCK - 1) // CWB_BLOCK
-        self.scratch = {}
+        self.scratch = Scratch()
         self.bin_starts = np.zeros(n_features + 1, dtype=np.int64)
         for f in range(n_features):
             self.bin_starts[f + 1] = self.bin_starts[f] + cwb_bins(&self.columns[f])
@@ -80,7 +80,7 @@ cdef class BinnedColumns:
         cdef int64_t n_groups = (n_columns + COLUMNS_OF_A_TASK - 1) // COLUMNS_OF_A_TASK
         cdef int64_t n_bins = self.bin_starts[self.sorted.n_features]
         cdef int64_t n_walked = 0, n_visited = 0
-        cdef int32_t *bins = aligned(self.scratch, "bins", 2 * lanes * n_bins)
+        cdef int32_t *bins = self.scratch.room(2 * lanes * n_bins)
         cdef uint8_t[::1] walked = np.zeros(n_bins + 1, dtype=np.uint8)
         cdef const int64_t *starts = &self.bin_starts[0]
         for g in prange(n_groups, nogil=True, schedule="dynamic", num_threads=n_threads):
@@ -99,13 +99,21 @@ cdef class BinnedColumns:
         return n_walked / <double> max(1, n_visited)
 
 
-cdef int32_t *aligned(dict memory, str name, int64_t size) except NULL:
-    """Return scratch memory aligned to cache lines, so that a row of 64 bytes is one line."""
-    cdef int32_t[::1] kept
-    if name not in memory or memory[name].size < size + 16:
-        memory[name] = np.empty(size + 16, dtype=np.int32)
-    kept = memory[name]
-    return <int32_t *> ((<size_t> &kept[0] + 63) & ~<size_t> 63)
+cdef class Scratch:
+    """Memory kept between calls, aligned to cache lines, so that a row of 64 bytes is one line."""
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    cdef int32_t *room(self, int64_t size) except NULL:
+        """Return room for `size` numbers; what it held before may be lost."""
+        if self.memory == NULL or self.size < size:
+            free(self.memory)
+            self.memory = malloc((size + 16) * sizeof(int32_t))
+            if self.memory == NULL:
+                raise MemoryError("no memory for the search")
+            self.size = size
+        return <int32_t *> ((<size_t> self.memory + 63) & ~<size_t> 63)
 
 
 cdef void sum_bins(BinnedColumns self, const Slice *part, const int64_t[::1] features,

@@ -2,8 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-import numpy as np
-
 from cwboost._kernels.stumps.kernels cimport cwb_chunks, cwb_weights
 from cwboost._kernels.stumps.kept_rows cimport KeptRows
 from cwboost._kernels.stumps.search cimport Found, StumpSearch
@@ -48,16 +46,17 @@ cdef class SampledStumpSearch(StumpSearch):
             Indices of examples, ascending and in range; the weights of all others are zero.
         """
         cdef int64_t n_targets = weights.shape[0], t
-        cdef double[:, ::1] numbers = np.empty((3, n_targets))
-        cdef double[::1] scales = numbers[0], totals = numbers[1], squares = numbers[2]
+        cdef double[::1] scales, totals, squares
         cdef Found[::1] winners
         cdef cwb_weights w
+        self.make_room(n_targets)
+        scales, totals, squares = self.numbers[0], self.numbers[1], self.numbers[2]
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         if (not 0 < len(rows) <= MOST_KEPT * self.n_samples or len(rows) == self.n_samples
                 or self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads)):
             return self.search(weights, features, values, n_threads)
-        winners = self.room_for_winners(n_targets)
+        winners = self.winners
         if self.of_kept is None:
             self.of_kept = SearchOfKept(KeptRows(self.sorted, n_threads))
         if len(rows) * features.shape[0] <= WORK_OF_THREADS:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
-from cwboost._kernels.stumps.bins cimport BinnedColumns, Slice
+from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
 from cwboost._kernels.stumps.kernels cimport cwb_stump, cwb_weights
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
 
@@ -18,15 +18,16 @@ cdef class StumpSearch:
     cdef cwb_column *columns
     cdef int wide
     cdef int64_t n_samples
-    cdef dict scratch
+    cdef Scratch rows, half, best, trace
     cdef int64_t[::1] chunk_starts
     cdef public int use_bins
     cdef int without_bins
     cdef Found[::1] winners
+    cdef double[:, ::1] numbers
     cdef double[:, :, ::1] sums
     cdef BinnedColumns bins
 
-    cdef Found[::1] room_for_winners(self, int64_t n_targets)
+    cdef int make_room(self, int64_t n_targets) except -1
     cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets)
     cdef bint measure(self, const cwb_weights *weights, double *scales, double *totals,
                       double *squares, int n_threads) except -1

@@ -21,7 +21,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from cwboost._kernels.stumps.bins cimport BinnedColumns, Slice, aligned
+from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
 from cwboost._kernels.stumps.kernels cimport (
     CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_scale_of, cwb_scan_bound, cwb_stump, cwb_target,
     cwb_traced, cwb_weights, kernels)
@@ -66,7 +66,7 @@ cdef class StumpSearch:
         self.columns = columns.columns
         self.n_samples = columns.n_samples
         self.wide = columns.wide
-        self.scratch = {}
+        self.rows, self.half, self.best, self.trace = Scratch(), Scratch(), Scratch(), Scratch()
         self.chunk_starts = np.zeros(columns.n_features + 1, dtype=np.int64)
         for f in range(columns.n_features):
             self.chunk_starts[f + 1] = self.chunk_starts[f] + cwb_chunks(&columns.columns[f])
@@ -87,10 +87,10 @@ cdef class StumpSearch:
         feature, threshold, polarity, missing, edges, outputs, sums, norms
         """
         cdef int64_t n_targets = weights.shape[0]
-        cdef double[:, ::1] numbers = np.empty((3, n_targets))
-        cdef double[::1] scales = numbers[0], totals = numbers[1], squares = numbers[2]
-        cdef Found[::1] winners = self.room_for_winners(n_targets)
+        cdef double[::1] scales, totals, squares
         cdef cwb_weights w
+        self.make_room(n_targets)
+        scales, totals, squares = self.numbers[0], self.numbers[1], self.numbers[2]
         w.r, w.scales, w.n_targets = &weights[0, 0], &scales[0], n_targets
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         if self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads):
@@ -99,14 +99,15 @@ cdef class StumpSearch:
             found = self.search(np.asarray(weights) * factor[:, None], features, values,
                                 n_threads)
             return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
-        self.scan_and_settle(&w, totals, features, winners, n_threads)
-        return self.write(&w, totals, squares, winners, values, n_threads)
+        self.scan_and_settle(&w, totals, features, self.winners, n_threads)
+        return self.write(&w, totals, squares, self.winners, values, n_threads)
 
-    cdef Found[::1] room_for_winners(self, int64_t n_targets):
-        # Kept between calls: a view of an array of structs takes microseconds to make.
+    cdef int make_room(self, int64_t n_targets) except -1:
+        # Kept between calls: with few examples, to make a view takes as long as a step.
         if self.winners is None or self.winners.shape[0] != n_targets:
             self.winners = np.empty(n_targets, dtype=FOUND)
-        return self.winners
+            self.numbers = np.empty((3, n_targets))
+        return 0
 
     cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets):
         if (self.sums is None or self.sums.shape[1] != n_tasks
@@ -197,12 +198,12 @@ cdef class StumpSearch:
         """Fill the rows of the weights and allocate the results of a scan."""
         cdef int64_t n = self.n_samples, t
         cdef int64_t n_chunks = self.chunk_starts[self.sorted.n_features]
-        cdef int32_t *rows = aligned(self.scratch, "rows", n * lanes)
-        cdef int32_t *half = aligned(self.scratch, "half", lanes)
+        cdef int32_t *rows = self.rows.room(n * lanes)
+        cdef int32_t *half = self.half.room(lanes)
         part.rows.rows, part.rows.half, part.rows.lanes = rows, half, <int> lanes
         part.chunk_starts = &self.chunk_starts[0]
-        part.best = aligned(self.scratch, "best", lanes * n_columns)
-        part.trace = aligned(self.scratch, "trace", 2 * lanes * n_chunks)
+        part.best = self.best.room(lanes * n_columns)
+        part.trace = self.trace.room(2 * lanes * n_chunks)
         for t in range(lanes):
             half[t] = 0
         for t in range(weights.n_targets):
@@ -283,8 +284,7 @@ cdef class StumpSearch:
                       int n_threads):
         cdef int64_t n = self.n_samples, n_targets = found.shape[0], t
         # Few arrays: with few examples, to make one takes as long as a step of the search.
-        polarity, missing = signs = np.empty((2, n_targets), dtype=np.int8)
-        edges, of_weights, norms = reals = np.empty((3, n_targets))
+        signs, reals = np.empty((2, n_targets), dtype=np.int8), np.empty((3, n_targets))
         outputs = np.empty((n_targets, (n + 7) // 8), dtype=np.uint8)
         cdef double[:, ::1] reals_ = reals
         cdef int8_t[:, ::1] signs_ = signs
@@ -306,7 +306,8 @@ cdef class StumpSearch:
             reals_[1, t] = totals[t] / weights.scales[t]
             reals_[2, t] = sqrt(squares[t]) / weights.scales[t]
         feature, threshold = self.locate(found, values)
-        return feature, threshold, polarity, missing, edges, outputs, of_weights, norms
+        # Unpacking them would cost an exception each, at the end of the array.
+        return (feature, threshold, signs[0], signs[1], reals[0], outputs, reals[1], reals[2])
 
     cdef object locate(self, const Found[::1] found, object values):
         """Return features and thresholds; values(rows, columns) gives both sides of a threshold."""
@@ -314,9 +315,9 @@ cdef class StumpSearch:
         cdef const cwb_column *column
         cdef double here, there
         feature, threshold = np.empty(n_targets, dtype=np.int32), np.zeros(n_targets)
-        places = np.zeros((3, n_targets), dtype=np.int64)
         cdef int32_t[::1] feature_ = feature
         cdef double[::1] threshold_ = threshold
+        places = np.zeros((3, n_targets), dtype=np.int64)
         cdef int64_t[:, ::1] places_ = places
         for t in range(n_targets):
             feature_[t] = <int32_t> found[t].column

@@ -9,7 +9,6 @@ import numpy as np
 
 from cwboost._kernels.stumps.search import FOUND
 
-from cwboost._kernels.stumps.bins cimport aligned
 from cwboost._kernels.stumps.kernels cimport (
     CWB_COARSE, CWB_VECTOR, cwb_scale_of, cwb_stump, cwb_stump_kernels, cwb_weights, kernels)
 from cwboost._kernels.stumps.sampled cimport SampledStumpSearch
@@ -99,7 +98,7 @@ cdef class SharedStumpSearch(SampledStumpSearch):
         half = np.zeros(slices.lanes, dtype=np.int32)
         for first in range(n_targets):
             half[first] = <int32_t> -rint(w.totals[first] * (0.5 * CWB_COARSE))
-        rows = aligned(self.scratch, "rows", n * slices.lanes)
+        rows = self.rows.room(n * slices.lanes)
         part.stride = w.stride
         for first in range(0, slices.lanes, CWB_SLICE_LANES):
             part.r, part.scales = w.r + first * w.stride, &scales[first]
