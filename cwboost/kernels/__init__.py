@@ -25,6 +25,7 @@ from cwboost.kernels.partitioned.best_of_bins import best_of_bins
 from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.projector import (
     Projector,
+    group_differences,
     group_weights,
     orthonormal_rows,
     ridge_solve,
@@ -64,6 +65,7 @@ __all__ = [
     "coarse_squares",
     "draw_cuts",
     "gained_fractions",
+    "group_differences",
     "group_weights",
     "masses_by_size",
     "orthonormal_rows",

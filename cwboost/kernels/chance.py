@@ -230,6 +230,7 @@ def _largest(gains) -> sparse.csr_array:
     if gains.shape[1] > KEPT:
         order = np.argsort(-np.abs(gains), axis=1, kind="stable")
         np.put_along_axis(gains, order[:, KEPT:], 0, axis=1)
-    kept = gains != 0
-    starts = np.append(0, np.cumsum(np.count_nonzero(kept, axis=1)))
-    return sparse.csr_array((gains[kept], np.nonzero(kept)[1], starts), shape=gains.shape)
+    places = np.flatnonzero(gains)
+    starts = np.searchsorted(places, np.arange(len(gains) + 1) * gains.shape[1])
+    columns = places % gains.shape[1]
+    return sparse.csr_array((gains.ravel()[places], columns, starts), shape=gains.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.projections.group_weights import group_weights
+from cwboost._kernels.projections.group_weights import group_differences, group_weights
 from cwboost._kernels.projections.projection import (
     LANES,
     Directions,
@@ -16,7 +16,14 @@ from cwboost._kernels.projections.ridge import solve_in_place
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
-__all__ = ["Projector", "group_weights", "orthonormal_rows", "ridge_solve", "seeded_directions"]
+__all__ = [
+    "Projector",
+    "group_differences",
+    "group_weights",
+    "orthonormal_rows",
+    "ridge_solve",
+    "seeded_directions",
+]
 
 
 class Projector:

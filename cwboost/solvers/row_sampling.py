@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost._kernels.fcd.row_sampling import draw_rows, take_rows
+from cwboost._kernels.fcd.row_sampling import draw_rows, draw_uniformly, take_rows
 
 __all__ = ["SAMPLING", "RowSampler"]
 
@@ -22,8 +22,8 @@ class RowSampler:
     share : float
         In (0, 1]. Fraction of the examples in the sample.
     sampling : {"uniform", "mvs"}
-        "uniform" draws that number of examples, each with the same probability. "mvs" (minimal
-        variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
+        "uniform" draws that number of examples, every set of them with the same probability. "mvs"
+        (minimal variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
         proportional to the sum of its pair weights, at most 1, and that number on average.
     among : ndarray of shape (n_kept,), int, or None, default=None
         Ascending indices of the only examples that are drawn; None means all.
@@ -75,7 +75,10 @@ class RowSampler:
 
     def _drawn_uniformly(self, n_samples, rng) -> np.ndarray:
         """Return the rows drawn, ascending."""
-        among = np.arange(n_samples) if self._among is None else self._among
+        n_among = n_samples if self._among is None else len(self._among)
         if self._share == 1.0:
-            return among
-        return np.sort(rng.permutation(among)[: max(1, round(self._share * len(among)))])
+            return self._among
+        n_drawn = max(1, round(self._share * n_among))
+        seed = int(rng.integers(2**64, dtype=np.uint64))
+        rows = draw_uniformly(n_among, n_drawn, seed)
+        return rows if self._among is None else self._among[rows]

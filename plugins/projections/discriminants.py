@@ -6,7 +6,7 @@ import numpy as np
 from cwboost.plugins.projections.directions import Drawn
 from scipy import sparse
 
-from cwboost.kernels import Projector, group_weights, ridge_solve
+from cwboost.kernels import Projector, group_differences, group_weights, ridge_solve
 
 __all__ = ["BLOCK", "Discriminants", "RidgeDirections", "sampled_places"]
 
@@ -75,26 +75,17 @@ class Discriminants:
 
         They are products of weights that sum to zero: the centre of a feature does not matter.
         """
-        # Few columns of a sparse matrix cost more than the products with zero weights.
-        if rows is None or sparse.issparse(self._X):
-            rows = self._every_row
-        project = Projector(group_weights(weights, rows))
-        products = np.empty((len(weights), len(features)))
-        for start in range(0, len(features), BLOCK):
-            part = features[start : start + BLOCK]
-            products[:, start : start + BLOCK] = project(self._taken(rows, part), self._n_threads)
+        if sparse.issparse(self._X):
+            # Few columns of a sparse matrix cost more than the products with zero weights.
+            project = Projector(group_weights(weights, self._every_row))
+            products = project(self._X[features], self._n_threads).astype(np.float64)
+        else:
+            rows = self._every_row if rows is None else rows
+            products = group_differences(self._X, weights, rows, features).astype(np.float64)
         products *= self._scale[features]
         # An infinite feature has no mean.
         products[~np.isfinite(products)] = 0
         return products
-
-    def _taken(self, rows, features):
-        """Return features of some examples, (n_features, n_rows)."""
-        if sparse.issparse(self._X):
-            return self._X[features]
-        if len(rows) == len(self._X):
-            return self._X.T[features]
-        return self._X[np.ix_(rows, features)].T
 
 
 def sampled_places(n_samples) -> np.ndarray:

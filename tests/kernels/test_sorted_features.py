@@ -126,3 +126,14 @@ def test_bad_input():
         SortedFeatures(np.ones(4))
     with pytest.raises(ValueError, match="number of samples"):
         SortedFeatures(np.ones((0, 4)))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_long_columns_of_float32_are_sorted_like_those_of_float64(order):
+    rng = np.random.default_rng(6)
+    X = np.asarray(rng.normal(size=(5_000, 3)).astype(np.float32), order=order)
+    X[::7], X[5, 1], X[9, 2] = np.round(X[::7]), np.nan, -np.inf
+    weights = rng.integers(-9, 9, size=(4, 5_000)).astype(np.float64)
+    found, same = (SortedFeatures(part).search(weights) for part in (X, X.astype(np.float64)))
+    for name in ("feature", "threshold", "polarity", "missing", "edges", "outputs"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(same, name))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.fcd.row_sampling import draw_rows, take_rows
+from cwboost._kernels.fcd.row_sampling import draw_rows, draw_uniformly, take_rows
 
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
@@ -28,6 +28,17 @@ def test_examples_without_weight_are_never_drawn():
     rows, factors = draw_rows(size, 1e-6, np.full(5, 0.9))  # none is drawn: the largest
     assert (rows.tolist(), factors.tolist()) == ([1], [1.0])
     assert draw_rows(np.zeros(3), 2.0, np.zeros(3))[0].tolist() == [0]
+
+
+def test_every_set_of_rows_is_as_probable():
+    draws = [tuple(draw_uniformly(5, 2, seed).tolist()) for seed in range(4000)]
+    sets, counts = np.unique(draws, axis=0, return_counts=True)
+    assert len(sets) == 10 and (sets[:, 0] < sets[:, 1]).all()
+    assert ((counts - 400) ** 2 / 400).sum() < 28  # chi-square of 9 degrees, p = 0.001
+    np.testing.assert_array_equal(draw_uniformly(4, 4, 1), np.arange(4))
+    assert not len(draw_uniformly(4, 0, 1))
+    with pytest.raises(ValueError, match="cannot draw 3 of 2 examples"):
+        draw_uniformly(2, 3, 1)
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "mvs"])

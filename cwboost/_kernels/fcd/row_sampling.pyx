@@ -1,19 +1,51 @@
-"""Minimal variance sampling of examples: probabilities, the draw, and the weights of the drawn.
+"""Samples of the examples, uniform or of minimal variance, and the weights of those drawn.
 
-Example i is drawn with probability p_i = min(1, s_i / t), independently of the others, and its
-weights are divided by p_i, so that the expectation of every sum over the drawn examples is the sum
-over all. Of all probabilities with the same expected number of examples, those proportional to the
-size of the weights give the least variance (Ibragimov and Gusev 2019). The size s_i is the
-sum of the pair weights of the example.
+Minimal variance sampling draws example i with probability p_i = min(1, s_i / t), independently of
+the others, and divides its weights by p_i, so that the expectation of every sum over the drawn
+examples is the sum over all. Of all probabilities with the same expected number of examples, those
+proportional to the size of the weights give the least variance (Ibragimov and Gusev 2019). The size
+s_i is the sum of the pair weights of the example.
 
 Sums are in the order of the examples: the draw has the same bits on every machine.
 """
 
 import numpy as np
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
-__all__ = ["draw_rows", "take_rows"]
+__all__ = ["draw_rows", "draw_uniformly", "take_rows"]
+
+cdef extern from "common/random_words.h" nogil:
+    uint64_t cwb_random_word(uint64_t seed, uint64_t i)
+
+
+def draw_uniformly(int64_t n_samples, int64_t n_drawn, uint64_t seed):
+    """Draw `n_drawn` of the numbers below `n_samples`; every set of them is as probable.
+
+    Parameters
+    ----------
+    n_samples, n_drawn : int
+        0 <= n_drawn <= n_samples < 2**32.
+    seed : int, below 2**64
+
+    Returns
+    -------
+    ndarray of shape (n_drawn,), dtype int64
+        Ascending. Algorithm S (Knuth, The Art of Computer Programming 2, 3.4.2): a number is drawn
+        with the share of the numbers still wanted among those still left.
+    """
+    cdef int64_t i, n = 0
+    cdef uint64_t word
+    if not 0 <= n_drawn <= n_samples < <int64_t> 1 << 32:
+        raise ValueError(f"cannot draw {n_drawn} of {n_samples} examples")
+    rows = np.empty(n_drawn + 1, dtype=np.int64)
+    cdef int64_t[::1] rows_ = rows
+    for i in range(n_samples):
+        # Every number is written, since a branch here would be mispredicted.
+        rows_[n] = i
+        word = (cwb_random_word(seed, i) >> 32) * <uint64_t> (n_samples - i) >> 32
+        n += <int64_t> word < n_drawn - n
+    return rows[:n_drawn]
 
 
 def draw_rows(const double[::1] size, double expected, const double[::1] uniform):

@@ -153,16 +153,21 @@ cdef int sort_group(SortedColumns self, const feature_t *x, int64_t row_step, in
                     int64_t first, int64_t count) noexcept nogil:
     # Neighbouring columns are copied together, since they share cache lines.
     cdef int64_t n = self.n_samples, i, k
+    cdef bint in_place = row_step == 1
     cdef cwb_unsorted column
-    cdef feature_t *values = <feature_t *> malloc(n * count * sizeof(feature_t))
-    cdef bint failed = not allocate(&column, n) or values == NULL
+    cdef feature_t *values = NULL
+    cdef bint failed = not allocate(&column, n)
+    if not in_place:
+        values = <feature_t *> malloc(n * count * sizeof(feature_t))
+        failed |= values == NULL
     if not failed:
-        for i in range(n):
+        for i in range(0 if in_place else n):
             for k in range(count):
                 values[k * n + i] = x[i * row_step + (first + k) * column_step]
         column.n_zeros = 0
         for k in range(count):
-            read_values(&column, values + k * n, <int32_t *> NULL, n)
+            read_values(&column, x + (first + k) * column_step if in_place else values + k * n,
+                        <int32_t *> NULL, n)
             failed |= cwb_sort_column(&self.columns[first + k], &column, self.wide) != 0
     free(values)
     release(&column)

@@ -175,6 +175,9 @@ class MixedPricer(Pricer):
         self.releases_gil = all(pricer.pricer.releases_gil for pricer in pricers)
         self._pricers = pricers
         self._shares = shares
+        if shares is not None:
+            reached = np.cumsum(shares)
+            self._reached = reached / reached[-1]
         self._random_state = context.random_state
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
@@ -194,15 +197,19 @@ class MixedPricer(Pricer):
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         pricers = self._pricers
         if self._shares is not None:
-            pricers = [pricers[self._random_state.choice(len(pricers), p=self._shares)]]
+            pricers = [pricers[self._turn()]]
         return _best_of([(p, p.price_shared(weights, request), np.zeros(1, int)) for p in pricers])
+
+    def _turn(self) -> int:
+        """Return the family that is drawn: that of `Generator.choice`, whose checks take longer."""
+        return int(self._reached.searchsorted(self._random_state.random(), "right"))
 
 
 class TurnsPricer(MixedPricer):
     """A `MixedPricer` that draws one family per round, for all targets."""
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        pricer = self._pricers[self._random_state.choice(len(self._pricers), p=self._shares)]
+        pricer = self._pricers[self._turn()]
         priced = pricer.price(weights, request)
         learners = MixedLearners.of(pricer.family.name, priced.learners)
         return replace(priced, learners=learners)
