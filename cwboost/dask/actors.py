@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from concurrent.futures import CancelledError
 from time import perf_counter, sleep
@@ -165,16 +166,13 @@ class ActorCrew(Crew):
 
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
-        pending, lost, results, errors = {}, [], [], []
+        lost, results, errors = [], [], []
         pickled = dumps((method, arguments), protocol=5)
+        calls, answers = self.client.sync(_answered_soon, actors, pickled)
         for key, actor in actors.items():
             try:
-                pending[key] = actor.call(pickled)
-            except (OSError, RuntimeError, ValueError):
-                lost.append(key)
-        for key, future in pending.items():
-            try:
-                result, error = _unpacked(self._answer(actors[key], future))
+                answer = answers[key] if key in answers else self._answer(actor, calls[key])
+                result, error = _unpacked(answer)
             except Exception:
                 lost.append(key)
                 continue
@@ -356,6 +354,31 @@ class ActorCrew(Crew):
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return
+
+
+async def _answered_soon(actors, pickled) -> tuple[dict, dict]:
+    """Call all actors; return the calls, and the answers of those that answer soon.
+
+    Calls and answers of all actors together wake the thread of the client twice.
+    """
+    calls = {}
+    for key, actor in actors.items():
+        try:
+            calls[key] = actor.call(pickled)
+        except (OSError, RuntimeError, ValueError):
+            continue  # the actor is lost, and has no call
+    waiting = {key: asyncio.ensure_future(call) for key, call in calls.items()}
+    if waiting:
+        await asyncio.wait(waiting.values(), timeout=LOOK_SECONDS)
+    answers = {}
+    for key, task in waiting.items():
+        if not task.done():
+            task.cancel()
+        elif task.exception() is None:
+            answers[key] = task.result()
+        else:
+            del calls[key]
+    return calls, answers
 
 
 def _united(replies) -> dict:
