@@ -5,20 +5,23 @@
  *     out[(start_f + b) lanes + t] = sum of q_t(i) over the examples i with code b of feature f
  *
  * is a sum of integers in doubles, hence exact: it does not depend on its order, so that examples
- * may be divided among threads and machines in any way. Costs n n_features lanes additions. */
+ * may be divided among threads and machines in any way. Costs n n_features lanes additions.
+ *
+ * The sums of a bin, and the weights of an example, lie in one cache line: numbers that cross lines
+ * cost more than twice the time. More targets take several passes. */
 #ifndef CWBOOST_BIN_SUMS_H
 #define CWBOOST_BIN_SUMS_H
 
 #include <stdint.h>
 
-#define CWB_MOST_TARGETS 16 /* targets of one pass */
-#define CWB_BLOCK_ROWS 256  /* examples whose rounded weights stay in the first cache */
+#define CWB_MOST_TARGETS 8 /* targets of one pass: a cache line of numbers */
+#define CWB_BLOCK_ROWS 256 /* examples whose rounded weights stay in the first cache */
 
 typedef struct {
     const double *r; /* r[t * stride + i] */
     int64_t stride;
     const double *scales;
-    int n_targets, lanes; /* lanes: n_targets rounded up to a multiple of 2 */
+    int n_targets, lanes; /* lanes: 2, 4 or 8, at least n_targets */
 } cwb_targets;
 
 /* Codes of dense features, one row of `code_stride` bytes per feature. */

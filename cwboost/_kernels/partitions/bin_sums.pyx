@@ -9,6 +9,8 @@ import numpy as np
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from cwboost._kernels.common.aligned import aligned_zeros
+
 from cwboost._kernels.common.cpu cimport instruction_set
 
 cdef extern from "partitions/bin_sums.h" nogil:
@@ -87,7 +89,7 @@ cdef cwb_targets targets_of(const double[:, :] weights, const double[::1] scales
     w.stride = weights.strides[0] // <int64_t> sizeof(double)
     w.scales = &scales[first]
     w.n_targets = <int> (last - first)
-    w.lanes = (w.n_targets + 1) // 2 * 2
+    w.lanes = 2 if w.n_targets <= 2 else 4 if w.n_targets <= 4 else 8
     return w
 
 
@@ -100,7 +102,7 @@ cdef object some_targets(const double[:, :] weights, const double[::1] scales, i
     c.codes, c.code_stride, c.n_features = &codes[0, 0], codes.shape[1], codes.shape[0]
     c.starts = &starts[0]
     n_tasks = n_threads if n * c.n_features * w.lanes >= PARALLEL_ADDITIONS else 1
-    parts = np.zeros((n_tasks, n_codes, w.lanes))
+    parts = aligned_zeros((n_tasks, n_codes, w.lanes))
     cdef double[:, :, ::1] view = parts
     cdef double* out = &view[0, 0, 0]
     for task in prange(n_tasks, nogil=True, num_threads=<int> n_tasks, schedule="static",
