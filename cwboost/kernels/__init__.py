@@ -2,7 +2,7 @@
 
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
-from cwboost._kernels.partitions.splits import best_splits, draw_cuts
+from cwboost._kernels.partitions.splits import best_splits, draw_cuts, smallest_places
 from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
@@ -74,6 +74,7 @@ __all__ = [
     "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
+    "smallest_places",
     "thresholds_between",
     "tree_outputs",
     "usable_threads",

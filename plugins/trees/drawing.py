@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["DrawnFeatures"]
+from cwboost.kernels import smallest_places
+
+__all__ = ["DrawnFeatures", "groups"]
 
 SPARE = 1.25
 """Features asked for per feature wanted, beyond what varied in the parents, to spare exchanges."""
@@ -56,7 +58,9 @@ class DrawnFeatures:
         from_, to = self._n_asked[nodes][:, None], self._goal[nodes][:, None]
         most = int(to.max(initial=0))
         node, place = np.nonzero((np.arange(most) >= from_) & (np.arange(most) < to))
-        feature = place if self._keys is None else _smallest(self._keys[nodes], most)[node, place]
+        feature = place
+        if self._keys is not None:
+            feature = smallest_places(self._keys[nodes], most)[node, place]
         self._pairs = nodes[node]
         self._n_asked[nodes] = self._goal[nodes]
         return self._nodes[self._pairs], self._usable[feature]
@@ -64,18 +68,15 @@ class DrawnFeatures:
     def note(self, varies) -> np.ndarray:
         """Note which of the last pairs vary; return those of them that count."""
         before = np.cumsum(varies) - varies
-        _, first, group = np.unique(self._pairs, return_index=True, return_inverse=True)
-        rank = before - before[first][group] + self._n_found[self._pairs]
+        first, sizes = groups(self._pairs)
+        rank = before - np.repeat(before[first], sizes) + self._n_found[self._pairs]
         self._n_found += np.bincount(self._pairs[varies], minlength=len(self._nodes))
         lacks = self._n_found < self._n_wanted
         self._goal[lacks] = np.minimum(len(self._usable), 2 * self._n_asked[lacks])
         return varies & (rank < self._n_wanted)
 
 
-def _smallest(keys, n):
-    """Return the places of the `n` smallest entries of every row, in ascending order of these."""
-    if n < keys.shape[1]:
-        places = np.argpartition(keys, n, axis=1)[:, :n]
-        order = np.argsort(np.take_along_axis(keys, places, axis=1), axis=1)
-        return np.take_along_axis(places, order, axis=1)
-    return np.argsort(keys, axis=1)
+def groups(numbers) -> tuple:
+    """Return the places of the first of equal ascending numbers, and how many there are of each."""
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    return first, np.diff(first, append=len(numbers))

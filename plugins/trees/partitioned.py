@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.trees.cuts import CODES, Candidates, Subsets, cuts_between_bins
-from cwboost.plugins.trees.drawing import DrawnFeatures
+from cwboost.plugins.trees.drawing import DrawnFeatures, groups
 from cwboost.plugins.trees.growing import GrowingTrees
 
 import cwboost
@@ -66,18 +66,10 @@ class TreePlan(cwboost.PricingPlan):
                 break
             nodes = trees.split(*splits)
             step = "split", (splits[0].astype(np.int32), *splits[1:5])
-        else:
-            yield from self._totals(trees, step, nodes)
         learners, edges = trees.finished(self.bins, self.n_categories, self.settings["chance"])
         if self.settings["trim"]:
             (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
-
-    def _totals(self, trees, step, nodes):
-        """Take a step and note the sums of its nodes; a conversation."""
-        none = nodes[:0], self.usable[:0]
-        totals, *_ = yield "nodes", step, nodes, _by_node(*none), none
-        trees.note(nodes, totals)
 
     def _splits(self, trees, step, nodes, rng):
         """Return the best splits of the nodes of a step; a conversation."""
@@ -188,8 +180,8 @@ class _Drawn:
 
 def _by_node(nodes, features):
     """Return nodes, the number of pairs of each, and the features, of pairs node after node."""
-    nodes, counts = np.unique(nodes, return_counts=True)
-    return nodes.astype(np.int32), counts.astype(np.int32), features
+    first, counts = groups(nodes)
+    return nodes[first].astype(np.int32), counts.astype(np.int32), features
 
 
 def _with_sides(splits, subsets):

@@ -11,6 +11,39 @@ from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI
 cdef double ROUNDING = 1e-12
 
 
+def smallest_places(const float[:, ::1] keys, int n_places):
+    """Return the places of the smallest keys of every row, in ascending order of the keys.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows, n_keys), dtype float32
+    n_places : int
+        At most n_keys.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_places), dtype int32
+        Equal keys stay in their order.
+    """
+    cdef Py_ssize_t i, k, at, n_keys = keys.shape[1]
+    cdef float key
+    found = np.empty((keys.shape[0], n_places), dtype=np.int32)
+    cdef int32_t[:, ::1] out = found
+    if n_places == 0:
+        return found
+    for i in range(keys.shape[0]):
+        for k in range(n_keys):
+            key, at = keys[i, k], min(k, n_places)
+            if at == n_places and not key < keys[i, out[i, at - 1]]:
+                continue
+            at = min(at, n_places - 1)
+            while at > 0 and key < keys[i, out[i, at - 1]]:
+                out[i, at] = out[i, at - 1]
+                at -= 1
+            out[i, at] = <int32_t> k
+    return found
+
+
 def draw_cuts(bins, const int32_t[::1] features, const int16_t[:, ::1] ranges,
               const double[::1] u):
     """Return a random cut for every pair of a node and a feature, rounded down to a border of bins.

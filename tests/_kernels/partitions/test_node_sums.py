@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cwboost._kernels.partitions.node_sums import NodeRows
-from cwboost._kernels.partitions.splits import best_splits
+from cwboost._kernels.partitions.splits import best_splits, smallest_places
 from cwboost._kernels.trees.growth import TREE_CRITERIA
 
 EVERY = np.tile(np.arange(3, dtype=np.int32), 2)
@@ -83,3 +83,10 @@ def test_best_splits():
     best, missing_right = best_splits(nodes, below, totals, TREE_CRITERIA["edge"], 2)
     assert best.tolist() == [1, 2]
     assert missing_right.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("n_places", [0, 1, 3, 6])
+def test_smallest_places(n_places):
+    keys = np.array([[3, 1, 2, 1, 5, 4], [6, 5, 4, 3, 2, 1]], dtype=np.float32)
+    expected = np.argsort(keys, axis=1, kind="stable")[:, :n_places]
+    assert np.array_equal(smallest_places(keys, n_places), expected)
