@@ -106,12 +106,13 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
 @pytest.mark.parametrize("correction", ["stagewise", "total"])
 def test_the_pilot_leaves_a_fifth_out(data, correction):
     settings = {"correction": correction, "learning_rate": None, "subsample": None}
-    wanted = local(*data, 20, **settings, random_state=0).probability_scale_
+    # One pilot of 400 examples is off by 15%.
+    scales = [local(*data, 20, **settings, random_state=k).probability_scale_ for k in range(4)]
     settings = {"max_working_sets": 1 + (correction == "total"), "subsample": 0.5, "n_workers": 2}
     settings |= {"learning_rate": 0.1} if correction == "stagewise" else {"subsample": 1.0}
     training = train(StumpFamily(), split(*data, 180), 20, **settings)
     found = pilot_scale(training, 100.0)
-    assert found == pytest.approx(wanted, rel=0.35)
+    assert found == pytest.approx(np.mean(scales), rel=0.35)
     (parts,) = training.crew.ask(("left_out", (1000,)))
     n_left_out = np.array([len(labels) for _, labels, _ in parts])
     np.testing.assert_allclose(n_left_out, [36, 64], atol=6)
