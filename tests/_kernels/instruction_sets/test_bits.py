@@ -11,16 +11,16 @@ import cwboost
 from cwboost._kernels.common import cpu
 
 HEADERS = Path(cwboost.__file__).parent / "_kernels"
-PROGRAM = Path(__file__).with_name("fcd_hashes.c")
+SOLVER, STUMPS = (Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump"))
 FITS = Path(__file__).with_name("hash_fits.py")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
 
-def build(compiler, folder, *flags):
+def build(compiler, folder, *flags, source=SOLVER):
     program = folder / "hashes"
     include = f"-I{HEADERS}"
     done = subprocess.run(
-        [*compiler, *FLAGS, *flags, include, str(PROGRAM), "-o", str(program), "-lm"],
+        [*compiler, *FLAGS, *flags, include, str(source), "-o", str(program), "-lm"],
         capture_output=True,
         text=True,
     )
@@ -70,16 +70,27 @@ def test_kernels_of_other_compilers_give_the_same_bits(compiler, of_this_machine
     assert found["plain"] == of_this_machine["plain"]
 
 
-@pytest.mark.slow
-def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
+def hashes_under_an_emulator(folder, *flags, source=SOLVER):
     compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
     for tool in (compiler, emulator):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool} (Debian: gcc-aarch64-linux-gnu, qemu-user)")
-    found = hashes([emulator, build([compiler], tmp_path, "-static")], 2)
+    program = build([compiler], folder, "-static", *flags, source=source)
+    found = hashes([emulator, program], 2)
     assert set(found) == {"plain", "neon"}
     assert_all_equal(found)
-    assert found["plain"] == of_this_machine["plain"]
+    return found
+
+
+@pytest.mark.slow
+def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
+    assert hashes_under_an_emulator(tmp_path)["plain"] == of_this_machine["plain"]
+
+
+@pytest.mark.slow
+def test_stump_search_under_neon_gives_the_bits_of_plain_c(tmp_path):
+    # -O1 compiles in two thirds of the time.
+    hashes_under_an_emulator(tmp_path, "-O1", source=STUMPS)
 
 
 @pytest.mark.slow
