@@ -88,7 +88,7 @@ def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
 
 
 @pytest.mark.slow
-def test_stump_search_under_neon_gives_the_bits_of_plain_c(tmp_path):
+def test_neon_and_plain_c_search_stumps_alike_under_an_emulator(tmp_path):
     # -O1 compiles in two thirds of the time.
     hashes_under_an_emulator(tmp_path, "-O1", source=STUMPS)
 
