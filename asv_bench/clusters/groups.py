@@ -128,7 +128,7 @@ def memory(run):
     for n_partitions in (8, 2):
         client = cluster()
         before = client.run(resident, "VmRSS")
-        far = on_workers(n, 50, 10, n_partitions)
+        far = on_workers(client, n, 50, 10, n_partitions)
         fitted(partial(dask_classifier, **{**STUMPS, "n_estimators": 10}), *far)
         peak, after = client.run(resident, "VmHWM"), client.run(resident, "VmRSS")
         close(client)

@@ -135,10 +135,19 @@ class ActorCrew(Crew):
         self._setup = setup
         # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
         # partition's after the other.
-        keys = [future.key for future in self._chunks.values()]
-        self._chunks = {}
-        self._on_all("bind", setup, keys)
-        self._chunks = {}
+        self._on_all("bind", setup, self._release_chunks())
+        self._release_chunks()
+
+    def _release_chunks(self) -> list:
+        """Tell the scheduler that the chunks are not needed, and return their keys.
+
+        To drop the futures is not enough: after a wait that timed out, its frames refer to them
+        until garbage is collected.
+        """
+        futures, self._chunks = list(self._chunks.values()), {}
+        for future in futures:
+            future.release()
+        return [future.key for future in futures]
 
     def _run(self, operations) -> list:
         return self._on_all("run", operations)
@@ -147,7 +156,8 @@ class ActorCrew(Crew):
         for actor in self._actors.values():
             if actor._future is not None:
                 actor._future.release()  # else the worker keeps it until garbage is collected here
-        self._actors, self._chunks, self._held = {}, {}, {}
+        self._release_chunks()
+        self._actors, self._held = {}, {}
         self.client.direct_to_workers = self._was_direct
 
     # ---------------------------------------------------------------- calls
@@ -218,8 +228,8 @@ class ActorCrew(Crew):
             if lost:
                 # Those that are not lost did what they had to: only this call is left for them.
                 return self._retry(new, lost, method, arguments)
-        if method not in ("columns", "describe"):
-            self._chunks = {k: v for k, v in self._chunks.items() if self._setup is None}
+        if method not in ("columns", "describe") and self._setup is not None:
+            self._release_chunks()
         return self._call(new, method, arguments)
 
     def _retry(self, new, lost, method, arguments):

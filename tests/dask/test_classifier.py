@@ -1,5 +1,8 @@
 """`DaskCWBoostClassifier` on a cluster of threads: the interface on collections."""
 
+import gc
+import time
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 from cwboost import CWBoostClassifier, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
-from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
 from cwboost.datasets import load_vowel  # noqa: E402
 
 X, Y = load_vowel(return_X_y=True)
@@ -43,6 +46,31 @@ def collections():
 @pytest.fixture(scope="module")
 def fitted(client, collections):
     return DaskCWBoostClassifier(**PARAMETERS).fit(*collections)
+
+
+def test_workers_let_go_of_sources_that_took_long(client, monkeypatch):
+    """Whoever waited for them may still refer to their futures."""
+    monkeypatch.setattr(actors, "LOOK_SECONDS", 0.05)
+
+    def slowly(block):
+        time.sleep(0.3)
+        return block
+
+    left = []
+
+    class Look:
+        def on_round_end(self, state):
+            held = client.run(lambda dask_worker: [str(key) for key in dask_worker.data])
+            left.extend(key for keys in held.values() for key in keys if "make_chunk" in key)
+
+    gc.collect()
+    gc.disable()
+    try:
+        far = da.from_array(X, chunks=(200, 4)).map_blocks(slowly), da.from_array(Y, chunks=200)
+        DaskCWBoostClassifier(**PARAMETERS, callbacks=[Look()]).fit(*far)
+    finally:
+        gc.enable()
+    assert not left
 
 
 def test_the_fitted_model_is_the_local_one(fitted, collections, tmp_path):
