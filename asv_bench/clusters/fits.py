@@ -67,20 +67,15 @@ def collections(client, X, y, n_partitions=2):
     return parts
 
 
-def on_workers(client, n, n_features, n_classes, n_partitions=8):
-    """Return collections whose partitions are made on the workers, equal parts on each.
-
-    They are not persisted.
-    """
+def on_workers(n, n_features, n_classes, n_partitions=8):
+    """Return collections whose partitions are made on the workers; they are not persisted."""
     import dask
     import dask.array as da
 
     rows = n // n_partitions
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     Xs, ys = [], []
     for k in range(n_partitions):
-        with dask.annotate(workers=[workers[k % len(workers)]]):
-            both = dask.delayed(block, pure=True)(rows, n_features, n_classes, k)
+        both = dask.delayed(block, pure=True)(rows, n_features, n_classes, k)
         Xs.append(da.from_delayed(both[0], (rows, n_features), np.float32))
         ys.append(da.from_delayed(both[1], (rows,), np.int64))
     return da.concatenate(Xs), da.concatenate(ys)
