@@ -140,7 +140,8 @@ class BinnedStumps(cwboost.PartitionPricer):
         if feature < 0:
             return np.full(binned.n_samples, learners.polarity[k] > 0)
         codes = binned.column(feature)
-        positive = (codes >= below) == (learners.polarity[k] > 0)
+        # With an int, NumPy compares bytes; with its own integer, it would convert them.
+        positive = (codes >= int(below)) == (learners.polarity[k] > 0)
         if bins.has_nan[feature]:
             positive[codes == bins.n_bins[feature]] = learners.missing[k] > 0
         return positive
