@@ -1,8 +1,7 @@
 #!/bin/sh
 # Run the tests against the installed package, from outside the source tree:
 # run_tests.sh PYTHON [arguments of pytest]
-# A worker per processor and one more, since many tests wait for a process; tests/conftest.py says
-# which tests stay together.
+# A worker per processor; tests/conftest.py says which tests stay together.
 set -eu
 python=$1
 shift
@@ -22,6 +21,5 @@ where = pathlib.Path(cwboost.__file__).resolve()
 if pathlib.Path(sys.argv[1], "cwboost").resolve() in where.parents:
     sys.exit(f"cwboost is imported from the source tree ({where}); install it without -e")
 END
-workers=$("$python" -c 'import os; print((os.cpu_count() or 1) + 1)')
-"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" -n "$workers" --dist loadfile \
-	--no-loadscope-reorder "$root/tests" "$@"
+"$python" -m pytest -c "$root/pyproject.toml" --rootdir="$root" -n logical --dist loadfile --no-loadscope-reorder \
+	"$root/tests" "$@"
