@@ -8,6 +8,7 @@ import numpy as np
 
 from cwboost.commands import CommandError
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
+from cwboost.estimator.input.columns import quoted
 
 __all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
 
@@ -63,8 +64,8 @@ def read_for(classifier, args):
         for number, (name, wanted) in enumerate(zip(table.names, trained)):
             if name != wanted:
                 raise CommandError(
-                    f"{args.data}: feature {number} must be {wanted!r} as in the model, got "
-                    f"{name!r}"
+                    f"{args.data}: feature {number} must be {quoted(wanted)} as in the "
+                    f"model, got {quoted(name)}"
                 )
     return table
 
@@ -78,7 +79,8 @@ def _hint(table, n_expected, trained, label) -> str:
         return ""
     extra = [name for name in table.names or () if trained is not None and name not in trained]
     if len(extra) == 1:
-        return f" (the model does not know {extra[0]!r}: if it is the label, --label {extra[0]})"
+        name = quoted(extra[0])
+        return f" (the model does not know {name}: if it is the label, --label names it)"
     return " (if one of them is the label, name it by --label, for example --label -1)"
 
 
@@ -95,7 +97,7 @@ def encoded_labels(path, y, classes):
     if None in places:
         label = y[places.index(None)]
         raise CommandError(
-            f"{path}: label {str(label)!r} is not one of the model's classes: "
-            f"{', '.join(map(str, classes[:20]))}{', ...' if len(classes) > 20 else ''}"
+            f"{path}: label {quoted(label)} is not one of the model's classes: "
+            f"{', '.join(map(quoted, classes[:20]))}{', ...' if len(classes) > 20 else ''}"
         )
     return np.array(places, dtype=np.int64)

@@ -248,7 +248,7 @@ def test_labels_are_compared_whole(vowel, tmp_path, capsys):
     long = write_csv(tmp_path / "long.csv", X, [f"{label:02d}x" for label in y])
     capsys.readouterr()
     assert run("predict", model, long, "--label", -1) == 1
-    assert "label '00x' is not one of the model's classes: 00, 01, " in capsys.readouterr().err
+    assert "label '00x' is not one of the model's classes: '00', '01', " in capsys.readouterr().err
 
 
 def test_columns_of_text_are_categories(tmp_path, capsys):

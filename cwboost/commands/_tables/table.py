@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cwboost.estimator.input.columns import quoted
+
 __all__ = [
     "UNNAMED",
     "Options",
@@ -90,7 +92,7 @@ class Table:
 
 def call(place: int, names: Sequence[str] | None) -> str:
     """Return how messages call a column: its name, or its number if it has none."""
-    return f"column {names[place]!r}" if names and names[place] else f"column {place}"
+    return f"column {quoted(names[place])}" if names and names[place] else f"column {place}"
 
 
 def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
@@ -109,12 +111,12 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
         if names is not None and spec in names:
             places = [place for place, name in enumerate(names) if name == spec]
             raise ValueError(
-                f"{path}: {what} must name one column, got {spec!r}, the name of columns "
+                f"{path}: {what} must name one column, got {quoted(spec)}, the name of columns "
                 f"{', '.join(map(str, places))}: give the number instead"
             ) from None
-        known = f"its columns are {list(names)}" if names else "it has no header line"
+        known = f"its columns are {_listed(names)}" if names else "it has no header line"
         raise ValueError(
-            f"{path}: {what} must be one of its columns, got {spec!r}; {known}"
+            f"{path}: {what} must be one of its columns, got {quoted(spec)}; {known}"
         ) from None
     if not -n_columns <= place < n_columns:
         raise ValueError(
@@ -127,7 +129,13 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
 def repeated(names: Sequence[str]) -> list[str]:
     """Return a word to the user if several of the features have one name, else nothing."""
     twice = [name for name, count in Counter(names).items() if count > 1]
-    return [f"several columns are called {', '.join(map(repr, twice))}"] if twice else []
+    return [f"several columns are called {_listed(twice)}"] if twice else []
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names for a message, the first 50 of many."""
+    more = f" and {len(names) - 50} more" if len(names) > 50 else ""
+    return ", ".join(map(quoted, names[:50])) + more
 
 
 def dropped_places(path, options: Options, names, n_columns: int) -> set[int]:

@@ -22,6 +22,7 @@ from cwboost.commands._tables.table import (
     without,
 )
 from cwboost.commands._tables.values import are_words, has_comma, labels_of, numbers_of, words_of
+from cwboost.estimator.input.columns import quoted
 
 __all__ = ["STANDARD_INPUT", "read_text"]
 
@@ -31,8 +32,6 @@ SEPARATORS = ("\t", ";", "|", ",")
 """In order of preference: a comma may stand inside numbers, the others do not."""
 SHOWN = {"\t": "tab"}
 LINES_LOOKED_AT = 100
-LONGEST_SHOWN = 100
-"""Characters of a field that a message shows."""
 HEADER = "first line read as header (--no-header if it is an example)"
 NO_HEADER = "no header line (--header if the first line holds names)"
 
@@ -233,10 +232,9 @@ def _features(path, numbers, rows, gone, names, options: Options):
         texts = [row[place] for row in rows]
 
         def explain(i, place=place, texts=texts):
-            text = texts[i] if len(texts[i]) <= LONGEST_SHOWN else f"{texts[i][:LONGEST_SHOWN]}..."
             return ValueError(
-                f"{path}, line {numbers[i]}, {call(place, names)}: {text!r} is not a number"
-                + _remedy(texts[i], options, call(place, names))
+                f"{path}, line {numbers[i]}, {call(place, names)}: {quoted(texts[i])} is not a "
+                "number" + _remedy(texts[i], options, call(place, names))
             )
 
         if options.categories is not None and to in options.categories:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import reprlib
 
 import numpy as np
 
@@ -15,6 +16,7 @@ __all__ = [
     "is_frame",
     "kind_of_values",
     "names_of",
+    "quoted",
     "refuse_kinds",
     "values_of",
 ]
@@ -22,6 +24,7 @@ __all__ = [
 CATEGORY = ("category", "categorical", "enum")
 TEXT = ("str", "string", "utf8", "large_string", "object")
 TIME = ("datetime", "date", "time", "timestamp", "duration", "period")
+LONGEST_SHOWN = 100  # characters of a name in a message
 KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}
 
 
@@ -37,7 +40,14 @@ def names_of(X) -> list | None:
 
 def call(place: int, names) -> str:
     """Return how messages call a column: its name, or its number if it has none."""
-    return f"column {place}" if names is None else f"column {str(names[place])!r}"
+    return f"column {place}" if names is None else f"column {quoted(names[place])}"
+
+
+def quoted(name) -> str:
+    """Return a name in quotes, as messages show it: the middle of a long one is left out."""
+    short = reprlib.Repr()
+    short.maxstring = LONGEST_SHOWN
+    return short.repr(str(name))
 
 
 def is_category_dtype(dtype) -> bool:
