@@ -239,11 +239,12 @@ def patched(at, value):
     "damage",
     [
         lambda data: data[:-30],
+        lambda data: b"." + data,  # zipfile finds the archive all the same
         patched(8, 1),  # encrypted
         patched(10, 99),  # an unknown compression
         patched(44, 0xFFFF),  # begins before the file
     ],
-    ids=["cut", "encrypted", "compression", "offset"],
+    ids=["cut", "prefix", "encrypted", "compression", "offset"],
 )
 def test_a_damaged_npz_file(tmp_path, damage):
     path = tmp_path / "a.npz"

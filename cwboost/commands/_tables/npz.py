@@ -31,9 +31,7 @@ def read_npz(path: Path, options: Options) -> Table:
         If the file is damaged or lacks the features; the message names the file.
     """
     try:
-        with zipfile.ZipFile(path):
-            pass
-        with np.load(path, allow_pickle=False) as stored:
+        with _opened(path) as stored:
             return _table(path, stored, options.part)
     except DAMAGE as error:
         raise _damaged(path, error) from error
@@ -43,7 +41,17 @@ def read_npz(path: Path, options: Options) -> Table:
         raise _damaged(path, error) from error  # a damaged archive leads to places outside it
 
 
-def _damaged(path: Path, error: BaseException) -> ValueError:
+def _opened(path: Path):
+    """Open an archive whose end or whose start may be damaged, which zipfile and NumPy look at."""
+    with zipfile.ZipFile(path):
+        pass
+    try:
+        return np.load(path, allow_pickle=False)
+    except ValueError as error:  # NumPy takes such a file for a pickle
+        raise _damaged(path, "its first bytes are not those of one") from error
+
+
+def _damaged(path: Path, error: BaseException | str) -> ValueError:
     return ValueError(f"{path}: is not an NPZ file, or is damaged: {error}")
 
 
@@ -89,5 +97,5 @@ def _array(path: Path, stored, name: str) -> np.ndarray:
 
 def has_test_part(path: Path) -> bool:
     """Return True if an NPZ file holds X_train and, with labels, X_test."""
-    with np.load(path, allow_pickle=False) as stored:
+    with _opened(path) as stored:
         return "X" not in stored.files and {"X_train", "X_test", "y_test"} <= set(stored.files)
