@@ -243,6 +243,8 @@ def test_an_error_before_the_first_round_leaves_the_former_model(vowel):
     before = dict(clf.__dict__)
     with pytest.raises(ValueError, match="two classes"):
         clf.fit(X[:, :3], np.zeros(len(X)))
+    with pytest.raises(ValueError, match=r"^y must hold class labels\. Unknown label type: conti"):
+        clf.fit(X[:, :3], X[:, 0])
     assert clf.__dict__ == before
     assert clf.n_iter_ == 5 and clf.predict(X).shape == y.shape
 

@@ -16,7 +16,6 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
     column_or_1d,
@@ -38,6 +37,7 @@ from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.parameters import check_jobs, check_weight
 from cwboost.estimator.problem import (
     Problem,
+    check_labels,
     find_missing,
     read_only,
     sort_by_class,
@@ -127,7 +127,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        check_labels(y)
         class_weight = getattr(self, "class_weight", None)
         return sort_by_class(X, y, sample_weight, class_weight)
 

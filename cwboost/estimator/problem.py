@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from cwboost.estimator.parameters import check_class_weight
 
 __all__ = [
     "Problem",
+    "check_labels",
     "find_missing",
     "fingerprint",
     "read_only",
@@ -52,6 +54,14 @@ class Problem:
             weight=self.weight[rows],
             order=self.order[rows],
         )
+
+
+def check_labels(y) -> None:
+    """Raise ValueError if `y` holds anything but class labels, such as numbers with fractions."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(f"y must hold class labels. {error}") from error
 
 
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:

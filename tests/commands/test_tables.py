@@ -216,6 +216,7 @@ def test_npz(tmp_path):
         ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
         ({"Z": X}, "must have an array X or X_train, has only"),
         ({"X": X * 1j, "y": y}, "X must hold numbers, got dtype complex128"),
+        ({"X": X, "y": np.array([0, 1, np.nan])}, "y must hold no NaN"),
         ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or strings, got dtype \|S1"),
     ):
         np.savez(path, **arrays)

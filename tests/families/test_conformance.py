@@ -3,7 +3,6 @@
 import pytest
 from reference_family import ReferenceStump
 from sklearn.linear_model import RidgeClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 from cwboost.families.contract import WeakLearners
 from cwboost.families.discovery import get_family, list_plugins
@@ -35,7 +34,6 @@ SETTINGS = {
         {"criterion": "edge", "trim": 0.2},
     ],
     "sklearn": [
-        {"estimator": DecisionTreeClassifier(max_depth=5, splitter="random")},
         {"estimator": RidgeClassifier()},
     ],
     "auto": [],

@@ -272,26 +272,27 @@ def test_permissions_and_links(written, tmp_path):
 def test_kill_during_save_leaves_a_whole_file(path):
     """Kill a process that alternately saves two models, at random moments."""
     program = """
-        import sys, numpy as np
-        from cwboost.model_file.container import write
-        arrays = [{"x": np.full(300_000, i) + np.arange(300_000) % 7} for i in (0, 1)]
-        write(sys.argv[1], {"i": 0}, arrays[0])
-        print("ready", flush=True)
-        while True:
-            for i in (1, 0):
-                write(sys.argv[1], {"i": i}, arrays[i])
+        import os, signal, sys, time, numpy as np
+        from cwboost.model_file.container import read, write
+        pattern = np.arange(300_000) % 7
+        write(sys.argv[1], {"i": 0}, {"x": pattern})
+        for delay in sys.argv[2:]:
+            child = os.fork()
+            while not child:
+                for i in (1, 0):
+                    write(sys.argv[1], {"i": i}, {"x": i + pattern})
+            time.sleep(float(delay))
+            os.kill(child, signal.SIGKILL)
+            assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+            header, arrays = read(sys.argv[1], 10**8)
+            np.testing.assert_array_equal(arrays["x"], header["i"] + pattern)
+            print(header["i"])
     """
-    rng = np.random.default_rng(5)
-    for _ in range(3):
-        child = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(program), str(path)], stdout=subprocess.PIPE
-        )
-        with child:
-            assert child.stdout.readline() == b"ready\n"
-            try:
-                child.wait(timeout=float(rng.uniform(0.05, 0.4)))
-            except subprocess.TimeoutExpired:
-                child.kill()
-        assert child.returncode == -9
-        header, arrays = read(path, LIMIT)
-        np.testing.assert_array_equal(arrays["x"], header["i"] + np.arange(300_000) % 7)
+    delays = [f"{delay:.3f}" for delay in np.random.default_rng(5).uniform(0.05, 0.4, 6)]
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), str(path), *delays],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == len(delays)

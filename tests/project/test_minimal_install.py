@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ import sys
 
 OPTIONAL = {
     "PIL", "dask", "distributed", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pooch",
-    "pyarrow", "requests", "skimage", "tqdm",
+    "pyarrow", "pytest", "requests", "skimage", "tqdm",
 }
 
 class Hide:
@@ -36,7 +37,10 @@ def run(program, tmp_path):
 
 @pytest.mark.slow
 def test_training_needs_the_required_packages_only(tmp_path):
-    """Fit, predict, save, load and the command line; the other parts name their extra."""
+    """Fit, predict, save, load, the command line and the conformance suite work.
+
+    The other parts name their extra.
+    """
     program = """
 from pathlib import Path
 
@@ -47,6 +51,8 @@ from cwboost.cli import main
 from cwboost.datasets import fetch, load_vowel
 from cwboost.datasets.formats.images import read_grey
 from cwboost.experiments.features.image_features import _hog
+from cwboost.testing import check_weak_learner_family
+from reference_family import ReferenceStump
 
 X, y = load_vowel(return_X_y=True)
 for family in ("stump", "tree", "projection"):
@@ -73,8 +79,10 @@ for use, extra in [
         assert f'pip install "cwboost[{extra}]"' in str(error), error
     else:
         raise SystemExit(f"no error that names {extra}")
+check_weak_learner_family(ReferenceStump())
 """
-    run(HIDDEN + program, tmp_path)
+    support = Path(__file__).parents[1] / "support"
+    run(f"{HIDDEN}sys.path.append({str(support)!r})\n{program}", tmp_path)
 
 
 @pytest.mark.slow

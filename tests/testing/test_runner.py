@@ -185,14 +185,3 @@ def test_pytest_reports_expected_failures_that_pass(tmp_path):
     assert "FAILED test_suite.py::test_family[ReferenceStump()-check_edges]" in done.stdout
     assert "[XPASS(strict)] is known to be wrong" in done.stdout
     assert f"2 failed, {len(family_checks(ReferenceStump())) - 2} passed" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_suite_needs_no_pytest():
-    code = (
-        "import sys; sys.modules['pytest'] = None; from reference_family import ReferenceStump; "
-        "from cwboost.testing import check_weak_learner_family as check; check(ReferenceStump())"
-    )
-    support = Path(__file__).parents[1] / "support"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=support)
-    assert done.returncode == 0, done.stderr

@@ -80,6 +80,8 @@ def _table(path: Path, stored, part: str) -> Table:
         if array is not None and array.dtype.kind not in kinds:
             raise ValueError(f"{path}: {name} must hold numbers{what}, got dtype {array.dtype}")
     if y is not None and y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError(f"{path}: {names[1]} must hold no NaN and no infinity")
         y = y.astype(np.float64)  # a model file holds no labels of 2 or 16 bytes
     return Table(X, None if y is None else y.ravel(), None, notes)
 

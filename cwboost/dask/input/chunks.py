@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
 
 from cwboost.dask.input.encoding import Encoding
-from cwboost.estimator.problem import find_missing
+from cwboost.estimator.problem import check_labels, find_missing
 
 __all__ = ["Chunk", "Report", "checked", "make_chunk", "report"]
 
@@ -95,7 +94,7 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("y must not hold NaN or infinity")
     if len(y):
-        check_classification_targets(y)
+        check_labels(y)
     return replace(chunk, X=X, y=y, weight=weight, is_checked=True)
 
 
