@@ -28,7 +28,7 @@ MODELS = [
     AdaBoostMOClassifier(n_estimators=15, code="one_vs_all", decoding="hamming"),
 ]
 CHECKED = [
-    MultiBoostClassifier(n_estimators=6),
+    MultiBoostClassifier(n_estimators=8),
     AdaBoostMHClassifier(n_estimators=10),
     AdaBoostECCClassifier(n_estimators=20),
     AdaBoostMOClassifier(n_estimators=10),
