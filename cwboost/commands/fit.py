@@ -90,7 +90,11 @@ def run(args) -> int:
         given = given if isinstance(given, list | tuple) else ()
         classifier.set_params(categorical_features=sorted({*given, *table.categories}))
     X, y, X_val, y_val = _split(args, table)
-    measured = [("training", X, y), ("validation", X_val, y_val), ("test", *_test_part(args))]
+    measured = [
+        ("training", X, y),
+        ("validation", X_val, y_val),
+        ("test", *_test_part(args, table)),
+    ]
     try:
         classifier.fit(X, y, X_val=X_val, y_val=y_val)
     except TypeError as error:  # a parameter given by --set
@@ -213,7 +217,11 @@ def _share(text: str) -> float | None:
 
 def _second_file(args, path, table):
     """Read validation examples; their features and labels must be those of the first file."""
-    valid = _labelled(path, read(args, path, categories=table.categories))
+    return _alike(args, path, _labelled(path, read(args, path, categories=table.categories)), table)
+
+
+def _alike(args, path, valid, table):
+    """Check the features of other examples and return them with the labels of the first."""
     if valid.X.shape[1] != table.X.shape[1]:
         raise CommandError(
             f"{path}: expected {table.X.shape[1]} features as in {args.data}, got "
@@ -226,12 +234,12 @@ def _second_file(args, path, table):
     return valid
 
 
-def _test_part(args):
+def _test_part(args, table):
     """Return the test examples of an NPZ file that has them, else None."""
     if args.data.suffix != ".npz" or not has_test_part(args.data):
         return None, None
-    table = read(args, part="test")
-    return table.X, table.y
+    test = _alike(args, f"{args.data}, test part", read(args, part="test"), table)
+    return test.X, test.y
 
 
 # -------------------------------------------------------------------- the end
@@ -239,14 +247,15 @@ def _test_part(args):
 
 def _finish(args, classifier, table, measured) -> None:
     """Save what was trained and say what it is, with its errors on the sets of examples."""
+    if table.names is not None:
+        classifier.feature_names_in_ = np.array(table.names, dtype=object)
+    classifier.save(args.model)
+    vars(classifier).pop("feature_names_in_", None)  # the arrays to score have no names
     errors = [
         f"{name} error {1 - classifier.score(X, y):.2%}" + _count(name, y)
         for name, X, y in measured
         if X is not None
     ]
-    if table.names is not None:
-        classifier.feature_names_in_ = np.array(table.names, dtype=object)
-    classifier.save(args.model)
     _, X, y = measured[0]
     print(
         f"{args.model}: {classifier.ensemble_.n_rounds} rounds on {len(y)} examples, "

@@ -85,6 +85,26 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     assert error < 0.1 and f"error {error:.2%} on 60 examples" in captured.err
 
 
+@pytest.mark.parametrize(
+    "test, message",
+    [
+        ({"X_test": np.eye(3)[:, :2], "y_test": [0]}, "y_test must have one label"),
+        ({"X_test": np.eye(3)[:, :2], "y_test": [0, 1, 1]}, "expected 3 features as in"),
+        ({"X_test": np.eye(3), "y_test": [0, 2, 1]}, "label '2' is not one of"),
+    ],
+)
+def test_the_test_part_is_checked_before_training(test, message, tmp_path, capsys):
+    path, model = tmp_path / "data.npz", tmp_path / "model.cwb"
+    train = {"X_train": np.eye(3), "y_train": [0, 1, 1]}
+    np.savez(path, **train, **test)
+    assert run("fit", path, model, "--rounds", 2, "--quiet") == 1
+    assert message in capsys.readouterr().err
+    assert not model.exists()
+    np.savez(path, **train, X_test=np.eye(3), y_test=["0", "1", "1"])  # as they are written
+    assert run("fit", path, model, "--rounds", 2, "--quiet") == 0
+    assert "on 3 examples" in capsys.readouterr().out
+
+
 def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwarn):
     X, y = vowel
     names = [f"länge {f}" for f in range(10)]

@@ -37,7 +37,7 @@ def api(tmp_path_factory, c_compiler):
     (folder / "kernels_api.pyx").write_text(SOURCE.read_text())
     (folder / "setup.py").write_text(SETUP)
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    quick = {**os.environ, "CFLAGS": "-O0"}  # to optimise takes longer than the tests
+    quick = {**os.environ, "CFLAGS": "-O0 -g0"}  # to optimise takes longer than the tests
     done = subprocess.run(command, cwd=folder, env=quick, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (library,) = [path for path in folder.iterdir() if path.suffix in (".so", ".pyd")]
