@@ -42,10 +42,10 @@ def test_sklearn_checks(estimator, check):
 )
 def test_the_model_is_the_path_trained_on_everything(vowel, params):
     X, y = vowel
-    params = {"weak_learner": "stump", "correction": "total", "n_estimators": 28, **params}
+    params = {"weak_learner": "stump", "correction": "total", "n_estimators": 16, **params}
     params["random_state"] = 0
     template = CWBoostClassifier(**params)
-    cv = CWBoostClassifierCV(template, Cs=[1e4, 1e2, 1e3], rounds_per_C=6, cv=3).fit(X, y)
+    cv = CWBoostClassifierCV(template, Cs=[1e4, 1e2, 1e3], rounds_per_C=4, cv=3).fit(X, y)
     np.testing.assert_array_equal(cv.Cs_, [1e2, 1e3, 1e4])
     assert cv.scores_.shape == (3, 3)
     best = int(np.argmax(cv.scores_.mean(axis=1)))
@@ -53,7 +53,7 @@ def test_the_model_is_the_path_trained_on_everything(vowel, params):
     by_hand = CWBoostClassifier(**params, C=1e2, warm_start=True).fit(X, y)
     for C in cv.Cs_[1 : best + 1]:
         # The last C continues up to the number of rounds of the template.
-        rounds = max(by_hand.n_iter_ + 6, 28 if C == cv.C_ else 0)
+        rounds = max(by_hand.n_iter_ + 4, 16 if C == cv.C_ else 0)
         by_hand.set_params(C=C, n_estimators=rounds).fit(X, y)
     np.testing.assert_array_equal(cv.decision_function(X), by_hand.decision_function(X))
     np.testing.assert_array_equal(cv.predict(X), by_hand.predict(X))

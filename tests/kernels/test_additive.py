@@ -174,7 +174,7 @@ def test_functions_add_up_to_the_same_bits(rng, n_scores):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.data(),
     hnp.array_shapes(min_dims=2, max_dims=2, max_side=12),
