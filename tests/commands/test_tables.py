@@ -212,6 +212,8 @@ def test_npz(tmp_path):
     assert read_table(path, part="test").y.tolist() == ["a"]
     for arrays, message in (
         ({"X": X[0], "y": y}, "X must have two dimensions, got shape"),
+        ({"X": X[:0], "y": y[:0]}, r"X must have examples and features, got shape \(0, 3\)"),
+        ({"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")}, "is not an NPZ file, or is damaged"),
         ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),
         ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
         ({"Z": X}, "must have an array X or X_train, has only"),

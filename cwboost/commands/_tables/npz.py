@@ -17,7 +17,8 @@ __all__ = ["has_test_part", "read_npz"]
 
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, tokenize.TokenError),
-    *(ArithmeticError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError),
+    *(ArithmeticError, AttributeError, LookupError, RuntimeError, SyntaxError, SystemError),
+    TypeError,
 )
 """What zipfile and NumPy raise for damaged files, besides ValueError."""
 
@@ -68,6 +69,8 @@ def _table(path: Path, stored, part: str) -> Table:
     X, y = (_array(path, stored, name) if name in stored.files else None for name in names)
     if X.ndim != 2:
         raise ValueError(f"{path}: {names[0]} must have two dimensions, got shape {X.shape}")
+    if 0 in X.shape:
+        raise ValueError(f"{path}: {names[0]} must have examples and features, got shape {X.shape}")
     if y is not None and y.shape not in ((len(X),), (len(X), 1)):
         raise ValueError(
             f"{path}: {names[1]} must have one label per row of {names[0]} ({len(X)}), got shape "
@@ -88,7 +91,10 @@ def _table(path: Path, stored, part: str) -> Table:
 
 def _array(path: Path, stored, name: str) -> np.ndarray:
     try:
-        return stored[name]
+        array = stored[name]
+        if array.dtype.kind == "U":
+            array.tolist()  # SystemError for numbers that are no characters
+        return array
     except MemoryError as error:
         raise MemoryError(f"{path}: array {name}: {error}") from error
     except ValueError as error:
