@@ -30,6 +30,7 @@ from cwboost.kernels.projector import (
     orthonormal_rows,
     ridge_solve,
     seeded_directions,
+    stored_directions,
 )
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
@@ -75,6 +76,7 @@ __all__ = [
     "rows_for_trees",
     "seeded_directions",
     "smallest_places",
+    "stored_directions",
     "thresholds_between",
     "tree_outputs",
     "usable_threads",

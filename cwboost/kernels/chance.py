@@ -30,7 +30,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from cwboost._kernels.common.gains import fractions_beyond_chance
-from cwboost._kernels.projections.shares import shares_of_features
+from cwboost._kernels.projections.shares import FeatureShares, stored_entries
 from cwboost.kernels.projector import Projector
 
 __all__ = [
@@ -151,8 +151,11 @@ class LinearGains:
         self._spread = np.sqrt(np.add.reduce(Z * Z) / n)
         self._spread[self._spread < 1e-13] = 0
         Z /= np.where(self._spread > 0, self._spread, np.inf)
-        self._by_feature = np.zeros((Z.shape[1], -(-n // 8) * 8))
-        self._by_feature[:, :n] = Z.T
+        by_feature = np.zeros((Z.shape[1], -(-n // 8) * 8))
+        by_feature[:, :n] = Z.T
+        with np.errstate(over="ignore"):
+            spread = self._spread * self._unit
+        self._shares = FeatureShares(by_feature, spread, WIDTH, HARM)
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
@@ -191,27 +194,44 @@ class LinearGains:
             A row has an entry for at most 256 features, those of the largest gains and losses,
             and sums to at most 1.
         """
-        n_learners, n_features = directions.shape[1], directions.shape[0]
+        start, feature, value = self.arrays(
+            directions, threshold, polarity, weights, gained, projections
+        )
+        shape = directions.shape[1], directions.shape[0]
+        return sparse.csr_array((value, feature, start), shape=shape)
+
+    def arrays(self, directions, threshold, polarity, weights, gained, projections=None):
+        """Return the gains as the arrays of a CSR matrix, which takes less time for few learners.
+
+        Parameters
+        ----------
+        directions, threshold, polarity, weights, gained, projections
+            As for a call.
+
+        Returns
+        -------
+        start : ndarray of shape (n_learners + 1,), dtype int64
+        feature : ndarray of shape (n_stored,), dtype int32
+        value : ndarray of shape (n_stored,), dtype float32
+        """
+        directions = np.asarray(directions, dtype=np.float64)
+        n_learners = directions.shape[1]
+        threshold, gained = np.asarray(threshold, np.float64), np.asarray(gained, np.float64)
+        polarity, weights = np.asarray(polarity, np.int8), np.asarray(weights, np.float64)
+        rows = self.rows
         if not n_learners:
-            return sparse.csr_array((0, n_features), dtype=np.float32)
-        with np.errstate(all="ignore"):
-            if projections is None:
-                project = Projector(directions, self._centre)
-                projections = project(self._X, self._n_threads)
-            z = projections.astype(np.float64)
-            z = np.where(np.isfinite(z), z, 0)
-            w = np.asarray(weights)[:, self.rows] * np.asarray(polarity)[:, None]
-            if len(w) > n_learners:  # one for all targets
-                w = _united(w, z[0] > threshold[0])
-            w = w / np.abs(w).max(axis=1, initial=1e-300)[:, None]
-            entries = (directions * (self._spread * self._unit)[:, None]).T
-            entries = entries / np.abs(entries).max(axis=1, keepdims=True)
-            entries = np.where(np.isfinite(entries), entries, 0.0)
-            rows = (z, np.array(threshold, dtype=np.float64), w, entries)
-            rows = [np.ascontiguousarray(part) for part in rows]
-            shares = shares_of_features(*rows, self._by_feature, WIDTH, HARM)
-            shares *= np.maximum(0, gained)[:, None]
-        return _largest(np.where(np.isfinite(shares), shares, 0).astype(np.float32))
+            return stored_entries(np.zeros((0, len(directions)), dtype=np.float32))
+        if projections is None:
+            projections = Projector(directions, self._centre)(self._X, self._n_threads)
+        if len(weights) > n_learners:  # one for all targets
+            above = np.where(np.isfinite(projections[0]), projections[0], 0.0) > threshold[0]
+            sign = float(polarity[0])
+            weights = _united(weights[:, rows] * sign, above) * sign
+            rows = np.arange(len(rows))
+        gains = self._shares.of_learners(
+            projections, threshold, polarity, weights, rows, directions, gained
+        )
+        return stored_entries(_largest(gains))
 
 
 def _total(rows) -> np.ndarray:
@@ -225,12 +245,9 @@ def _united(w, above) -> np.ndarray:
     return np.add.accumulate(np.where(edges < 0, -w, w), axis=0)[-1:]
 
 
-def _largest(gains) -> sparse.csr_array:
-    """Return rows with their `KEPT` entries of largest size."""
+def _largest(gains) -> np.ndarray:
+    """Set all but the `KEPT` entries of largest size of each row to zero, in place."""
     if gains.shape[1] > KEPT:
         order = np.argsort(-np.abs(gains), axis=1, kind="stable")
         np.put_along_axis(gains, order[:, KEPT:], 0, axis=1)
-    places = np.flatnonzero(gains)
-    starts = np.searchsorted(places, np.arange(len(gains) + 1) * gains.shape[1])
-    columns = places % gains.shape[1]
-    return sparse.csr_array((gains.ravel()[places], columns, starts), shape=gains.shape)
+    return gains

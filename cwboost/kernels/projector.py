@@ -7,12 +7,12 @@ from scipy import sparse
 
 from cwboost._kernels.projections.group_weights import group_differences, group_weights
 from cwboost._kernels.projections.projection import (
-    LANES,
     Directions,
     fill_directions,
     orthogonalise,
+    stored_directions,
 )
-from cwboost._kernels.projections.ridge import solve_in_place
+from cwboost._kernels.projections.ridge import solve_with_ridge
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 
@@ -23,6 +23,7 @@ __all__ = [
     "orthonormal_rows",
     "ridge_solve",
     "seeded_directions",
+    "stored_directions",
 ]
 
 
@@ -43,18 +44,9 @@ class Projector:
     """
 
     def __init__(self, directions, centre=None):
+        directions = np.asarray(directions, dtype=np.float64)
         self.n_features, self.n_columns = directions.shape
-        width = -(-max(1, self.n_columns) // LANES) * LANES
-        padded = np.zeros((self.n_features, width))
-        padded[:, : self.n_columns] = directions
-        offset = np.zeros(width)
-        if centre is not None:
-            # One feature after the other, as the kernel adds.
-            for start in range(0, self.n_features, 256):
-                part = slice(start, start + 256)
-                terms = np.vstack([offset, centre[part, None] * padded[part]])
-                offset = np.add.accumulate(terms, axis=0)[-1]
-        self._directions = Directions(padded, np.ascontiguousarray(offset), self.n_columns)
+        self._directions = Directions(directions, centre)
 
     def __call__(self, X, n_threads: int = 1, dtype=np.float32) -> np.ndarray:
         """Return the projections of the rows of X.
@@ -123,7 +115,7 @@ def orthonormal_rows(A) -> np.ndarray:
     return orthogonalise(A)
 
 
-def ridge_solve(S, B, ridge) -> np.ndarray:
+def ridge_solve(S, B, ridge, places=None) -> np.ndarray:
     """Return the solution of ``(S + ridge I) Z = B`` by Cholesky's method.
 
     Unlike LAPACK routines, this gives the same bits on every machine. It costs
@@ -136,6 +128,8 @@ def ridge_solve(S, B, ridge) -> np.ndarray:
     B : ndarray of shape (d, m), dtype float64
     ridge : float, > 0
         Doubled until rounding errors of S do not make a pivot negative.
+    places : ndarray of shape (d,), dtype int64, default=None
+        Ascending indices of the rows and columns of a larger S that are meant; None means all.
 
     Returns
     -------
@@ -144,16 +138,9 @@ def ridge_solve(S, B, ridge) -> np.ndarray:
     Raises
     ------
     ValueError
-        If S or B is not finite, or the ridge is not positive.
+        If S or B is not finite, the ridge is not positive, or shapes or places do not fit.
     """
-    S, B = np.asarray(S, dtype=np.float64), np.asarray(B, dtype=np.float64)
-    if not (np.isfinite(S).all() and np.isfinite(B).all()):
-        raise ValueError("S and B must be finite")
     if not 0 < ridge < np.inf:
         raise ValueError(f"ridge must be > 0, got {ridge!r}")
-    while True:
-        factor, solution = np.array(S, order="C"), np.array(B, order="C")
-        factor[np.diag_indices(len(S))] += ridge
-        if solve_in_place(factor, solution):
-            return solution
-        ridge *= 2
+    S, B = np.asarray(S, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    return solve_with_ridge(S, B, ridge, places)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
-from cwboost.kernels import orthonormal_rows, seeded_directions
+from cwboost.kernels import orthonormal_rows, seeded_directions, stored_directions
 
 __all__ = ["CONSTANT", "DRAWS", "SEEDED", "STORED", "Drawn", "RandomDirections"]
 
@@ -26,13 +27,13 @@ class Drawn:
     seed : ndarray of shape (n,), dtype uint64
     density : ndarray of shape (n,), dtype float64
         See `cwboost.kernels.seeded_directions`.
-    stored : csr_array of shape (n, n_features), dtype float32
+    stored : SparseRows of length n
     """
 
     kind: np.ndarray
     seed: np.ndarray
     density: np.ndarray
-    stored: sparse.csr_array
+    stored: SparseRows
 
     def __len__(self):
         return len(self.kind)
@@ -40,33 +41,29 @@ class Drawn:
     @classmethod
     def seeded(cls, seed, density, n_features):
         n = len(seed)
-        stored = sparse.csr_array((n, n_features), dtype=np.float32)
+        stored = SparseRows.empty(n, n_features)
         return cls(np.full(n, SEEDED, np.int8), seed, np.full(n, float(density)), stored)
 
     @classmethod
     def explicit(cls, stored):
-        n = stored.shape[0]
+        n = len(stored)
         kind = np.full(n, STORED, np.int8)
-        return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored.astype(np.float32, copy=False))
+        return cls(kind, np.zeros(n, np.uint64), np.zeros(n), stored)
 
     def directions(self, scale) -> np.ndarray:
         """Return the directions times `scale` as columns of a matrix (n_features, n)."""
-        if (self.kind == SEEDED).all():
-            return seeded_directions(self.seed, self.density, scale)
-        W = np.zeros((len(scale), len(self)))
+        stored = self.stored
+        W = stored_directions(stored.start, stored.feature, stored.value, scale)
         seeded = np.flatnonzero(self.kind == SEEDED)
         if len(seeded):
             W[:, seeded] = seeded_directions(self.seed[seeded], self.density[seeded], scale)
-        row = np.repeat(np.arange(len(self)), np.diff(self.stored.indptr))
-        feature = self.stored.indices
-        W[feature, row] = self.stored.data.astype(np.float64) * scale[feature]
         return W
 
     def take(self, indices) -> Drawn:
         if np.array_equal(indices, np.arange(len(self))):
             return self
         parts = (self.kind[indices], self.seed[indices], self.density[indices])
-        return Drawn(*parts, _rows_of(self.stored, indices))
+        return Drawn(*parts, self.stored.take(indices))
 
     def spread(self, places, n) -> Drawn:
         """Return a batch of n with these directions at `places` and constants elsewhere."""
@@ -75,13 +72,7 @@ class Drawn:
         kind = np.full(n, CONSTANT, np.int8)
         seed, density = np.zeros(n, np.uint64), np.zeros(n)
         kind[places], seed[places], density[places] = self.kind, self.seed, self.density
-        counts = np.zeros(n + 1, dtype=np.int64)
-        counts[places + 1] = np.diff(self.stored.indptr)
-        stored = sparse.csr_array(
-            (self.stored.data, self.stored.indices, np.cumsum(counts)),
-            shape=(n, self.stored.shape[1]),
-        )
-        return Drawn(kind, seed, density, stored)
+        return Drawn(kind, seed, density, self.stored.spread(places, n))
 
     @classmethod
     def concatenate(cls, batches):
@@ -89,19 +80,8 @@ class Drawn:
             np.concatenate([batch.kind for batch in batches]),
             np.concatenate([batch.seed for batch in batches]),
             np.concatenate([batch.density for batch in batches]),
-            sparse.csr_array(sparse.vstack([batch.stored for batch in batches], format="csr")),
+            SparseRows.concatenate([batch.stored for batch in batches]),
         )
-
-
-def _rows_of(stored, indices):
-    """Return ``stored[indices]``, which takes SciPy longer if rows are few."""
-    start, end = stored.indptr[:-1][indices], stored.indptr[1:][indices]
-    if not len(start) or (end - start != end[0] - start[0]).any():
-        return stored[indices]
-    n = int(end[0] - start[0])
-    places = (start[:, None] + np.arange(n)).ravel()
-    rows = stored.data[places], stored.indices[places], np.arange(len(start) + 1) * n
-    return sparse.csr_array(rows, shape=(len(start), stored.shape[1]))
 
 
 def _seeds(rng, n):
@@ -121,7 +101,7 @@ def orthogonal(rng, n, *, X, **_):
     rows = seeded_directions(_seeds(rng, n), np.zeros(n), np.ones(n_features)).T.copy()
     for start in range(0, n, n_features):
         orthonormal_rows(rows[start : start + n_features])
-    return Drawn.explicit(sparse.csr_array(rows))
+    return Drawn.explicit(SparseRows.of(sparse.csr_array(rows)))
 
 
 def difference(rng, n, *, X, scale, weights, **_):
@@ -132,7 +112,7 @@ def difference(rng, n, *, X, scale, weights, **_):
         here = np.flatnonzero(targets == target)
         for end, signed in enumerate((weights[target], -weights[target])):
             ends[end, here] = _weighted(np.maximum(signed, 0), draws[end, here])
-    return Drawn.explicit(_differences(X, *ends, scale))
+    return Drawn.explicit(SparseRows.of(_differences(X, *ends, scale)))
 
 
 def _weighted(weights, draws):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.projections.directions import Drawn
+from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
 from cwboost.kernels import Projector, group_differences, group_weights, ridge_solve
@@ -67,7 +68,7 @@ class Discriminants:
         """
         features = self._ridge.draw_features(rng)
         if not len(features):
-            return Drawn.explicit(sparse.csr_array((len(weights), len(self._scale))))
+            return Drawn.explicit(SparseRows.empty(len(weights), len(self._scale)))
         return self._ridge.directions(features, self._differences(weights, rows, features))
 
     def _differences(self, weights, rows, features) -> np.ndarray:
@@ -78,14 +79,14 @@ class Discriminants:
         if sparse.issparse(self._X):
             # Few columns of a sparse matrix cost more than the products with zero weights.
             project = Projector(group_weights(weights, self._every_row))
-            products = project(self._X[features], self._n_threads).astype(np.float64)
+            products = project(self._X[features], self._n_threads)
         else:
             rows = self._every_row if rows is None else rows
-            products = group_differences(self._X, weights, rows, features).astype(np.float64)
-        products *= self._scale[features]
+            products = group_differences(self._X, weights, rows, features)
+        products = products * self._scale[features]
+        known = np.isfinite(products)
         # An infinite feature has no mean.
-        products[~np.isfinite(products)] = 0
-        return products
+        return products if known.all() else np.where(known, products, 0)
 
 
 def sampled_places(n_samples) -> np.ndarray:
@@ -133,12 +134,15 @@ class RidgeDirections:
 
     def directions(self, features, differences) -> Drawn:
         """Return the directions with these differences of means, (n_targets, n_drawn)."""
-        if self._covariance is None:
+        S, places = self._covariance, None
+        if S is None:
             S = self._covariances(features)
-        else:
-            drawn = np.searchsorted(self._varying, features)
-            S = self._covariance[np.ix_(drawn, drawn)]
-        return Drawn.explicit(self._rows(ridge_solve(S, differences.T, self._shrinkage), features))
+        elif len(features) < len(S):
+            places = np.searchsorted(self._varying, features)
+        found = ridge_solve(S, differences.T, self._shrinkage, places).T
+        size = np.abs(found).max(axis=1, keepdims=True)
+        rows = found / np.where(size > 0, size, 1)  # of largest entry one
+        return Drawn.explicit(SparseRows.dense(rows, features, self._n_features))
 
     def _covariances(self, features) -> np.ndarray:
         """Return the covariance matrix of standardised features on the sample."""
@@ -152,13 +156,3 @@ class RidgeDirections:
             part = slice(start, start + BLOCK)
             S[part] = Projector(Z[:, part])(by_feature, self._n_threads)
         return S / len(Z)
-
-    def _rows(self, directions, features):
-        """Return directions, (n_drawn, n_targets), as sparse rows of largest entry one."""
-        size = np.abs(directions).max(axis=0)
-        rows = (directions / np.where(size > 0, size, 1)).T
-        n, k = rows.shape
-        return sparse.csr_array(
-            (rows.astype(np.float32).ravel(), np.tile(features, n), np.arange(n + 1) * k),
-            shape=(n, self._n_features),
-        )

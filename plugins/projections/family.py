@@ -10,6 +10,7 @@ from cwboost.plugins.projections.directions import DRAWS, Drawn, RandomDirection
 from cwboost.plugins.projections.discriminants import Discriminants
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.partitioned import DiscriminantPlan, ProjectionPlan
+from cwboost.plugins.projections.sparse_rows import SparseRows
 from cwboost.plugins.projections.standardise import (
     centre_and_scale,
     merged_moments,
@@ -251,11 +252,13 @@ class ProjectionPricer(cwboost.Pricer):
         # A constant has no direction, and gains nothing.
         has_one = found.feature >= 0
         split = np.flatnonzero(has_one)
-        chosen = np.where(has_one, directions[:, found.feature], 0.0)
-        sample = np.where(has_one[:, None], sample[found.feature], 0.0)
+        chosen, sample = directions[:, found.feature], sample[found.feature]
+        if len(split) < len(has_one):
+            chosen = np.where(has_one, chosen, 0.0)
         n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched
         gained = gained_fractions(found.edges, found.sums, found.norms, n_searched)
-        gains = self._gains(chosen, found.threshold, found.polarity, weights, gained, sample)
+        found_by = (found.threshold, found.polarity, weights)
+        gains = SparseRows(*self._gains.arrays(chosen, *found_by, gained, sample), len(directions))
         learners = ProjectionLearners(
             drawn.take(found.feature[split]).spread(split, len(found.feature)),
             found.threshold,

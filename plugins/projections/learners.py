@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from cwboost.plugins.projections.directions import CONSTANT, SEEDED, STORED, Drawn
+from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
 import cwboost
@@ -58,7 +59,7 @@ class ProjectionLearners(cwboost.WeakLearners):
         Row of `centre` and `scale` that standardises the features; there is more than one row if
         learners of several training matrices were concatenated.
     centre, scale : ndarray of shape (n_frames, n_features), dtype float64
-    gains : csr_array of shape (n, n_features), dtype float32
+    gains : SparseRows of length n
         What the features gained in edge, as fractions (see `cwboost.kernels.LinearGains`).
     """
 
@@ -142,7 +143,7 @@ class ProjectionLearners(cwboost.WeakLearners):
     def feature_shares(self, n_features):
         uses = self.drawn.directions(np.ones(n_features)).T != 0
         learner, feature = np.nonzero(uses & (self.scale[self.frame] > 0))
-        gains = self.gains.toarray()[learner, feature].astype(np.float64)
+        gains = self.gains.matrix().toarray()[learner, feature].astype(np.float64)
         return sparse.csr_array((gains, (learner, feature)), shape=(len(self), n_features))
 
     def flat_form(self):
@@ -156,7 +157,7 @@ class ProjectionLearners(cwboost.WeakLearners):
             threshold = threshold + np.einsum("jf,fj->j", self.centre[self.frame], directions)
         split = self.drawn.kind != CONSTANT
         linear = np.where(split, np.arange(len(self)), -1)
-        gain = self.gains.sum(axis=1).astype(np.float32)
+        gain = self.gains.matrix().sum(axis=1).astype(np.float32)
         stumps = cwboost.stump_trees(linear, threshold, self.polarity, self.missing, gain=gain)
         return replace(stumps, directions=directions, mean=mean)
 
@@ -170,37 +171,32 @@ class ProjectionLearners(cwboost.WeakLearners):
             "polarity": self.polarity,
             "missing": self.missing,
             "frame": self.frame,
-            "start": stored.indptr.astype(np.int64),
-            "feature": stored.indices.astype(np.int32),
-            "value": stored.data,
+            "start": stored.start,
+            "feature": stored.feature,
+            "value": stored.value,
             "centre": self.centre.ravel(),
             "scale": self.scale.ravel(),
-            "gain_start": self.gains.indptr.astype(np.int64),
-            "gain_feature": self.gains.indices.astype(np.int32),
-            "gain": self.gains.data,
+            "gain_start": self.gains.start,
+            "gain_feature": self.gains.feature,
+            "gain": self.gains.value,
         }
 
     @classmethod
     def from_arrays(cls, arrays, n_features):
         own = _checked_arrays(arrays, n_features)
-        n = len(own["kind"])
-        stored = sparse.csr_array(
-            (own["value"], own["feature"], own["start"]), shape=(n, n_features)
-        )
+        stored = SparseRows(own["start"], own["feature"], own["value"], n_features)
         drawn = Drawn(own["kind"], own["seed"], own["density"], stored)
         rest = (own[name] for name in ("threshold", "polarity", "missing", "frame"))
         frames = (own[name].reshape(-1, n_features) for name in ("centre", "scale"))
-        gains = sparse.csr_array(
-            (own["gain"], own["gain_feature"], own["gain_start"]), shape=(n, n_features)
-        )
+        gains = SparseRows(own["gain_start"], own["gain_feature"], own["gain"], n_features)
         return cls(drawn, *rest, *frames, gains)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.int64)
         rest = (self.threshold, self.polarity, self.missing, self.frame)
         parts = (part[indices] for part in rest)
-        frames = self.centre, self.scale
-        return ProjectionLearners(self.drawn.take(indices), *parts, *frames, self.gains[indices])
+        frames, gains = (self.centre, self.scale), self.gains.take(indices)
+        return ProjectionLearners(self.drawn.take(indices), *parts, *frames, gains)
 
     @classmethod
     def concatenate(cls, batches):
@@ -223,7 +219,7 @@ class ProjectionLearners(cwboost.WeakLearners):
             new[frame],
             np.ascontiguousarray(centre),
             np.ascontiguousarray(scale),
-            sparse.csr_array(sparse.vstack([batch.gains for batch in batches], format="csr")),
+            SparseRows.concatenate([batch.gains for batch in batches]),
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from cwboost.plugins.projections.directions import Drawn
 from cwboost.plugins.projections.discriminants import BLOCK, RidgeDirections, sampled_places
 from cwboost.plugins.projections.learners import ProjectionLearners
+from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
 import cwboost
@@ -81,6 +82,7 @@ class ProjectionPlan(cwboost.PricingPlan):
         chosen = np.where(feature >= 0, drawn.directions(self.scale)[:, feature], 0.0)
         norms, n_searched = np.sqrt(squares) * 2.0**26, THRESHOLDS_SEARCHED * self.n_searched
         gained = gained_fractions(edges, totals, norms, n_searched)
+        gains = self._gains.arrays(chosen, threshold, polarity, weights, gained)
         learners = ProjectionLearners(
             drawn.take(feature[split]).spread(split, len(feature)),
             threshold,
@@ -89,7 +91,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             np.zeros(len(feature), dtype=np.int32),
             self.centre[None],
             self.scale[None],
-            self._gains(chosen, threshold, polarity, weights, gained),
+            SparseRows(*gains, len(self.scale)),
         )
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
@@ -126,7 +128,7 @@ class DiscriminantPlan(ProjectionPlan):
             self._ridge = RidgeDirections(*self._settings, sample, self.centre, self.scale, 1)
         features = self._ridge.draw_features(rng)
         if not len(features):
-            return Drawn.explicit(sparse.csr_array((n_targets, len(self.scale))))
+            return Drawn.explicit(SparseRows.empty(n_targets, len(self.scale)))
         (parts,) = yield "means", features
         totals, products = (sum(part) for part in zip(*(parts[k] for k in sorted(parts))))
         return self._ridge.directions(features, self._differences(totals, products, features))

@@ -38,7 +38,7 @@ def test_directions_are_ridge_discriminants(monkeypatch, kept):
     learners = bind(X, 4, max_features=None, shrinkage=0.3).price(weights).learners
     expected = by_formula(X, weights, 0.3)
     # A target may take the direction of another one.
-    found = learners.drawn.stored.toarray()
+    found = learners.drawn.stored.matrix().toarray()
     assert (np.abs(found[:, None] - expected).max(axis=2).min(axis=1) < 1e-4).all()
 
 
@@ -46,7 +46,7 @@ def test_a_round_draws_its_features():
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(200, 12)), rng.normal(size=(3, 200))
     pricer = bind(X, 3, max_features=5)
-    used = [pricer.price(weights).learners.drawn.stored.toarray() != 0 for _ in range(2)]
+    used = [pricer.price(weights).learners.drawn.stored.matrix().toarray() != 0 for _ in range(2)]
     for rows in used:
         assert (rows == rows[0]).all() and rows[0].sum() == 5
     assert (used[0][0] != used[1][0]).any()
@@ -155,3 +155,15 @@ def test_ridge_solve():
         ridge_solve(S * np.nan, B, 1.0)
     with pytest.raises(ValueError, match="ridge must be > 0, got 0"):
         ridge_solve(S, B, 0)
+
+
+def test_ridge_solve_on_places_of_a_larger_matrix():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(40, 11)), rng.normal(size=(4, 3))
+    S, places = A.T @ A, np.array([1, 2, 7, 10])
+    own = ridge_solve(S[np.ix_(places, places)], B, 0.5)
+    np.testing.assert_array_equal(ridge_solve(S, B, 0.5, places), own)
+    with pytest.raises(ValueError, match=r"places must be in \[0, 11\), got 11"):
+        ridge_solve(S, B, 0.5, places + 1)
+    with pytest.raises(ValueError, match="B have as many rows, got 3"):
+        ridge_solve(S, B[:3], 0.5, places)

@@ -6,7 +6,13 @@ from cwboost.plugins.projections import ProjectionFamily, ProjectionLearners
 from scipy import sparse
 
 from cwboost import BindContext, unpack_outputs
-from cwboost.kernels import Projector, SortedFeatures, orthonormal_rows, seeded_directions
+from cwboost.kernels import (
+    Projector,
+    SortedFeatures,
+    orthonormal_rows,
+    seeded_directions,
+    stored_directions,
+)
 
 KINDS = ["gaussian", "sparse", "orthogonal", "difference"]
 
@@ -133,7 +139,7 @@ def test_orthonormal_rows(rng):
 def test_orthogonal_directions_are_orthogonal_in_batches_of_n_features(rng):
     X, weights = rng.normal(size=(200, 6)), rng.normal(size=(40, 200))
     learners = bind(ProjectionFamily(12, "orthogonal"), X, 40).price(weights).learners
-    rows = np.unique(learners.drawn.stored.toarray(), axis=0)
+    rows = np.unique(learners.drawn.stored.matrix().toarray(), axis=0)
     dots = rows @ rows.T
     near = np.isclose(dots, 0, atol=1e-6) | np.isclose(dots, 1, atol=1e-6)
     assert len(rows) > 6 and near.mean() > 0.5
@@ -146,7 +152,7 @@ def test_differences_point_from_class_to_class(rng):
     X[:, 1] = rng.normal(size=40)
     weights = np.where(X[:, 0] > 4, 1.0, -1.0)[None]
     learners = bind(ProjectionFamily(5, "difference"), X, 1).price(weights).learners
-    direction = learners.drawn.stored.toarray()[0]
+    direction = learners.drawn.stored.matrix().toarray()[0]
     assert direction[0] == np.float32(8 * learners.scale[0, 0])
     np.testing.assert_array_equal(learners.outputs(X)[:, 0], np.sign(weights[0]))
 
@@ -184,7 +190,7 @@ def test_wide_sparse_input_stays_sparse(rng):
         np.testing.assert_array_equal(
             priced.learners.outputs(X), unpack_outputs(priced.outputs, 2000)
         )
-    assert priced.learners.drawn.stored.nnz < 3 * 200
+    assert len(priced.learners.drawn.stored.value) < 3 * 200
 
 
 @pytest.mark.parametrize(
@@ -245,3 +251,14 @@ def test_hostile_arrays(rng, damage, message):
     damage(arrays)
     with pytest.raises(ValueError, match=message):
         ProjectionLearners.from_arrays(arrays, 4)
+
+
+def test_stored_directions_write_entries_out():
+    start, feature = np.array([0, 2, 2, 3]), np.array([1, 3, 0], dtype=np.int32)
+    value, scale = np.array([1, 0.5, -1], dtype=np.float32), np.array([2.0, 3, 5, 7])
+    expected = [[0, 0, -2], [3, 0, 0], [0, 0, 0], [3.5, 0, 0]]
+    np.testing.assert_array_equal(stored_directions(start, feature, value, scale), expected)
+    with pytest.raises(ValueError, match=r"feature must be in \[0, 3\), got 3"):
+        stored_directions(start, feature, value, scale[:3])
+    with pytest.raises(ValueError, match="start must ascend from 0 to the number of entries"):
+        stored_directions(start[[0, 1, 0, 3]], feature, value, scale)

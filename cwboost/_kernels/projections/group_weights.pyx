@@ -72,23 +72,30 @@ def group_differences(const feature_t[:, :] X, const double[:, :] weights,
     for f in range(k):
         if not 0 <= features[f] < X.shape[1]:
             raise ValueError(f"features must be in [0, {X.shape[1]}), got {features[f]}")
-    sums = aligned_zeros((k, width))
-    cdef double[:, ::1] sums_ = sums
-    cdef double[:, ::1] tile = aligned_zeros((CWB_MEANS_ROWS, width))
-    cdef double[:, ::1] x = aligned_zeros((CWB_MEANS_ROWS, max(k, 1)))
     if k == 0 or n_targets == 0:
         return np.zeros((n_targets, k), dtype=np.float32)
+    cdef const char *first = <const char *> &X[0, 0] if X.shape[0] else NULL
+    cdef const char *row
+    cdef int64_t column_step = X.strides[1]
+    differences = np.empty((n_targets, k), dtype=np.float32)
+    cdef float[:, ::1] out = differences
+    cdef double[:, ::1] sums = aligned_zeros((k, width))
+    cdef double[:, ::1] tile = aligned_zeros((CWB_MEANS_ROWS, width))
+    cdef double[:, ::1] x = aligned_zeros((CWB_MEANS_ROWS, k))
     with nogil:
         while start < n:
             count = min(<int64_t> CWB_MEANS_ROWS, n - start)
             scale_weights(weights, rows, start, count, masses, &tile[0, 0], width)
             for i in range(count):
+                row = first + rows[start + i] * X.strides[0]
                 for f in range(k):
-                    x[i, f] = <double> X[rows[start + i], features[f]]
-            kernels.add(&x[0, 0], k, &tile[0, 0], width, count, &sums_[0, 0])
+                    x[i, f] = <double> (<const feature_t *> (row + features[f] * column_step))[0]
+            kernels.add(&x[0, 0], k, &tile[0, 0], width, count, &sums[0, 0])
             start += count
-    with np.errstate(over="ignore"):
-        return sums[:, :n_targets].T.astype(np.float32)
+        for i in range(n_targets):
+            for f in range(k):
+                out[i, f] = <float> sums[f, i]
+    return differences
 
 
 cdef double[:, ::1] group_masses(const double[:, :] weights, const int64_t[::1] rows):

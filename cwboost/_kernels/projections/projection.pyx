@@ -2,7 +2,8 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport sqrt
+from libc.float cimport DBL_MAX
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -30,8 +31,6 @@ cdef extern from "projections/directions.h" nogil:
 
 cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_set()]
 
-LANES = CWB_PROJ_LANES
-
 cdef int64_t ROWS_OF_A_TASK = 64
 # Rows of a task that are held at a time, so that eight columns of W, once read, serve all of them.
 cdef int64_t BYTES_HELD = 1 << 18
@@ -44,14 +43,14 @@ cdef class Directions:
 
     Parameters
     ----------
-    W : ndarray of shape (n_features, width), dtype float64, C-contiguous
-        The width is a multiple of 8; columns from `n_columns` on are ignored.
-    offset : ndarray of shape (width,), dtype float64
-    n_columns : int
+    directions : ndarray of shape (n_features, n_columns), dtype float64
+    centre : ndarray of shape (n_features,), dtype float64, or None
+        Row whose projections are the offsets; None means zeros.
     """
 
-    cdef const double[:, ::1] W
-    cdef const double[::1] offset
+    # The directions, with columns of zeros up to a multiple of 8.
+    cdef double[:, ::1] W
+    cdef double[::1] offset
     cdef int64_t d
     cdef int64_t width
     cdef readonly int64_t n_columns
@@ -62,14 +61,21 @@ cdef class Directions:
     cdef int64_t[::1] start
     cdef double few  # number of non-zeros below which a row is summed over these only
 
-    def __init__(self, const double[:, ::1] W, const double[::1] offset, int64_t n_columns):
-        if W.shape[1] % CWB_PROJ_LANES or not 0 < n_columns <= W.shape[1]:
-            raise ValueError("the width of W must be a multiple of 8 that holds n_columns")
-        if offset.shape[0] != W.shape[1] or W.shape[0] == 0:
-            raise ValueError("offset must have one entry per column of W")
-        self.W, self.offset = W, offset
-        self.d, self.width, self.n_columns = W.shape[0], W.shape[1], n_columns
+    def __init__(self, const double[:, :] directions, const double[:] centre):
+        cdef int64_t d = directions.shape[0], n = directions.shape[1], k, j
+        if d == 0 or n == 0:
+            raise ValueError(f"directions must not be empty, got shape ({d}, {n})")
+        if centre is not None and centre.shape[0] != d:
+            raise ValueError(f"centre must have {d} entries, got {centre.shape[0]}")
+        self.d, self.n_columns = d, n
+        self.width = (n + CWB_PROJ_LANES - 1) // CWB_PROJ_LANES * CWB_PROJ_LANES
+        self.W, self.offset = np.zeros((d, self.width)), np.zeros(self.width)
         self.has_panels = False
+        for k in range(d):
+            for j in range(n):
+                self.W[k, j] = directions[k, j]
+                if centre is not None:
+                    self.offset[j] += centre[k] * directions[k, j]
 
     cdef fill_panels(self):
         cdef int64_t n_panels = self.width // CWB_PROJ_LANES, k, g
@@ -132,7 +138,7 @@ cdef class Directions:
         cdef int64_t fitting = BYTES_HELD // (8 * CWB_PROJ_ROWS * d) * CWB_PROJ_ROWS
         cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(ROWS_OF_A_TASK, fitting))
         cdef int64_t waiting = 0
-        cdef double nan_if_infinite
+        cdef double *row
         cdef int64_t *rows = <int64_t *> malloc(held * sizeof(int64_t))
         cdef double *tile = <double *> calloc(held * d, sizeof(double))
         cdef double *value = <double *> malloc(d * sizeof(double))
@@ -142,15 +148,16 @@ cdef class Directions:
                            or all_sums == NULL)
         if not failed:
             for i in range(start, end):
-                count = 0
-                nan_if_infinite = 0
-                for k in range(d):
-                    tile[waiting * d + k] = <double> x[i * row_step + k * column_step]
-                    value[count] = tile[waiting * d + k]
-                    feature[count] = <int32_t> k
-                    count += tile[waiting * d + k] != 0
-                    nan_if_infinite += 0 * tile[waiting * d + k]
-                if count < self.few or nan_if_infinite != nan_if_infinite:
+                row = tile + waiting * d
+                if column_step == 1:
+                    read_row(x + i * row_step, 1, d, row)
+                else:
+                    read_row(x + i * row_step, column_step, d, row)
+                if is_few_or_infinite(row, d, self.few):
+                    count = 0
+                    for k in range(d):
+                        value[count], feature[count] = row[k], <int32_t> k
+                        count += row[k] != 0
                     kernels.stored(value, feature, count, &self.W[0, 0], self.width, all_sums)
                     self.store(all_sums, i, n, 0, self.n_columns, out)
                 else:
@@ -221,6 +228,22 @@ cdef class Directions:
         return 0
 
 
+cdef inline void read_row(const feature_t *x, int64_t step, int64_t d, double *row) noexcept nogil:
+    cdef int64_t k
+    for k in range(d):
+        row[k] = <double> x[k * step]
+
+
+cdef inline bint is_few_or_infinite(const double *row, int64_t d, double few) noexcept nogil:
+    """Whether a row has fewer non-zeros than `few`, or an entry that is not finite."""
+    cdef int64_t k
+    cdef int64_t count = 0, unknown = 0
+    for k in range(d):
+        count += row[k] != 0
+        unknown |= not fabs(row[k]) <= DBL_MAX
+    return count < few or unknown
+
+
 def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
                     const double[::1] scale, const int64_t[::1] columns, double[:, ::1] W):
     """Write the directions of `seeds` into `columns` of W, their entries times `scale`.
@@ -239,6 +262,41 @@ def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
             cwb_gaussian(seeds[j], d, &scale[0], width, &W[0, columns[j]])
         else:
             cwb_sparse_signs(seeds[j], density[j], d, &scale[0], width, &W[0, columns[j]])
+
+
+def stored_directions(
+    const int64_t[::1] start, const int32_t[::1] feature, const float[::1] value,
+    const double[::1] scale
+):
+    """Return directions that are given by their non-zero entries.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n + 1,), dtype int64
+        Entries ``start[j]:start[j + 1]`` belong to direction j.
+    feature : ndarray of shape (n_stored,), dtype int32
+        Feature of each entry, at most once per direction.
+    value : ndarray of shape (n_stored,), dtype float32
+    scale : ndarray of shape (n_features,), dtype float64
+        Factors of the entries.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n), dtype float64
+    """
+    cdef int64_t n = start.shape[0] - 1, j, p
+    if n < 0 or start[0] != 0 or start[n] != feature.shape[0] or start[n] != value.shape[0]:
+        raise ValueError("start must ascend from 0 to the number of entries")
+    directions = np.zeros((scale.shape[0], n))
+    cdef double[:, ::1] W = directions
+    for j in range(n):
+        if not start[j] <= start[j + 1] <= feature.shape[0]:
+            raise ValueError("start must ascend from 0 to the number of entries")
+        for p in range(start[j], start[j + 1]):
+            if not 0 <= feature[p] < scale.shape[0]:
+                raise ValueError(f"feature must be in [0, {scale.shape[0]}), got {feature[p]}")
+            W[feature[p], j] = value[p] * scale[feature[p]]
+    return directions
 
 
 def orthogonalise(double[:, ::1] A):

@@ -7,21 +7,51 @@ of the factor is changed by one product at a time, in ascending order of the piv
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
+import numpy as np
 
-def solve_in_place(double[:, ::1] A, double[:, ::1] B):
+
+def solve_with_ridge(const double[:, :] S, const double[:, :] B, double ridge,
+                     const int64_t[:] places=None):
+    """Return the solution of ``(S + ridge I) Z = B``, (d, m); see `cwboost.kernels.ridge_solve`."""
+    cdef int64_t d = B.shape[0], m = B.shape[1], i, j
+    cdef bint all_places = places is None
+    if S.shape[0] != S.shape[1] or (S.shape[0] if all_places else places.shape[0]) != d:
+        raise ValueError(f"S must be square and B have as many rows, got {d} rows")
+    for i in range(0 if all_places else d):
+        if not 0 <= places[i] < S.shape[0]:
+            raise ValueError(f"places must be in [0, {S.shape[0]}), got {places[i]}")
+    solution = np.empty((d, m))
+    cdef double[:, ::1] factor = np.empty((d, d))
+    cdef double[:, ::1] Z = solution
+    cdef double unknown = 0.0
+    while True:
+        for i in range(d):
+            for j in range(i, d):
+                factor[i, j] = S[i, j] if all_places else S[places[i], places[j]]
+                unknown += factor[i, j] - factor[i, j]
+            factor[i, i] += ridge
+            for j in range(m):
+                Z[i, j] = B[i, j]
+                unknown += Z[i, j] - Z[i, j]
+        if unknown != 0.0:
+            raise ValueError("S and B must be finite")
+        if solve_in_place(factor, Z):
+            return solution
+        ridge *= 2
+
+
+cdef bint solve_in_place(double[:, ::1] A, double[:, ::1] B):
     """Overwrite B with the solution of ``A Z = B`` by Cholesky's method, and A with the factor.
 
     A, (d, d), is symmetric and positive definite; only its upper triangle is read. B is (d, m).
     Cost: d**3 / 6 + d**2 m multiplications and additions.
 
-    Returns False, with B undefined, if a pivot is not positive.
+    Return False, with B undefined, if a pivot is not positive.
     """
     cdef int64_t d = A.shape[0], m = B.shape[1], p, i, j
     cdef double factor
     cdef double *pivot_row
     cdef double *row
-    if A.shape[1] != d or B.shape[0] != d:
-        raise ValueError("A must be square and B have as many rows")
     if d == 0 or m == 0:
         return True
     cdef bint positive = True

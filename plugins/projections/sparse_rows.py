@@ -1,0 +1,77 @@
+"""Rows with few entries: the arrays of a CSR matrix, of which every round makes several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["SparseRows"]
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """A CSR matrix without the checks of SciPy's constructor, which take as long as a small kernel.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n + 1,), dtype int64
+        Row j has the entries ``start[j]:start[j + 1]``.
+    feature : ndarray of shape (n_stored,), dtype int32
+        Ascending in each row.
+    value : ndarray of shape (n_stored,), dtype float32
+    n_features : int
+    """
+
+    start: np.ndarray
+    feature: np.ndarray
+    value: np.ndarray
+    n_features: int
+
+    def __len__(self):
+        return len(self.start) - 1
+
+    @classmethod
+    def empty(cls, n, n_features):
+        none = np.empty(0, np.int32), np.empty(0, np.float32)
+        return cls(np.zeros(n + 1, np.int64), *none, n_features)
+
+    @classmethod
+    def dense(cls, values, features, n_features):
+        """Return rows with the same features, whose values are (n, n_entries), zeros included."""
+        n, k = values.shape
+        value = np.asarray(values, np.float32, order="C").ravel()
+        feature = np.empty((n, k), np.int32)
+        feature[:] = features
+        return cls(np.arange(n + 1) * k, feature.ravel(), value, n_features)
+
+    @classmethod
+    def of(cls, matrix):
+        """Return the rows of a CSR matrix."""
+        start, feature = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        return cls(start, feature, matrix.data.astype(np.float32, copy=False), matrix.shape[1])
+
+    def matrix(self) -> sparse.csr_array:
+        shape = len(self), self.n_features
+        return sparse.csr_array((self.value, self.feature, self.start), shape=shape)
+
+    def take(self, indices) -> SparseRows:
+        first, sizes = self.start[indices], np.diff(self.start)[indices]
+        start = np.zeros(len(first) + 1, np.int64)
+        np.cumsum(sizes, out=start[1:])
+        places = np.arange(start[-1]) + np.repeat(first - start[:-1], sizes)
+        return SparseRows(start, self.feature[places], self.value[places], self.n_features)
+
+    def spread(self, places, n) -> SparseRows:
+        """Return n rows, these at the `places` and empty ones elsewhere."""
+        sizes = np.zeros(n + 1, np.int64)
+        sizes[places + 1] = np.diff(self.start)
+        return SparseRows(np.cumsum(sizes), self.feature, self.value, self.n_features)
+
+    @classmethod
+    def concatenate(cls, batches):
+        sizes = np.concatenate([[0], *(np.diff(batch.start) for batch in batches)])
+        feature = np.concatenate([batch.feature for batch in batches])
+        value = np.concatenate([batch.value for batch in batches])
+        return cls(np.cumsum(sizes), feature, value, batches[0].n_features)
