@@ -188,7 +188,6 @@ cdef class TreeGrower:
             work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
-            work.gathered = <uint8_t *> self._scratch(n)
             work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
             work.frontier_capacity = 64

@@ -25,9 +25,9 @@ typedef struct {
                              int64_t n_rows, void *reach, uint8_t *positive);
     int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules);
     void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
-    int (*random_by_codes)(const uint8_t *codes, const cwb_node_rows *node,
-                           const cwb_feature *feature, const cwb_rules *rules, double u,
-                           cwb_split *split);
+    int (*random_by_codes)(const uint8_t *const *codes, const cwb_node_rows *node,
+                           const cwb_feature *features, int n, const cwb_rules *rules,
+                           const double *u, cwb_split *splits);
     void (*screen_gains)(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
                          double *gains);
 } cwb_tree_kernels;

@@ -25,9 +25,9 @@ cdef extern from "trees/kernels.h" nogil:
         void (*best_split)(
             cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
             cwb_split *split) noexcept nogil
-        bint (*random_by_codes)(
-            const uint8_t *codes, const cwb_node_rows *node, const cwb_feature *feature,
-            const cwb_rules *rules, double u, cwb_split *split) noexcept nogil
+        int (*random_by_codes)(
+            const uint8_t **codes, const cwb_node_rows *node, const cwb_feature *features, int n,
+            const cwb_rules *rules, const double *u, cwb_split *splits) noexcept nogil
         void (*screen_gains)(
             int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
             double *gains) noexcept nogil

@@ -1,5 +1,5 @@
-/* A random split of one feature from the codes of a node's rows (random_splits.h): gather the
- * codes, find their range, sum the weights below a drawn bin. Nine bytes per row and pass. */
+/* Random splits of features from the codes of a node's rows (random_splits.h): gather the codes,
+ * find their range, sum the weights below a drawn bin. Nine bytes per row, feature and pass. */
 static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, int32_t *high) {
     uint8_t smallest = 255, largest = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -60,25 +60,32 @@ static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, in
     part->count = count;
 }
 
-/* Returns 1 if the feature varies among the rows. */
-static int CWB_NAME(random_by_codes)(const uint8_t *codes, const cwb_node_rows *node,
-                                     const cwb_feature *feature, const cwb_rules *rules, double u,
-                                     cwb_split *split) {
-    const int64_t n = node->n;
-    const cwb_part all = {node->sum, node->mass, n};
-    uint8_t *gathered = node->gathered;
-    cwb_drawn d = {all, all, {0.0, 0.0, 0}, 0, 0, 0};
-    cwb_gather_codes(codes, node->rows, n, gathered);
-    CWB_NAME(code_range)(gathered, n, &d.low, &d.high);
-    const int missing = d.high == feature->n_bins;
-    if (missing) {
-        cwb_code_range_of_values(gathered, n, feature->n_bins, &d.low, &d.high);
-        CWB_NAME(sums_below)(gathered, node->weights, n, feature->n_bins, &d.values);
+/* Random splits of n features, n <= CWB_DRAWN. Returns how many of them vary among the rows. */
+static int CWB_NAME(random_by_codes)(const uint8_t *const *codes, const cwb_node_rows *node,
+                                     const cwb_feature *features, int n, const cwb_rules *rules,
+                                     const double *u, cwb_split *splits) {
+    const int64_t n_rows = node->n;
+    const cwb_part all = {node->sum, node->mass, n_rows};
+    int32_t low[CWB_DRAWN], high[CWB_DRAWN], lower[CWB_DRAWN];
+    int missing[CWB_DRAWN], n_varying = 0;
+    for (int k = 0; k < n; k++) {
+        uint8_t *gathered = node->gathered + k * n_rows;
+        cwb_gather_codes(codes[k], node->rows, n_rows, gathered);
+        CWB_NAME(code_range)(gathered, n_rows, &low[k], &high[k]);
+        missing[k] = high[k] == features[k].n_bins;
+        if (missing[k])
+            cwb_code_range_of_values(gathered, n_rows, features[k].n_bins, &low[k], &high[k]);
     }
-    if (d.low < d.high) {
-        d.lower = cwb_draw_bin(feature, d.low, d.high, u);
-        CWB_NAME(sums_below)(gathered, node->weights, n, d.lower + 1, &d.below);
+    cwb_draw_bins(features, n, low, high, u, lower);
+    for (int k = 0; k < n; k++) {
+        const uint8_t *gathered = node->gathered + k * n_rows;
+        const int32_t n_bins = features[k].n_bins;
+        cwb_drawn d = {all, all, {0.0, 0.0, 0}, low[k], high[k], lower[k]};
+        if (missing[k]) CWB_NAME(sums_below)(gathered, node->weights, n_rows, n_bins, &d.values);
+        if (d.low < d.high)
+            CWB_NAME(sums_below)(gathered, node->weights, n_rows, d.lower + 1, &d.below);
+        cwb_consider_all(rules, &d, n_bins, splits + k);
+        n_varying += d.low < d.high || (missing[k] && d.low <= d.high);
     }
-    cwb_consider_all(rules, &d, feature->n_bins, split);
-    return d.low < d.high || (missing && d.low <= d.high);
+    return n_varying;
 }

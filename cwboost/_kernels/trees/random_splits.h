@@ -2,7 +2,7 @@
  * randomized trees" (Machine Learning, 2006): drawn uniformly between the smallest and the largest
  * value of the node's examples, and rounded down to a border of bins. The node is split on the best
  * of the drawn features, see criteria.h. Without a histogram, two passes over the node's rows find
- * the range of codes and the sums on the left (random_body.h).
+ * the range of codes and the sums on the left (random_body.h), for up to eight features at a time.
  */
 #ifndef CWBOOST_TREE_RANDOM_H
 #define CWBOOST_TREE_RANDOM_H
@@ -37,19 +37,33 @@ static inline void cwb_code_range_of_values(const uint8_t *codes, int64_t n, int
     }
 }
 
-/* Last bin on the left of a threshold at the fraction u in [0, 1) of the way from the values of bin
- * `low` to those of bin `high`. */
-static inline int32_t cwb_draw_bin(const cwb_feature *feature, int32_t low, int32_t high,
-                                   double u) {
-    const double *highest = feature->highest;
-    const double threshold = (1.0 - u) * highest[low] + u * feature->lowest[high];
-    /* Among the bins low to high - 1; without a branch, which would be mispredicted. */
-    for (int32_t n = high - low; n > 1;) {
-        const int32_t half = n / 2;
-        low = highest[low + half] <= threshold ? low + half : low;
-        n -= half;
+/* Draw thresholds of n <= CWB_DRAWN features at the fraction u in [0, 1) of the way from the values
+ * of bin low to those of bin high, and write the last bins on their left to `lower`; 0 if not
+ * low < high. The bisections go side by side: each waits for memory at every step, since the bins
+ * of all features do not fit the first cache. */
+static inline void cwb_draw_bins(const cwb_feature *features, int n, const int32_t *low,
+                                 const int32_t *high, const double *u, int32_t *lower) {
+    double threshold[CWB_DRAWN];
+    int32_t left[CWB_DRAWN], most = 0;
+    for (int k = 0; k < n; k++) {
+        const int varies = low[k] < high[k];
+        lower[k] = varies ? low[k] : 0;
+        left[k] = varies ? high[k] - low[k] : 0;
+        most = left[k] > most ? left[k] : most;
+        threshold[k] =
+            varies ? (1.0 - u[k]) * features[k].highest[low[k]] + u[k] * features[k].lowest[high[k]]
+                   : 0.0;
     }
-    return low;
+    /* Among the bins lower to lower + left - 1. Those that have one left stay as they are: without
+     * a branch, which would be mispredicted. */
+    for (; most > 1; most -= most / 2) {
+        for (int k = 0; k < n; k++) {
+            const int32_t half = left[k] / 2;
+            const int right = features[k].highest[lower[k] + half] <= threshold[k];
+            lower[k] += right ? half : 0;
+            left[k] -= half;
+        }
+    }
 }
 
 /* Take the split with `left` on its left, between bins lower and upper, if it gains more than the
@@ -118,7 +132,7 @@ static inline int cwb_random_by_scan(const cwb_scan *scan, const cwb_part *node,
         d.values.count -= scan->missing_count;
     }
     if (d.low < d.high) {
-        d.lower = cwb_draw_bin(feature, d.low, d.high, u);
+        cwb_draw_bins(feature, 1, &d.low, &d.high, &u, &d.lower);
         while (last + 1 < n && scan->bin[last + 1] <= d.lower) last++;
         d.below.sum = scan->sum[last];
         d.below.mass = scan->mass[last];

@@ -6,6 +6,7 @@
 
 #define CWB_BINS 256
 #define CWB_SCREENED 8 /* features that are screened at a time, see screen.h */
+#define CWB_DRAWN 8    /* features whose random thresholds are drawn at a time */
 
 enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the root of a tree */
 
@@ -31,7 +32,8 @@ typedef struct {
     int32_t n_bins;
 } cwb_feature;
 
-/* The rows of a node, with their weights; `gathered` is scratch for one code per row. */
+/* The rows of a node, with their weights; `gathered` is scratch for one code per row and feature
+ * that is drawn at a time. */
 typedef struct {
     const int32_t *rows;
     const double *weights;

@@ -4,6 +4,8 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "trees/types.h" nogil:
     const int CWB_BINS
+    cdef enum:
+        CWB_DRAWN
     const int CWB_EDGE
     const int CWB_GINI
     const int CWB_ENTROPY
@@ -92,7 +94,6 @@ cdef struct Work:
     double *weight_of    # listed features: weight of a row
     uint8_t *slot_of     # listed features: place of a row's node in the search, else 2
     uint8_t *column      # sparse: one feature's codes
-    uint8_t *gathered    # random splits: one feature's codes in a node
     uint8_t *positive    # output of each row is +1
     uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses

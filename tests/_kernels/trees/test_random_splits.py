@@ -86,6 +86,18 @@ def test_nodes_separate_values_and_leaves_have_the_sign_of_their_weight(max_feat
     np.testing.assert_allclose(priced.edges, (weights * outputs.T).sum(axis=1))
 
 
+def test_features_drawn_together_and_one_at_a_time_give_one_tree():
+    """The root has too many rows for eight features at a time; sparse features come one by one."""
+    rng = np.random.default_rng(8)
+    X = rng.exponential(size=(4500, 11)).round(2)
+    X[:, 2], X[rng.random(X.shape) < 0.1] = 0, np.nan
+    weights = rng.integers(-9, 9, size=4500) / 16  # whose sums are exact in any order
+    params = {"max_features": None, "max_depth": 4, "trim": 0.0}
+    together, one_by_one = (price(c(X), weights, **params) for c in (np.asarray, sp.csc_array))
+    assert nested(together.learners, 0) == nested(one_by_one.learners, 0)
+    assert together.edges == one_by_one.edges
+
+
 def test_the_better_of_the_drawn_features_is_split():
     """One feature separates the signs at every possible threshold, the others are noise."""
     rng = np.random.default_rng(3)
