@@ -2,26 +2,29 @@
  *
  * With s_t a power of two and q_t(i) = round(r_t(i) s_t), whose sums are below 2^53,
  *
- *     out[(start_f + b) lanes + t] = sum of q_t(i) over the examples i with code b of feature f
+ *     sum_t(f, b) = sum of q_t(i) over the examples i with code b of feature f
  *
  * is a sum of integers in doubles, hence exact: it does not depend on its order, so that examples
  * may be divided among threads and machines in any way. Costs n n_features lanes additions.
  *
- * The sums of a bin, and the weights of an example, lie in one cache line: numbers that cross lines
- * cost more than twice the time. More targets take several passes. */
+ * The sums of a bin for eight targets, and the weights of an example, lie in one cache line:
+ * numbers that cross lines cost more than twice the time. Up to four more targets have sums of
+ * their own, which the same pass over the codes adds. More targets take several passes. */
 #ifndef CWBOOST_BIN_SUMS_H
 #define CWBOOST_BIN_SUMS_H
 
 #include <stdint.h>
+#include <string.h>
 
-#define CWB_MOST_TARGETS 8 /* targets of one pass: a cache line of numbers */
-#define CWB_BLOCK_ROWS 256 /* examples whose rounded weights stay in the first cache */
+#define CWB_LINE 8          /* numbers of a cache line */
+#define CWB_MOST_TARGETS 12 /* targets of one pass: a cache line of numbers, and half a line */
+#define CWB_BLOCK_ROWS 256  /* examples whose rounded weights stay in the first cache */
 
 typedef struct {
     const double *r; /* r[t * stride + i] */
     int64_t stride;
     const double *scales;
-    int n_targets, lanes; /* lanes: 2, 4 or 8, at least n_targets */
+    int n_targets, lanes, more; /* lanes: 2, 4 or 8; more: 0, with 8 lanes 2 or 4 too */
 } cwb_targets;
 
 /* Codes of dense features, one row of `code_stride` bytes per feature. */
@@ -32,7 +35,8 @@ typedef struct {
 } cwb_codes;
 
 typedef struct {
-    /* Add the sums over the examples [from, to) to `out`. */
+    /* Add the sums over the examples [from, to) to `out`: those of all codes in lines of `lanes`
+     * numbers, then those of the remaining targets in lines of `more`. */
     void (*bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
                      double *out);
     /* Write the rounded weights of the examples [from, to), `lanes` numbers per example. */

@@ -14,12 +14,12 @@ from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.common.cpu cimport instruction_set
 
 cdef extern from "partitions/bin_sums.h" nogil:
-    const int CWB_MOST_TARGETS
+    const int CWB_LINE, CWB_MOST_TARGETS
     ctypedef struct cwb_targets:
         const double* r
         int64_t stride
         const double* scales
-        int n_targets, lanes
+        int n_targets, lanes, more
     ctypedef struct cwb_codes:
         const uint8_t* codes
         int64_t code_stride, n_features
@@ -60,7 +60,7 @@ def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t
     ndarray of shape (starts[-1], n_targets), dtype float64
         Integers.
     """
-    cdef int64_t n = weights.shape[1], n_targets = weights.shape[0], first
+    cdef int64_t n = weights.shape[1], n_targets = weights.shape[0], first = 0, last
     cdef int64_t n_codes = starts[starts.shape[0] - 1]
     if codes.shape[1] != n or starts.shape[0] != codes.shape[0] + 1:
         raise ValueError("expected codes of shape (n_features, n_samples) and their starts")
@@ -68,9 +68,10 @@ def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t
     total = np.zeros((n_codes, n_targets))
     if n == 0 or codes.shape[0] == 0:
         return total
-    for first in range(0, n_targets, CWB_MOST_TARGETS):
-        last = min(n_targets, first + CWB_MOST_TARGETS)
+    while first < n_targets:
+        last = n_targets if n_targets - first <= CWB_MOST_TARGETS else first + CWB_LINE
         total[:, first:last] = some_targets(weights, scales, first, last, codes, starts, n_threads)
+        first = last
     return total
 
 
@@ -90,6 +91,7 @@ cdef cwb_targets targets_of(const double[:, :] weights, const double[::1] scales
     w.scales = &scales[first]
     w.n_targets = <int> (last - first)
     w.lanes = 2 if w.n_targets <= 2 else 4 if w.n_targets <= 4 else 8
+    w.more = 0 if w.n_targets <= 8 else 2 if w.n_targets <= 10 else 4
     return w
 
 
@@ -99,17 +101,21 @@ cdef object some_targets(const double[:, :] weights, const double[::1] scales, i
     cdef cwb_targets w = targets_of(weights, scales, first, last)
     cdef cwb_codes c
     cdef int64_t n = weights.shape[1], n_codes = starts[starts.shape[0] - 1], task, n_tasks
+    cdef int64_t size = n_codes * (w.lanes + w.more)
     c.codes, c.code_stride, c.n_features = &codes[0, 0], codes.shape[1], codes.shape[0]
     c.starts = &starts[0]
-    n_tasks = n_threads if n * c.n_features * w.lanes >= PARALLEL_ADDITIONS else 1
-    parts = aligned_zeros((n_tasks, n_codes, w.lanes))
-    cdef double[:, :, ::1] view = parts
-    cdef double* out = &view[0, 0, 0]
+    n_tasks = n_threads if n * c.n_features * (w.lanes + w.more) >= PARALLEL_ADDITIONS else 1
+    parts = aligned_zeros((n_tasks, (size + 7) // 8 * 8))
+    cdef double[:, ::1] view = parts
+    cdef double* out = &view[0, 0]
     for task in prange(n_tasks, nogil=True, num_threads=<int> n_tasks, schedule="static",
                        chunksize=1):
         kernels.bin_sums(&w, &c, n * task // n_tasks, n * (task + 1) // n_tasks,
-                         out + task * n_codes * w.lanes)
-    return parts.sum(axis=0)[:, : w.n_targets]
+                         out + task * view.shape[1])
+    whole = parts.sum(axis=0)
+    first_lanes = whole[: n_codes * w.lanes].reshape(n_codes, w.lanes)
+    rest = whole[n_codes * w.lanes : size].reshape(n_codes, w.more)
+    return np.hstack([first_lanes, rest])[:, : w.n_targets]
 
 
 def entry_sums(const double[:, :] weights, const double[::1] scales, const int64_t[::1] indptr,
@@ -142,8 +148,8 @@ def entry_sums(const double[:, :] weights, const double[::1] scales, const int64
     total = np.zeros((starts[n_features], n_targets))
     if n == 0:
         return total
-    for first in range(0, n_targets, CWB_MOST_TARGETS):
-        last = min(n_targets, first + CWB_MOST_TARGETS)
+    for first in range(0, n_targets, CWB_LINE):
+        last = min(n_targets, first + CWB_LINE)
         w = targets_of(weights, scales, first, last)
         lanes = w.lanes
         all_rows = np.empty((n, lanes))

@@ -3,45 +3,80 @@
 /* Adding and subtracting 1.5 x 2^52 rounds to integers. */
 #define CWB_TO_INTEGER 6755399441055744.0
 
-static void CWB_NAME(rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows) {
-    for (int t = 0; t < w->lanes; t++) {
-        const double *r = w->r + (t < w->n_targets ? t : 0) * w->stride;
-        const double scale = t < w->n_targets ? w->scales[t] : 0.0;
+/* The rounded weights of the targets [first, first + lanes); zeros for those that do not exist. */
+static void CWB_NAME(rounded_from)(const cwb_targets *w, int first, int lanes, int64_t from,
+                                   int64_t to, double *rows) {
+    for (int k = 0; k < lanes; k++) {
+        const int t = first + k, exists = t < w->n_targets;
+        const double *r = w->r + (exists ? t : 0) * w->stride;
+        const double scale = exists ? w->scales[t] : 0.0;
         for (int64_t i = from; i < to; i++)
-            rows[(i - from) * w->lanes + t] = (r[i] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+            rows[(i - from) * lanes + k] = (r[i] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
     }
 }
 
-/* One feature and n examples; `lanes` is a constant where this is inlined. */
-CWB_INLINE void CWB_NAME(add_rows)(const uint8_t *codes, const double *restrict rows, int64_t n,
-                                   double *restrict out, const int lanes) {
-    for (int64_t i = 0; i < n; i++) {
-        double *sums = out + (int64_t)codes[i] * lanes;
-        /* All sums are read before one is written: what may overlap is not added in vectors. */
-        double own[8];
-        for (int t = 0; t < lanes; t++) own[t] = sums[t] + rows[i * lanes + t];
-        for (int t = 0; t < lanes; t++) sums[t] = own[t];
+static void CWB_NAME(rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows) {
+    CWB_NAME(rounded_from)(w, 0, w->lanes, from, to, rows);
+}
+
+/* All sums are read before one is written: what may overlap is not added in vectors. */
+CWB_INLINE void CWB_NAME(add_row)(double *restrict sums, const double *restrict row,
+                                  const int lanes) {
+    double own[8];
+    for (int t = 0; t < lanes; t++) own[t] = sums[t] + row[t];
+    for (int t = 0; t < lanes; t++) sums[t] = own[t];
+}
+
+/* The rounded weights of a block of examples, in lines of `lanes` and of `more` numbers. */
+typedef struct {
+    double first[CWB_BLOCK_ROWS * 8], rest[CWB_BLOCK_ROWS * 4];
+} CWB_NAME(block);
+
+/* One feature and n examples; `lanes` and `more` are constants where this is inlined. */
+CWB_INLINE void CWB_NAME(add_rows)(const uint8_t *codes, const CWB_NAME(block) * rows, int64_t n,
+                                   double *first, double *rest, const int lanes, const int more) {
+    int64_t i = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; i + 8 <= n; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, codes + i, 8);
+        CWB_UNROLL
+        for (int k = 0; k < 8; k++) {
+            const int64_t code = (eight >> 8 * k) & 255;
+            CWB_NAME(add_row)(first + code * lanes, rows->first + (i + k) * lanes, lanes);
+            CWB_NAME(add_row)(rest + code * more, rows->rest + (i + k) * more, more);
+        }
+    }
+#endif
+    for (; i < n; i++) {
+        CWB_NAME(add_row)(first + codes[i] * lanes, rows->first + i * lanes, lanes);
+        CWB_NAME(add_row)(rest + codes[i] * more, rows->rest + i * more, more);
     }
 }
 
-#define CWB_ADD_ROWS(lanes)                                    \
-    case lanes:                                                \
-        CWB_NAME(add_rows)(codes, rows, end - i, sums, lanes); \
+#define CWB_ADD_ROWS(lanes, more)                                            \
+    case 8 * lanes + more:                                                   \
+        CWB_NAME(add_rows)(codes, &rows, end - i, first, rest, lanes, more); \
         break;
 
 static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
                                double *out) {
-    double rows[CWB_BLOCK_ROWS * CWB_MOST_TARGETS] CWB_ALIGNED(64);
+    CWB_NAME(block) rows CWB_ALIGNED(64);
+    double *out_of_rest = out + c->starts[c->n_features] * w->lanes;
     for (int64_t i = from; i < to; i += CWB_BLOCK_ROWS) {
         const int64_t end = to - i < CWB_BLOCK_ROWS ? to : i + CWB_BLOCK_ROWS;
-        CWB_NAME(rounded)(w, i, end, rows);
+        CWB_NAME(rounded_from)(w, 0, w->lanes, i, end, rows.first);
+        CWB_NAME(rounded_from)(w, w->lanes, w->more, i, end, rows.rest);
         for (int64_t f = 0; f < c->n_features; f++) {
             const uint8_t *codes = c->codes + f * c->code_stride + i;
-            double *sums = out + c->starts[f] * w->lanes;
-            switch (w->lanes) {
-                CWB_ADD_ROWS(2)
-                CWB_ADD_ROWS(4)
-                CWB_ADD_ROWS(8)
+            double *first = out + c->starts[f] * w->lanes;
+            double *rest = out_of_rest + c->starts[f] * w->more;
+            switch (8 * w->lanes + w->more) {
+                CWB_ADD_ROWS(2, 0)
+                CWB_ADD_ROWS(4, 0)
+                CWB_ADD_ROWS(8, 0)
+                CWB_ADD_ROWS(8, 2)
+                CWB_ADD_ROWS(8, 4)
             }
         }
     }
