@@ -16,6 +16,7 @@ from cwboost.kernels.threads import usable_threads
 __all__ = ["BinnedPartition", "FeatureSketch", "SharedBins"]
 
 _BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
+_ROWS = 512  # rows that are transposed at a time: they stay in the first caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +55,17 @@ class FeatureSketch:
                 entries, np.diff(columns.indptr), X.shape[0]
             )
             found = (
-                (values[a:b], counts[a:b]) for a, b in zip(starts.tolist(), starts.tolist()[1:])
+                _quantiles(values[a:b], counts[a:b], max_entries)
+                for a, b in zip(starts.tolist(), starts.tolist()[1:])
             )
         else:
-            X = readable(X)
-            found = (_distinct(X[:, f]) for f in range(X.shape[1]))
+            columns = (column for _, block in _blocks(readable(X)) for column in block)
+            found = (_quantiles_of(column, max_entries) for column in columns)
         kept, n_present, exact = [], [], []
-        for own, times in found:  # one feature at a time: all together are larger than X
-            kept.append(_quantiles(own, times, max_entries))
+        for own, times, is_exact in found:  # one feature at a time: all together exceed X
+            kept.append((own, times))
             n_present.append(int(times.sum()))
-            exact.append(len(own) <= max_entries)
+            exact.append(is_exact)
         sizes = [len(values) for values, _ in kept]
         return cls(
             _joined([values for values, _ in kept], np.float64),
@@ -191,9 +193,7 @@ class BinnedPartition:
 
     def _encode_dense(self, X):
         self.codes = np.empty((self.n_features, self.n_samples), dtype=np.uint8)
-        step = max(1, _BLOCK_BYTES // max(1, self.n_samples * X.dtype.itemsize))
-        for start in range(0, self.n_features, step):
-            block = np.ascontiguousarray(X[:, start : start + step].T)
+        for start, block in _blocks(X):
             stop = start + len(block)
             starts = self.bins.bin_start[start : stop + 1]
             encode_columns(block, self.bins.highest, starts, self.codes[start:stop], self.n_threads)
@@ -242,15 +242,48 @@ def _joined(parts, dtype) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)
 
 
+def _blocks(X):
+    """Yield blocks of columns of a dense matrix as rows, each with the number of its first."""
+    n_rows, n_features = X.shape
+    step = max(1, _BLOCK_BYTES // max(1, n_rows * X.dtype.itemsize))
+    for start in range(0, n_features, step):
+        part = X[:, start : start + step]
+        block = np.empty((part.shape[1], n_rows), dtype=X.dtype)
+        for row in range(0, n_rows, _ROWS):
+            block[:, row : row + _ROWS] = part[row : row + _ROWS].T
+        yield start, block
+
+
+def _quantiles_of(column, most: int):
+    """Return what `_quantiles` returns for the values of a dense feature, which it may sort."""
+    if column.dtype == np.uint8:
+        return _quantiles(*_distinct(column), most)
+    column.sort()
+    column = column[: len(column) - int(np.isnan(column).sum())]
+    if np.count_nonzero(column[1:] != column[:-1]) < most:
+        return _quantiles(*_distinct(column), most)
+    values = np.unique(column[_shares(len(column), most) - 1])
+    seen = np.searchsorted(column, values, side="right")
+    # + 0.0: no -0.0 in thresholds
+    return values.astype(np.float64) + 0.0, np.diff(seen, prepend=0), False
+
+
 def _quantiles(values, counts, most: int):
-    """Return values with counts, at most `most`: each stands for those above the one before."""
+    """Return at most `most` values with counts, and whether these are all values.
+
+    Each value stands for those above the one before.
+    """
     if len(values) <= most:
-        return values, counts
+        return values, counts, True
     seen = np.cumsum(counts)
-    # The first value that reaches each of `most` equal shares; the last is the largest value.
-    shares = np.ceil(seen[-1] * np.arange(1, most + 1) / most)
-    kept = np.unique(np.searchsorted(seen, shares))
-    return values[kept], np.diff(seen[kept], prepend=0)
+    # The first value that reaches each share; the last is the largest value.
+    kept = np.unique(np.searchsorted(seen, _shares(seen[-1], most)))
+    return values[kept], np.diff(seen[kept], prepend=0), False
+
+
+def _shares(n, most: int):
+    """Return the ends of `most` equal shares of `n` examples, ascending from 1 to n."""
+    return np.ceil(n * np.arange(1, most + 1) / most).astype(np.int64)
 
 
 def _merged(sketches, f: int, most: int):
