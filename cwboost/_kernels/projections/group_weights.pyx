@@ -111,10 +111,9 @@ cdef double[:, ::1] group_masses(const double[:, :] weights, const int64_t[::1] 
             positive = negative = 0.0
             for i in range(n):
                 weight = weights[t, rows[i]]
-                if weight > 0.0:
-                    positive = positive + weight
-                else:
-                    negative = negative - weight
+                # Without branches, which weights of mixed signs would mispredict.
+                positive = positive + (weight if weight > 0.0 else 0.0)
+                negative = negative - (0.0 if weight > 0.0 else weight)
             masses[t, 0], masses[t, 1] = positive, negative
     return masses
 
@@ -131,4 +130,4 @@ cdef void scale_weights(
             continue
         for i in range(count):
             weight = weights[t, rows[start + i]]
-            out[i * width + t] = weight / (masses[t, 0] if weight > 0.0 else masses[t, 1])
+            out[i * width + t] = weight / masses[t, not weight > 0.0]

@@ -13,6 +13,8 @@
 #ifndef CWBOOST_PROJECTION_H
 #define CWBOOST_PROJECTION_H
 
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 
 #define CWB_PROJ_LANES 8 /* columns of W per group */
@@ -23,6 +25,8 @@ typedef struct {
                  double *sums);
     void (*stored)(const double *value, const int32_t *feature, int64_t count, const double *w,
                    int64_t width, double *sums);
+    /* Whether an entry of a row is not finite, or fewer than `few` are not zero. */
+    int (*unknown_or_fewer)(const double *row, int64_t d, double few);
 } cwb_projection_kernels;
 
 #define CWB_BODY "projections/projection_body.h"

@@ -2,8 +2,7 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.float cimport DBL_MAX
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -22,6 +21,7 @@ cdef extern from "projections/projection.h" nogil:
                      int64_t count, double *sums) noexcept nogil
         void (*stored)(const double *value, const int32_t *feature, int64_t count,
                        const double *w, int64_t width, double *sums) noexcept nogil
+        int (*unknown_or_fewer)(const double *row, int64_t d, double few) noexcept nogil
     const cwb_projection_kernels *cwb_projection_tables[]
 
 cdef extern from "projections/directions.h" nogil:
@@ -153,7 +153,7 @@ cdef class Directions:
                     read_row(x + i * row_step, 1, d, row)
                 else:
                     read_row(x + i * row_step, column_step, d, row)
-                if is_few_or_infinite(row, d, self.few):
+                if kernels.unknown_or_fewer(row, d, self.few):
                     count = 0
                     for k in range(d):
                         value[count], feature[count] = row[k], <int32_t> k
@@ -232,16 +232,6 @@ cdef inline void read_row(const feature_t *x, int64_t step, int64_t d, double *r
     cdef int64_t k
     for k in range(d):
         row[k] = <double> x[k * step]
-
-
-cdef inline bint is_few_or_infinite(const double *row, int64_t d, double few) noexcept nogil:
-    """Whether a row has fewer non-zeros than `few`, or an entry that is not finite."""
-    cdef int64_t k
-    cdef int64_t count = 0, unknown = 0
-    for k in range(d):
-        count += row[k] != 0
-        unknown |= not fabs(row[k]) <= DBL_MAX
-    return count < few or unknown
 
 
 def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
