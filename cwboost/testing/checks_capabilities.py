@@ -34,6 +34,9 @@ from cwboost.testing.material import (
     with_missing,
 )
 
+PATIENCE = 5.0
+"""Seconds that `check_releases_gil` waits at least before it gives up."""
+
 
 def check_monotonic(family):
     """Check that outputs keep monotonic constraints that the weights oppose.
@@ -223,12 +226,13 @@ def check_releases_gil(family):
     sys.setswitchinterval(1e3)  # before the thread starts: a wait in progress keeps the old value
     try:
         watcher.start()
-        for _ in range(50):
+        # On a busy machine the second thread may wait long for a processor.
+        calls, end = 0, time.monotonic() + PATIENCE
+        while not seen.is_set() and (calls < 50 or time.monotonic() < end):
             pricing.set()
             pricer.price(weights, WHOLE)
             pricing.clear()
-            if seen.is_set():
-                break
+            calls += 1
     finally:
         stop.set()
         sys.setswitchinterval(interval)

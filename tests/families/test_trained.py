@@ -63,12 +63,12 @@ def test_every_family_trains_on_pendigits(weak_learner, least):
     test = load_pendigits(subset="test", return_X_y=True)
     clf = cwboost.CWBoostClassifier(
         weak_learner,
-        n_estimators=60,
+        n_estimators=30,
         correction="stagewise",
         subsample=1.0,
         C=1e8,
         random_state=0,
-        learning_rate=1.0 if weak_learner == "stump" else 0.2,
+        learning_rate=1.0 if weak_learner == "stump" else 0.4,
     ).fit(*train)
     assert clf.score(*test) > least
 
@@ -84,7 +84,7 @@ def peak():
 
 def fitted(X, y):
     for name in "stump", "tree", "projection":
-        clf = CWBoostClassifier(name, n_estimators=3, correction="stagewise", learning_rate=1.0)
+        clf = CWBoostClassifier(name, n_estimators=2, correction="stagewise", learning_rate=1.0)
         yield clf.fit(X, y)
 
 rng = np.random.default_rng(0)

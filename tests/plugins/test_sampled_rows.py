@@ -83,13 +83,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("weights_kind, n_rows", [("normal", 1), ("signs", 40)])
 @pytest.mark.parametrize("family, data", CASES)
-def test_rows_do_not_change_the_bits(family, data, weights_kind, n_rows):
-    rng = np.random.default_rng(n_rows)
+def test_rows_do_not_change_the_bits(family, data):
+    rng = np.random.default_rng(1)
     X = matrix(data, rng)
     told, untold = bound(family, X), bound(family, X)
-    for _ in range(3):
+    for weights_kind, n_rows in (("normal", 1), ("signs", 40), ("signs", 40)):
         rows = np.sort(rng.permutation(N_SAMPLES)[:n_rows])
         weights = weights_of(weights_kind, rng, rows)
         found = told.price(weights, PricingRequest(rows=rows))

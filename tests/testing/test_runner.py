@@ -23,6 +23,7 @@ from cwboost import Capabilities, Pricer
 from cwboost.testing import (
     FamilyCheckError,
     check_weak_learner_family,
+    checks_capabilities,
     family_checks,
     parametrize_with_family_checks,
 )
@@ -57,7 +58,8 @@ def test_a_released_lock_is_detected():
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_family_is_caught(case):
+def test_a_broken_family_is_caught(case, monkeypatch):
+    monkeypatch.setattr(checks_capabilities, "PATIENCE", 0.0)
     make, checks = BROKEN[case]
     for name, message in checks.items():
         if "ONNX" in message:
