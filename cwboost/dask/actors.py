@@ -12,9 +12,10 @@ import numpy as np
 from distributed import Client, get_worker, wait
 from distributed.protocol.pickle import dumps, loads
 
-from cwboost.dask.crew import Crew
+from cwboost.dask.crew import Crew, united
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
+from cwboost.dask.input.collections import started
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 
@@ -125,11 +126,11 @@ class ActorCrew(Crew):
     def columns(self, categorical_features) -> dict:
         self._place(range(len(self.sources)))
         self._prefer_direct()
-        return _united(self._on_all("columns", categorical_features))
+        return united(self._on_all("columns", categorical_features))
 
     def describe(self, family, encoding) -> dict:
         self._described = family, encoding
-        return _united(self._on_all("describe", family, encoding))
+        return united(self._on_all("describe", family, encoding))
 
     def _bind(self, setup) -> None:
         self._setup = setup
@@ -272,8 +273,8 @@ class ActorCrew(Crew):
         for _ in range(MOST_CANCELLED):
             # New tasks every time: a key that the scheduler is about to forget may be cancelled.
             make = dask.delayed(make_chunk, pure=False)
-            tasks = [make(*self.sources[index]) for index in partitions]
-            futures = dict(zip(partitions, self.client.compute(tasks)))
+            tasks = {index: make(*self.sources[index]) for index in partitions}
+            futures = started(self.client, tasks, self._numbers())
             while any(future.status == "pending" for future in futures.values()):
                 try:
                     wait(list(futures.values()), timeout=LOOK_SECONDS)
@@ -284,6 +285,14 @@ class ActorCrew(Crew):
             if all(future.status in ("finished", "error") for future in futures.values()):
                 break
         return futures
+
+    def _numbers(self) -> dict:
+        """Return the number of partitions of every worker, by its address."""
+        numbers = dict.fromkeys(self._workers(), 0)
+        for key, actor in self._actors.items():
+            if actor._address in numbers:
+                numbers[actor._address] += len(self._held[key])
+        return numbers
 
     def _by_worker(self, futures) -> dict:
         """Return the partitions by the address that holds their chunk."""
@@ -389,8 +398,3 @@ async def _answered_soon(actors, pickled) -> tuple[dict, dict]:
         else:
             del calls[key]
     return calls, answers
-
-
-def _united(replies) -> dict:
-    """Return the replies of all partitions."""
-    return {index: found for reply in replies for index, found in reply.items()}

@@ -8,7 +8,7 @@ from functools import reduce
 
 from cwboost.dask.host import CHANGING, Host
 
-__all__ = ["Crew", "LocalCrew"]
+__all__ = ["Crew", "LocalCrew", "united"]
 
 
 class Crew(ABC):
@@ -124,10 +124,10 @@ class LocalCrew(Crew):
         self.sent = self.received = 0
 
     def columns(self, categorical_features) -> dict:
-        return {k: v for host in self.hosts for k, v in host.columns(categorical_features).items()}
+        return united(host.columns(categorical_features) for host in self.hosts)
 
     def describe(self, family, encoding) -> dict:
-        return {k: v for host in self.hosts for k, v in host.describe(family, encoding).items()}
+        return united(host.describe(family, encoding) for host in self.hosts)
 
     def _bind(self, setup) -> None:
         for host in self.hosts:
@@ -142,3 +142,8 @@ class LocalCrew(Crew):
             self.sent += len(self.hosts) * len(pickle.dumps(operations, protocol=5))
             self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
         return replies
+
+
+def united(replies) -> dict:
+    """Return the replies of all workers as one, by partition."""
+    return {index: found for reply in replies for index, found in reply.items()}

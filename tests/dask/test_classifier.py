@@ -14,6 +14,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 from cwboost import CWBoostClassifier, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
 from cwboost.dask import DaskCWBoostClassifier, actors  # noqa: E402
+from cwboost.dask.input.collections import sources  # noqa: E402
 from cwboost.datasets import load_vowel  # noqa: E402
 
 X, Y = load_vowel(return_X_y=True)
@@ -71,6 +72,21 @@ def test_workers_let_go_of_sources_that_took_long(client, monkeypatch):
     finally:
         gc.enable()
     assert not left
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_sources_that_are_nowhere_yet_are_divided_evenly(client, is_held):
+    """Dask alone may give both of two partitions to one worker; what is held stays there."""
+    far = da.from_array(X, chunks=(100, 10)), da.from_array(Y, chunks=100)
+    far = (far[0].persist(), far[1]) if is_held else far
+    crew = actors.ActorCrew(client, sources(*far, None, "training"))
+    assert sorted(crew.columns(None)) == [0, 1, 2, 3]
+    known = client.cluster.scheduler.tasks
+    tasks = [known[future.key] for future in crew._chunks.values()]
+    crew.close()
+    places = [address for task in tasks for address in task.worker_restrictions or ()]
+    assert sorted(places) == ([] if is_held else sorted(2 * list(set(places))))
+    assert all(task.loose_restrictions for task in tasks) != is_held
 
 
 def test_the_fitted_model_is_the_local_one(fitted, collections, tmp_path):

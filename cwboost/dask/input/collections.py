@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-__all__ = ["predicted", "sources"]
+__all__ = ["predicted", "sources", "started"]
 
 
 def is_array(X) -> bool:
@@ -84,6 +84,46 @@ def _aligned(name, value, name_of_X, rows, n_blocks):
 
 def _blocks(value) -> list:
     return list(np.ravel(value.to_delayed()))
+
+
+def started(client, tasks, numbers) -> dict:
+    """Start tasks, and return their futures.
+
+    Tasks whose data the cluster does not hold yet are divided among the workers evenly: Dask alone
+    may give both of two to one worker. If a worker is lost, another one takes over its tasks.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    tasks : dict of int to Delayed
+        By partition.
+    numbers : dict of str to int
+        Number of partitions that each worker has, by its address.
+    """
+    if not numbers or _rests_on(tasks.values(), client.futures):
+        return dict(zip(tasks, client.compute(list(tasks.values()))))
+    numbers, own = dict(numbers), {address: [] for address in numbers}
+    for index in tasks:
+        least = min(numbers, key=numbers.get)
+        numbers[least] += 1
+        own[least].append(index)
+    futures = {}
+    for address, indices in own.items():
+        mine = [tasks[index] for index in indices]
+        there = client.compute(mine, workers=[address], allow_other_workers=True)
+        futures.update(zip(indices, there))
+    return {index: futures[index] for index in tasks}
+
+
+def _rests_on(tasks, held) -> bool:
+    """Return whether the graphs of some Delayed have tasks that are, or need, one of these keys."""
+    # Graphs share most of their layers.
+    layers = {id(layer): layer for task in tasks for layer in task.dask.layers.values()}
+    return bool(held) and any(
+        key in held or any(need in held for need in getattr(task, "dependencies", ()))
+        for layer in layers.values()
+        for key, task in layer.items()
+    )
 
 
 def predicted(X, method, kind, classes):
