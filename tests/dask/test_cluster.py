@@ -16,38 +16,30 @@ from cwboost.dask.actors import ActorCrew
 pytestmark = pytest.mark.slow
 
 
-def test_the_bits_do_not_depend_on_workers_or_their_deaths():
-    data = faults.collections()
-    with faults.cluster_of_processes(4) as client:
-        calm = faults.train(data)
-        client.cluster.scale(2)
-        faults.wait_for(client, 2)
-        with faults.Killer(client, most=1) as killer:
-            disturbed = faults.train(data)
-        client.cluster.scale(1)
-        faults.wait_for(client, 1)
-        alone = faults.train(data)
-    assert killer.n_killed
-    faults.assert_same_bits(calm, disturbed)
-    faults.assert_same_bits(calm, alone)
-
-
 @pytest.fixture(scope="module")
 def cluster():
-    with faults.cluster_of_processes() as client:
+    with faults.cluster_of_processes(4) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def calm(cluster):
+    """A model of four workers."""
     return faults.train(faults.collections())
 
 
 @pytest.fixture
-def client(cluster):
+def client(cluster, calm):
     """The client of two workers, whatever the test before has left."""
     faults.refill(cluster)
     return cluster
+
+
+def test_the_bits_do_not_depend_on_the_death_of_a_worker(client, calm):
+    with faults.Killer(client, most=1) as killer:
+        disturbed = faults.train(faults.collections())
+    assert killer.n_killed
+    faults.assert_same_bits(calm, disturbed)
 
 
 @pytest.mark.parametrize("name", faults.FAULTS)
@@ -78,3 +70,8 @@ def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
 
     Timer(0.5, lose).start()
     assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
+
+
+def test_one_worker_gives_the_bits_of_four(cluster, calm):
+    faults.refill(cluster, 1)
+    faults.assert_same_bits(calm, faults.train(faults.collections()))
