@@ -51,6 +51,7 @@
 #define cwb_drop CWB_NAME(cwb_drop)
 #define cwb_add_where CWB_NAME(cwb_add_where)
 #define cwb_sub_where CWB_NAME(cwb_sub_where)
+#define cwb_bytes_up_to CWB_NAME(cwb_bytes_up_to)
 
 /* Mask of the examples in byte `byte` that lie within [start, end). */
 static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {

@@ -10,22 +10,6 @@ static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, 
     *high = largest;
 }
 
-/* Eight bytes, 0xFF if the code is at most `last`, else 0. */
-CWB_INLINE uint64_t CWB_NAME(up_to)(const uint8_t *codes, uint8_t last) {
-#if CWB_IS(SSE2) || CWB_IS(AVX2) || CWB_IS(AVX512)
-    const __m128i code = _mm_loadl_epi64((const __m128i *)codes);
-    const __m128i bound = _mm_set1_epi8((char)last);
-    return (uint64_t)_mm_cvtsi128_si64(_mm_cmpeq_epi8(_mm_max_epu8(code, bound), bound));
-#elif CWB_IS(NEON)
-    const uint8x8_t which = vcle_u8(vld1_u8(codes), vdup_n_u8(last));
-    return vget_lane_u64(vreinterpret_u64_u8(which), 0);
-#else
-    uint64_t which = 0;
-    for (int k = 0; k < 8; k++) which |= (uint64_t)(codes[k] <= last ? 0xFF : 0) << (8 * k);
-    return which;
-#endif
-}
-
 /* Sums and count of the rows whose code is below `bound`, in eight lanes. */
 static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, int64_t n,
                                  int32_t bound, cwb_part *part) {
@@ -33,7 +17,7 @@ static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, in
     double sum = 0.0, mass = 0.0, lane[8];
     int64_t i = 0, count = 0;
     for (; i + 8 <= n; i += 8) {
-        const uint64_t which = CWB_NAME(up_to)(codes + i, (uint8_t)(bound - 1));
+        const uint64_t which = cwb_bytes_up_to(codes + i, (uint8_t)(bound - 1));
         /* One multiplication collects one bit of every byte, another adds the bits up. */
         const unsigned byte =
             (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
