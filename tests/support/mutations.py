@@ -7,6 +7,7 @@ neither copied nor compressed again: tens of thousands of files are written.
 import contextlib
 import json
 import time
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,7 +123,7 @@ def mutate_header(rng, header, places):
     elif rng.random() < 0.2 and isinstance(node, int):
         holder[key] += rng.choice((-1, 1, 2**20))
     else:
-        holder[key] = rng.choice(WEIRD)
+        holder[key] = deepcopy(rng.choice(WEIRD))  # a later mutation may change it
 
 
 def every_field(rng, model_file):
