@@ -95,7 +95,7 @@ def trees(rng):
 def projections(rng):
     for n_features, width in ((3, 8), (50, 72)):
         X = data(rng, 131, n_features, False)
-        directions = Directions(rng.normal(size=(n_features, width)), rng.random(width), width - 3)
+        directions = Directions(rng.normal(size=(n_features, width - 3)), rng.random(n_features))
         out = np.empty((width - 3, 131), dtype=np.float32)
         directions.dense(X, out, 1)
         yield f"projections on {width}", hash_of(out)
