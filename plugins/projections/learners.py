@@ -110,10 +110,14 @@ class ProjectionLearners(cwboost.WeakLearners):
 
     def _signs(self, values):
         """Return outputs, (n_samples, n), from projections, (n, n_samples)."""
-        above = (values > self.threshold[:, None]) | (self.drawn.kind == CONSTANT)[:, None]
-        signs = np.where(above, self.polarity[:, None], -self.polarity[:, None])
-        unknown = np.isnan(values) & (self.drawn.kind != CONSTANT)[:, None]
-        return np.where(unknown, self.missing[:, None], signs).T
+        above = values > self.threshold[:, None]
+        unknown = np.isnan(values)
+        constant = self.drawn.kind == CONSTANT
+        if constant.any():
+            above[constant], unknown[constant] = True, False
+        polarity = self.polarity[:, None]
+        signs = np.where(above, polarity, -polarity)
+        return (np.where(unknown, self.missing[:, None], signs) if unknown.any() else signs).T
 
     def scorer(self, coef):
         coef = sparse.csr_array(coef, dtype=np.float64)
