@@ -193,16 +193,31 @@ def mutated(rng, path, model_file, within=""):
     model_file.write(path, header, arrays)
 
 
+def soon(answer, seconds=2.0):
+    """Return ``answer()``, which must take fewer processor seconds in one of three calls.
+
+    A virtual machine that pauses counts its pause as processor time.
+    """
+    for _ in range(3):
+        start = time.process_time()
+        found = answer()
+        if time.process_time() - start < seconds:
+            return found
+    raise AssertionError(f"took more than {seconds} s three times")
+
+
 def assert_harmless(path, data):
     """Load a file and predict if it loads; allow only documented errors, within a time limit."""
-    start = time.process_time()
-    loaded = None
-    try:
-        loaded = load_model(path)
-    except ModelFileError as error:
-        assert not isinstance(error.__cause__, MemoryError)
-    assert time.process_time() - start < 2
+    loaded = soon(lambda: _loaded(path))
     if loaded is not None:
         with contextlib.suppress(TypeError, ValueError):
             loaded.predict(data[:5])
     return loaded is not None
+
+
+def _loaded(path):
+    try:
+        return load_model(path)
+    except ModelFileError as error:
+        assert not isinstance(error.__cause__, MemoryError)
+        return None
