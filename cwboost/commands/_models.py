@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost.commands import CommandError
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.estimator.input.columns import quoted
+from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
 
@@ -98,6 +98,6 @@ def encoded_labels(path, y, classes):
         label = y[places.index(None)]
         raise CommandError(
             f"{path}: label {quoted(label)} is not one of the model's classes: "
-            f"{', '.join(map(quoted, classes[:20]))}{', ...' if len(classes) > 20 else ''}"
+            f"{listed(classes, most=20)}"
         )
     return np.array(places, dtype=np.int64)

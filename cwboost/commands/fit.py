@@ -24,6 +24,7 @@ from cwboost.commands import CommandError, shows_progress
 from cwboost.commands._models import encoded_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
+from cwboost.estimator.input.columns import listed
 
 __all__ = ["add_arguments", "run"]
 
@@ -228,7 +229,8 @@ def _alike(args, path, valid, table):
             f"{valid.X.shape[1]}"
         )
     if None not in (valid.names, table.names) and valid.names != table.names:
-        raise CommandError(f"{path}: must have the features of {args.data}, {table.names}")
+        names = listed(table.names)
+        raise CommandError(f"{path}: must have the features of {args.data}, [{names}]")
     classes = np.unique(table.y)
     valid.y = classes[encoded_labels(path, valid.y, classes)]
     return valid

@@ -85,6 +85,15 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     assert error < 0.1 and f"error {error:.2%} on 60 examples" in captured.err
 
 
+def test_a_long_name_is_shortened_when_files_differ(tmp_path, capsys):
+    for name in "xz":
+        (tmp_path / f"{name}.csv").write_text(f"{name * 5000},class\n1,a\n2,b\n3,a\n4,b\n")
+    files = (tmp_path / "x.csv", tmp_path / "model.cwb", "--valid", tmp_path / "z.csv")
+    assert run("fit", *files, "--rounds", 2, "--quiet") == 1
+    error = capsys.readouterr().err
+    assert "must have the features of" in error and len(error) < 1000
+
+
 @pytest.mark.parametrize(
     "test, message",
     [

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from cwboost.commands._tables.table import Options, Table
+from cwboost.estimator.input.columns import listed
 
 __all__ = ["has_test_part", "read_npz"]
 
@@ -64,7 +65,7 @@ def _table(path: Path, stored, part: str) -> Table:
         notes = [f"arrays {' and '.join(name for name in names if name in stored.files)}"]
     else:
         raise ValueError(
-            f"{path}: must have an array X or X_{part}, has only {sorted(stored.files)}"
+            f"{path}: must have an array X or X_{part}, has only [{listed(sorted(stored.files))}]"
         )
     X, y = (_array(path, stored, name) if name in stored.files else None for name in names)
     if X.ndim != 2:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cwboost.estimator.input.columns import quoted
+from cwboost.estimator.input.columns import call as call_of_frame
+from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = [
     "UNNAMED",
@@ -91,8 +92,8 @@ class Table:
 
 
 def call(place: int, names: Sequence[str] | None) -> str:
-    """Return how messages call a column: its name, or its number if it has none."""
-    return f"column {quoted(names[place])}" if names and names[place] else f"column {place}"
+    """Return how messages call a column: its name, or its number if it has none or an empty one."""
+    return call_of_frame(place, names if names and names[place] else None)
 
 
 def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
@@ -114,7 +115,7 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
                 f"{path}: {what} must name one column, got {quoted(spec)}, the name of columns "
                 f"{', '.join(map(str, places))}: give the number instead"
             ) from None
-        known = f"its columns are {_listed(names)}" if names else "it has no header line"
+        known = f"its columns are [{listed(names)}]" if names else "it has no header line"
         raise ValueError(
             f"{path}: {what} must be one of its columns, got {quoted(spec)}; {known}"
         ) from None
@@ -129,13 +130,7 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
 def repeated(names: Sequence[str]) -> list[str]:
     """Return a word to the user if several of the features have one name, else nothing."""
     twice = [name for name, count in Counter(names).items() if count > 1]
-    return [f"several columns are called {_listed(twice)}"] if twice else []
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names for a message, the first 50 of many."""
-    more = f" and {len(names) - 50} more" if len(names) > 50 else ""
-    return ", ".join(map(quoted, names[:50])) + more
+    return [f"several columns are called {listed(twice)}"] if twice else []
 
 
 def dropped_places(path, options: Options, names, n_columns: int) -> set[int]:

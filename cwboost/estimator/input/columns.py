@@ -15,6 +15,7 @@ __all__ = [
     "is_category_dtype",
     "is_frame",
     "kind_of_values",
+    "listed",
     "names_of",
     "quoted",
     "refuse_kinds",
@@ -48,6 +49,12 @@ def quoted(name) -> str:
     short = reprlib.Repr()
     short.maxstring = LONGEST_SHOWN
     return short.repr(str(name))
+
+
+def listed(names, most: int = 50) -> str:
+    """Return names in quotes with commas between them, as messages show them: `most` of many."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quoted, names[:most])) + more
 
 
 def is_category_dtype(dtype) -> bool:
