@@ -38,7 +38,8 @@ def client(cluster, calm):
 def test_the_bits_do_not_depend_on_the_death_of_a_worker(client, calm):
     with faults.Killer(client, most=1) as killer:
         disturbed = faults.train(faults.collections())
-    assert killer.n_killed
+        while not killer.n_killed:  # a fit may end before the killer strikes
+            disturbed = faults.train(faults.collections())
     faults.assert_same_bits(calm, disturbed)
 
 
