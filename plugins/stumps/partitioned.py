@@ -129,19 +129,10 @@ class BinnedStumps(cwboost.PartitionPricer):
             if f >= 0 and not is_number[k]:
                 n = plan.n_categories[np.searchsorted(plan.categorical, f)]
                 packed[k] = self._categories.outputs(f, learners.on_categories(k, int(n)))
+            elif f < 0:
+                packed[k] = 0xFF if learners.polarity[k] > 0 else 0
+                packed[k, -1:] &= 0xFF >> (-self._binned.n_samples % 8)
             else:
-                positive = self._on_numbers(learners, k, place[k], below[k])
-                packed[k] = np.packbits(positive, bitorder="little")
+                stump = int(below[k]), int(learners.polarity[k]), int(learners.missing[k])
+                self._binned.outputs(int(place[k]), *stump, packed[k])
         return packed
-
-    def _on_numbers(self, learners, k, feature, below):
-        """Return where stump `k`, of a feature of the bins or constant, is +1."""
-        binned, bins = self._binned, self._plan.bins
-        if feature < 0:
-            return np.full(binned.n_samples, learners.polarity[k] > 0)
-        codes = binned.column(feature)
-        # With an int, NumPy compares bytes; with its own integer, it would convert them.
-        positive = (codes >= int(below)) == (learners.polarity[k] > 0)
-        if bins.has_nan[feature]:
-            positive[codes == bins.n_bins[feature]] = learners.missing[k] > 0
-        return positive

@@ -34,6 +34,14 @@ typedef struct {
     const int64_t *starts; /* of the codes of each feature among those of all */
 } cwb_codes;
 
+/* A stump on codes. */
+typedef struct {
+    int below;   /* codes of at least this many bins are above the threshold */
+    int above;   /* 1: +1 above the threshold, 0: +1 below it */
+    int missing; /* the code of missing values, or -1 */
+    int missing_positive;
+} cwb_code_stump;
+
 typedef struct {
     /* Add the sums over the examples [from, to) to `out`: those of all codes in lines of `lanes`
      * numbers, then those of the remaining targets in lines of `more`. */
@@ -43,6 +51,8 @@ typedef struct {
     void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
     /* Write the sums of squares of all weights, rounded more coarsely: integers, exact too. */
     void (*squares)(const cwb_targets *w, int64_t n, double *out);
+    /* Write the outputs of a stump for n codes, one bit each; the rest of the last byte is zero. */
+    void (*outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n, uint8_t *packed);
 } cwb_bin_sum_kernels;
 
 #define CWB_BODY "partitions/bin_sums_body.h"

@@ -103,9 +103,56 @@ static void CWB_NAME(squares)(const cwb_targets *w, int64_t n, double *out) {
     }
 }
 
+/* A byte with one bit for each of eight codes, set if the code is at most `last`. */
+CWB_INLINE unsigned CWB_NAME(bits_up_to)(const uint8_t *codes, uint8_t last) {
+    const uint64_t which = cwb_bytes_up_to(codes, last);
+    /* The multiplication collects one bit of every byte. */
+    return (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
+                      56);
+}
+
+/* Packed bits of n codes, a multiple of eight; `last` is the highest code below the threshold. */
+static void CWB_NAME(sides)(const uint8_t *codes, int64_t n, uint8_t last, unsigned flip,
+                            uint8_t *packed) {
+    for (int64_t i = 0; i < n; i += 8)
+        packed[i / 8] = (uint8_t)(CWB_NAME(bits_up_to)(codes + i, last) ^ flip);
+}
+
+static void CWB_NAME(set_missing)(const uint8_t *codes, int64_t n, uint8_t code, int positive,
+                                  uint8_t *packed) {
+    for (int64_t i = 0; i < n; i += 8) {
+        const unsigned lower = code ? CWB_NAME(bits_up_to)(codes + i, (uint8_t)(code - 1)) : 0;
+        const unsigned missing = CWB_NAME(bits_up_to)(codes + i, code) & ~lower;
+        packed[i / 8] = (uint8_t)((packed[i / 8] & ~missing) | (positive ? missing : 0));
+    }
+}
+
+static void CWB_NAME(whole_outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n,
+                                    uint8_t *packed) {
+    const unsigned flip = stump->above ? 255 : 0;
+    if (stump->below <= 0 || stump->below > 255)
+        memset(packed, (int)(stump->below <= 0 ? flip : flip ^ 255), (size_t)(n / 8));
+    else
+        CWB_NAME(sides)(codes, n, (uint8_t)(stump->below - 1), flip, packed);
+    if (stump->missing >= 0)
+        CWB_NAME(set_missing)(codes, n, (uint8_t)stump->missing, stump->missing_positive, packed);
+}
+
+static void CWB_NAME(outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n,
+                              uint8_t *packed) {
+    const int64_t whole = n / 8 * 8;
+    CWB_NAME(whole_outputs)(stump, codes, whole, packed);
+    if (whole == n) return;
+    uint8_t rest[8] = {0};
+    memcpy(rest, codes + whole, (size_t)(n - whole));
+    CWB_NAME(whole_outputs)(stump, rest, 8, packed + n / 8);
+    packed[n / 8] &= (uint8_t)((1 << (n - whole)) - 1);
+}
+
 static const cwb_bin_sum_kernels CWB_NAME(cwb_bin_sum_kernels) = {
     .bin_sums = CWB_NAME(bin_sums),
     .rounded = CWB_NAME(rounded),
     .squares = CWB_NAME(squares),
+    .outputs = CWB_NAME(outputs),
 };
 #undef CWB_TO_INTEGER

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.partitions.bin_sums import bin_sums, entry_sums, thresholds_between
+from cwboost._kernels.partitions.bin_sums import (
+    bin_sums,
+    code_outputs,
+    entry_sums,
+    thresholds_between,
+)
 from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
 from cwboost.kernels.binned_matrix import _distinct, _distinct_of_columns
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -236,6 +241,20 @@ class BinnedPartition:
         stored = slice(indptr[feature], indptr[feature + 1])
         column[rows[stored]] = codes[stored]
         return column
+
+    def outputs(self, feature, below, polarity, missing, packed) -> None:
+        """Write the outputs of a stump on a feature as bits, see `cwboost.pack_outputs`.
+
+        Parameters
+        ----------
+        feature, below : int
+            The stump is `polarity` on codes of at least `below`, see `SharedBins.bins_below`.
+        polarity, missing : {-1, 1}
+            Output above the threshold, and for missing values.
+        packed : ndarray of shape (ceil(n_samples / 8),), dtype uint8
+        """
+        lost = int(self.bins.n_bins[feature]) if self.bins.has_nan[feature] else -1
+        code_outputs(self.column(feature), below, polarity > 0, lost, missing > 0, packed)
 
 
 def _joined(parts, dtype) -> np.ndarray:
