@@ -68,14 +68,14 @@ def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t
     if codes.shape[1] != n or starts.shape[0] != codes.shape[0] + 1:
         raise ValueError("expected codes of shape (n_features, n_samples) and their starts")
     check(weights, scales)
-    total = np.zeros((n_codes, n_targets))
-    if n == 0 or codes.shape[0] == 0:
-        return total
+    if n == 0 or codes.shape[0] == 0 or n_targets == 0:
+        return np.zeros((n_codes, n_targets))
+    groups = []
     while first < n_targets:
         last = n_targets if n_targets - first <= CWB_MOST_TARGETS else first + CWB_LINE
-        total[:, first:last] = some_targets(weights, scales, first, last, codes, starts, n_threads)
+        groups.append(some_targets(weights, scales, first, last, codes, starts, n_threads))
         first = last
-    return total
+    return groups[0] if len(groups) == 1 else np.hstack(groups)
 
 
 cdef int check(const double[:, :] weights, const double[::1] scales) except -1:
@@ -115,10 +115,10 @@ cdef object some_targets(const double[:, :] weights, const double[::1] scales, i
                        chunksize=1):
         kernels.bin_sums(&w, &c, n * task // n_tasks, n * (task + 1) // n_tasks,
                          out + task * view.shape[1])
-    whole = parts.sum(axis=0)
+    whole = parts[0] if n_tasks == 1 else parts.sum(axis=0)
     first_lanes = whole[: n_codes * w.lanes].reshape(n_codes, w.lanes)
     rest = whole[n_codes * w.lanes : size].reshape(n_codes, w.more)
-    return np.hstack([first_lanes, rest])[:, : w.n_targets]
+    return np.hstack([first_lanes[:, : w.n_targets], rest[:, : w.n_targets - w.lanes]])
 
 
 def entry_sums(const double[:, :] weights, const double[::1] scales, const int64_t[::1] indptr,

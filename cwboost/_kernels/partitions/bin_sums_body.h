@@ -59,6 +59,19 @@ CWB_INLINE void CWB_NAME(add_rows)(const uint8_t *codes, const CWB_NAME(block) *
         CWB_NAME(add_rows)(codes, &rows, end - i, first, rest, lanes, more); \
         break;
 
+/* Ask for the weights and codes of the examples [from, to): many short pieces of memory, which
+ * processors do not foresee. */
+static void CWB_NAME(ask_for)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to) {
+#if defined(__GNUC__)
+    for (int t = 0; t < w->n_targets; t++)
+        for (int64_t i = from; i < to; i += CWB_LINE)
+            __builtin_prefetch(w->r + t * w->stride + i, 0, 2);
+    for (int64_t f = 0; f < c->n_features; f++)
+        for (int64_t i = from; i < to; i += 64)
+            __builtin_prefetch(c->codes + f * c->code_stride + i, 0, 2);
+#endif
+}
+
 static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
                                double *out) {
     CWB_NAME(block) rows CWB_ALIGNED(64);
@@ -67,6 +80,7 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
         const int64_t end = to - i < CWB_BLOCK_ROWS ? to : i + CWB_BLOCK_ROWS;
         CWB_NAME(rounded_from)(w, 0, w->lanes, i, end, rows.first);
         CWB_NAME(rounded_from)(w, w->lanes, w->more, i, end, rows.rest);
+        CWB_NAME(ask_for)(w, c, end, to - end < CWB_BLOCK_ROWS ? to : end + CWB_BLOCK_ROWS);
         for (int64_t f = 0; f < c->n_features; f++) {
             const uint8_t *codes = c->codes + f * c->code_stride + i;
             double *first = out + c->starts[f] * w->lanes;
