@@ -289,15 +289,17 @@ cdef class TreeGrower:
     cdef _keep(self, rows):
         """Tell every thread which rows have a weight; self.kept keeps the array alive."""
         cdef const int64_t[::1] kept
+        cdef const int64_t *first = NULL
+        cdef int64_t n = self.X.n_rows
         cdef int t
         self.kept = rows if rows is not None and len(rows) else None
         if self.kept is not None:
             kept = self.kept
-            if kept[0] < 0 or kept[kept.shape[0] - 1] >= self.X.n_rows:
+            first, n = &kept[0], kept.shape[0]
+            if kept[0] < 0 or kept[n - 1] >= self.X.n_rows:
                 raise ValueError(f"rows: expected indices below {self.X.n_rows}")
         for t in range(self.n_threads):
-            self.work[t].kept = NULL if self.kept is None else &kept[0]
-            self.work[t].n_kept = self.X.n_rows if self.kept is None else kept.shape[0]
+            self.work[t].kept, self.work[t].n_kept = first, n
 
 
 cdef as_arrays(const Tree *trees, Py_ssize_t n_trees, packed):
