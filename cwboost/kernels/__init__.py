@@ -1,8 +1,16 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
+from cwboost._kernels.partitions.leaves import leaf_outputs, leaf_sums, tree_leaves
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
-from cwboost._kernels.partitions.splits import best_splits, draw_cuts, smallest_places
+from cwboost._kernels.partitions.splits import (
+    add_up,
+    best_splits,
+    draw_cuts,
+    join_leaves,
+    smallest_places,
+)
+from cwboost._kernels.partitions.subtrees import grow_subtrees
 from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
@@ -56,6 +64,7 @@ __all__ = [
     "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
+    "add_up",
     "best_of_bins",
     "best_of_categories",
     "best_splits",
@@ -68,6 +77,10 @@ __all__ = [
     "gained_fractions",
     "group_differences",
     "group_weights",
+    "grow_subtrees",
+    "join_leaves",
+    "leaf_outputs",
+    "leaf_sums",
     "masses_by_size",
     "orthonormal_rows",
     "output_edges",
@@ -78,6 +91,7 @@ __all__ = [
     "smallest_places",
     "stored_directions",
     "thresholds_between",
+    "tree_leaves",
     "tree_outputs",
     "usable_threads",
 ]

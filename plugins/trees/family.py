@@ -144,7 +144,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         n_categories = np.zeros(bins.n_features, dtype=np.int64)
         if context.n_categories is not None:
             n_categories[:] = context.n_categories
-        return TreePlan(bins, settings, n_categories)
+        n_rows = sum(own.n_rows for own in descriptions)
+        return TreePlan(bins, settings, n_categories, n_rows)
 
     def _settings(self, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""

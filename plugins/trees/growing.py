@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
-from cwboost.kernels import CategorySets
+from cwboost.kernels import CategorySets, add_up, join_leaves
 
 __all__ = ["GrowingTrees"]
 
@@ -30,8 +30,6 @@ class GrowingTrees:
         Share of the features that vary in the node; before it is known, in its parent.
     sides : dict of int to ndarray of shape (256,), dtype bool
         The codes that go right, by the nodes that test categories.
-    levels : list of ndarray
-        The nodes of each level that were split.
     """
 
     n_trees: int
@@ -39,7 +37,6 @@ class GrowingTrees:
     totals: np.ndarray = field(init=False)
     shares: np.ndarray = field(init=False)
     sides: dict[int, np.ndarray] = field(default_factory=dict)
-    levels: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self):
         n = self.n_trees
@@ -73,8 +70,41 @@ class GrowingTrees:
         self.cut = np.concatenate([self.cut, np.zeros(n, np.int64)])
         self.missing = np.concatenate([self.missing, np.zeros(n, np.int8)])
         self.depth += 1
-        self.levels.append(nodes)
         return first + np.arange(n)
+
+    def graft(self, subtrees):
+        """Put subtrees in the places of leaves, whose numbers they name; see `Subtrees`."""
+        extra, n_old = subtrees.sizes - 1, len(self.tree)
+        n, before = int(extra.sum()), np.cumsum(extra) - extra
+        places = np.insert(n_old + np.arange(n), before, subtrees.nodes)
+        first = (n_old + before - 1).repeat(subtrees.sizes)
+        self.tree = np.concatenate([self.tree, self.tree[subtrees.nodes].repeat(extra)])
+        self.totals = np.concatenate([self.totals, np.zeros((n, 4))])
+        for name in ("feature", "cut", "left", "missing"):
+            own = getattr(self, name)
+            setattr(self, name, np.concatenate([own, np.zeros(n, own.dtype)]))
+        inner = subtrees.left >= 0
+        self.left[places] = np.where(inner, first + subtrees.left, -1)
+        self.feature[places], self.cut[places] = subtrees.feature, subtrees.cut
+        self.missing[places] = np.where(inner, np.where(subtrees.missing_right > 0, 1, -1), 0)
+
+    def nodes(self):
+        """Return what examples need to find their leaves, by name."""
+        kinds = {"feature": np.int32, "cut": np.int16, "left": np.int32, "missing": np.int8}
+        return {name: getattr(self, name).astype(kind) for name, kind in kinds.items()}
+
+    def note_leaves(self, sums):
+        """Take what `leaf_sums` returns of all leaves; return the edges of the trees.
+
+        Sums and squares of inner nodes are those of their leaves.
+        """
+        leaves = self.left < 0
+        found = np.zeros((len(self.left), 2))
+        found[leaves] = sums[:, :2]
+        add_up(self.left, found)
+        self.totals[:, ::3] = found
+        signed = np.where(sums[:, 0] < 0, -sums[:, 2], sums[:, 2])
+        return np.bincount(self.tree[leaves], signed, minlength=self.n_trees)
 
     def finished(self, bins, n_categories, chance):
         """Return the learners, without splits of leaves of one sign, and their edges."""
@@ -83,15 +113,7 @@ class GrowingTrees:
         edges = np.bincount(
             self.tree[self.left < 0], np.abs(sums[self.left < 0]), minlength=self.n_trees
         )
-        for nodes in self.levels[::-1]:
-            child = self.left[nodes]
-            same = (self.left[child] < 0) & (self.left[child + 1] < 0)
-            same &= sign[child] == sign[child + 1]
-            sign[nodes[same]], self.left[nodes[same]] = sign[child[same]], -1
-        kept = np.arange(len(self.left)) < self.n_trees
-        for nodes in self.levels:
-            child = self.left[nodes[kept[nodes] & (self.left[nodes] >= 0)]]
-            kept[child] = kept[child + 1] = True
+        kept = join_leaves(self.n_trees, self.left, sign)
         order = np.flatnonzero(kept)[np.argsort(self.tree[kept], kind="stable")]
         offsets = np.searchsorted(self.tree[order], np.arange(self.n_trees + 1)).astype(np.int64)
         place = np.zeros(len(kept), dtype=np.int64)

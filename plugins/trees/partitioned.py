@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from cwboost.plugins.trees.cuts import CODES, Candidates, Subsets, cuts_between_bins
+from cwboost.plugins.trees.cuts import Candidates, Subsets, cuts_between_bins
 from cwboost.plugins.trees.drawing import DrawnFeatures, groups
 from cwboost.plugins.trees.growing import GrowingTrees
+from cwboost.plugins.trees.learners import Answers
+from cwboost.plugins.trees.partition import PartitionTrees, nodes_key
+from cwboost.plugins.trees.subtrees import LEAST_NODES, MOST_BYTES, Subtrees, assigned
 
 import cwboost
 from cwboost.kernels import (
     BinnedPartition,
-    NodeRows,
     SharedBins,
     best_splits,
     draw_cuts,
-    masses_by_size,
-    output_edges,
-    tree_outputs,
 )
 
-__all__ = ["PartitionTrees", "TreePlan"]
+__all__ = ["TreePlan"]
 
 FEW = 16
 """Nodes of at most this number of examples are taken to have fewer features that vary."""
@@ -39,20 +38,26 @@ class TreePlan(cwboost.PricingPlan):
         The hyper-parameters in the kernel's terms.
     n_categories : ndarray of shape (n_features,), dtype int64
         Number of categories of each column, 0 of numbers.
+    n_rows : int
+        Number of examples of all partitions.
     """
 
-    def __init__(self, bins: SharedBins, settings, n_categories):
+    def __init__(self, bins: SharedBins, settings, n_categories, n_rows):
         self.bins = bins
         self.settings = settings
         self.n_categories = n_categories
         self.usable = np.flatnonzero(bins.n_bins + bins.has_nan > 1).astype(np.int32)
+        only_numbers = not n_categories[self.usable].any()
+        is_small = n_rows * bins.n_features <= MOST_BYTES
+        self._may_divide = settings["random_splits"] and only_numbers and is_small
+        self._keys = None
 
     def bind(self, X, context):
-        return PartitionTrees(BinnedPartition(X, self.bins, context.n_threads), self)
+        binned = BinnedPartition(X, self.bins, context.n_threads)
+        return PartitionTrees(binned, self, int(context.places[0]))
 
     def merge(self, one, other):
-        # Ranges are a smallest code and minus a largest one: the only integers.
-        return tuple(np.minimum(a, b) if a.dtype == np.int16 else a + b for a, b in zip(one, other))
+        return tuple(_merged(a, b) for a, b in zip(one, other))
 
     def choose(self, scales, rng):
         trees, bounds = GrowingTrees(len(scales)), np.zeros(len(scales))
@@ -61,6 +66,9 @@ class TreePlan(cwboost.PricingPlan):
             bounds = _trim_bounds(masses, self.settings["trim"])
         step, nodes = ("start", bounds), np.arange(len(scales))
         while trees.depth < self.settings["max_depth"]:
+            if self._is_time(trees, nodes):
+                yield from self._grown_apart(trees, step, nodes, rng)
+                return (yield from self._chosen_by_leaves(trees, scales, bounds))
             splits = yield from self._splits(trees, step, nodes, rng)
             if not len(splits[0]):
                 break
@@ -71,10 +79,53 @@ class TreePlan(cwboost.PricingPlan):
             (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
+    def _chosen_by_leaves(self, trees, scales, bounds):
+        """Return the choice, with signs by the sums of all leaves; a conversation.
+
+        Examples whose weights are trimmed count in the edges, not in the signs.
+        """
+        nodes = trees.nodes()
+        key = nodes_key(nodes)
+        (sums,) = yield "leaves", None, key, nodes, bounds
+        edges = trees.note_leaves(sums)
+        positive = np.packbits(trees.totals[:, 0] >= 0, bitorder="little")
+        learners, _ = trees.finished(self.bins, self.n_categories, self.settings["chance"])
+        learners.answers = Answers(key, np.arange(len(scales)), positive)
+        return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
+
+    def _is_time(self, trees, nodes):
+        """Return whether partitions may grow what is below these nodes, each a part of it."""
+        if not self._may_divide or not trees.depth:
+            return False
+        return self._may_split(trees.totals[nodes]).sum() >= LEAST_NODES
+
+    def _grown_apart(self, trees, step, nodes, rng):
+        """Let each partition grow what is below some of the nodes; a conversation."""
+        if self._keys is None:
+            (found,) = yield "keys", None
+            self._keys = sorted(found)
+        nodes = nodes[self._may_split(trees.totals[nodes])]
+        given = assigned(nodes, trees.totals[nodes, 2], self._keys)
+        (rows,) = yield "rows", step, given
+        tasks = {
+            key: (own, trees.totals[own], {k: of[key] for k, of in rows.items() if k != key})
+            for key, own in given.items()
+        }
+        question = "subtrees", None, tasks, trees.depth, int(rng.integers(2**63))
+        (parts,) = yield question
+        while any(part is None for part in parts.values()):
+            # In the first round, or after the loss of a worker.
+            (codes,) = yield "codes", None
+            starts = np.cumsum([0, *(len(codes[key]) for key in self._keys)]).tolist()
+            every = np.concatenate([codes[key] for key in self._keys])
+            yield "know", None, (dict(zip(self._keys, starts)), every)
+            (parts,) = yield question
+        trees.graft(Subtrees.of(parts))
+
     def _splits(self, trees, step, nodes, rng):
         """Return the best splits of the nodes of a step; a conversation."""
         n_wanted, may = self.settings["max_features"], self._may_split(trees.totals[nodes])
-        own = nodes if step[0] == "start" else nodes[may]
+        own = nodes[may] if trees.depth else nodes  # sums of roots are not known yet
         shares = trees.shares[own] * np.where(trees.totals[own, 2] <= FEW, 0.6, 1.0)
         features = DrawnFeatures(self.usable, n_wanted, own, shares, rng)
         pairs, sums = [], []
@@ -211,94 +262,6 @@ def _joined(parts):
     return nodes[order], features[order], found[order]
 
 
-ROW_BYTES = 16
-"""The codes of an example take a multiple of this number of bytes."""
-
-
-class PartitionTrees(cwboost.PartitionPricer):
-    """Trees on one partition in bins."""
-
-    def __init__(self, binned: BinnedPartition, plan: TreePlan):
-        bins = binned.bins
-        self._is_set = plan.n_categories > 0
-        # Padded, so that a row of codes lies in few cache lines.
-        width = -(-binned.n_features // ROW_BYTES) * ROW_BYTES
-        self._codes = np.zeros((binned.n_samples, width), dtype=np.uint8)
-        for f in range(binned.n_features):
-            self._codes[:, f] = binned.column(f)
-        self._bins, self._n_threads = bins, binned.n_threads
-        self._rows, self._packed = None, (None, None)
-
-    def summarise(self, weights, question):
-        kind, step, *rest = question
-        if step is not None:
-            self._take(weights, *step)
-        if kind == "masses":
-            return (masses_by_size(weights.weights, weights.scales, self._n_threads),)
-        if kind == "edges":
-            return (self._edges(weights, *rest),)
-        if kind == "below":
-            return self._rows.below(*rest)
-        nodes, drawn, searched = rest
-        rows = self._rows
-        return rows.totals(nodes), rows.ranges(*drawn), rows.histograms(*searched)
-
-    def _take(self, weights, what, given):
-        if what == "start":
-            own = weights.weights, weights.scales
-            bins = self._bins.n_bins, self._bins.has_nan
-            self._rows = NodeRows(self._codes, *bins, *own, given, self._n_threads)
-        else:
-            self._rows.split(*given)
-
-    def _edges(self, weights, learners):
-        """Return the edges over all examples, those trimmed included."""
-        packed = self.outputs(learners)
-        self._packed = _key(learners), packed
-        return output_edges(packed, weights.weights, weights.scales, self._n_threads)
-
-    def outputs(self, learners):
-        known, packed = self._packed
-        if known == _key(learners):
-            return packed
-        inner = learners.feature >= 0
-        below = np.zeros(len(inner), dtype=np.int32)
-        below[inner] = self._bins.bins_below(learners.feature[inner], learners.threshold[inner])
-        sides = self._sides(learners, below)
-        positive = tree_outputs(
-            self._codes,
-            self._bins.n_bins,
-            learners.offsets,
-            learners.feature,
-            below,
-            learners.left,
-            learners.missing,
-            learners.sign,
-            sides,
-            self._n_threads,
-        )
-        return np.packbits(positive, axis=1, bitorder="little")
-
-    def _sides(self, learners, below):
-        """Return the codes that go right in nodes that test categories, whose `below` is set."""
-        nodes = np.zeros(0, dtype=np.int64)
-        if learners.category_sets is not None:
-            nodes = np.flatnonzero(learners.category_sets.is_set)
-        features = learners.feature[nodes]
-        if not self._is_set[features].all():
-            raise ValueError("a tree tests categories of a column of numbers")
-        values = np.full((len(nodes), CODES), np.nan)
-        for row, f in zip(values, features.tolist()):
-            own = self._bins.lowest[self._bins.bin_start[f] : self._bins.bin_start[f + 1]]
-            row[: len(own)] = own
-        if not len(nodes):
-            return np.zeros((0, CODES // 8), dtype=np.uint8)
-        right = learners.category_sets.contains(nodes[:, None], values)
-        right[np.arange(len(nodes)), self._bins.n_bins[features]] = learners.missing[nodes] > 0
-        below[nodes] = -1 - np.arange(len(nodes))
-        return np.packbits(right, axis=1, bitorder="little")
-
-
 def _trim_bounds(masses, fraction):
     """Return the greatest bound of each target below which lies at most this fraction of it."""
     below = np.cumsum(masses, axis=1)
@@ -306,5 +269,9 @@ def _trim_bounds(masses, fraction):
     return np.where(size > 0, np.ldexp(1.0 + size % 8 / 8, size // 8), 0.0)
 
 
-def _key(learners):
-    return b"".join(array.tobytes() for array in learners.arrays().values())
+def _merged(one, other):
+    """Return two summaries as one: subtrees by partition, ranges, or sums."""
+    if isinstance(one, dict):
+        return {**one, **other}
+    # Ranges are a smallest code and minus a largest one: the only integers.
+    return np.minimum(one, other) if one.dtype == np.int16 else one + other

@@ -14,16 +14,6 @@ from libc.string cimport memcpy
 
 from cwboost._kernels.common.cpu cimport instruction_set
 
-cdef extern from "partitions/node_sums.h" nogil:
-    const int CWB_AHEAD
-    ctypedef struct cwb_node_kernels:
-        void (*below)(const uint8_t*, const double*, int64_t, uint8_t, double*) noexcept nogil
-        void (*totals)(const double*, int64_t, double*) noexcept nogil
-        void (*range)(const uint8_t*, int64_t, int32_t*, int32_t*) noexcept nogil
-    const cwb_node_kernels* const cwb_node_tables[]
-    void cwb_gather_rows(const uint8_t*, int64_t, const int32_t*, int64_t, const int32_t*, int64_t,
-                         uint8_t*)
-
 cdef const cwb_node_kernels* kernels = cwb_node_tables[instruction_set()]
 
 # Adding and subtracting 1.5 x 2^52 rounds to integers.
@@ -174,6 +164,24 @@ cdef class NodeRows:
         self.starts[child + 1], self.ends[child + 1] = start + n_left, start + n
         kernels.totals(w, n_left, &self.sums[child, 0])
         kernels.totals(w + n_left, n_right, &self.sums[child + 1, 0])
+
+    def rows_of(self, nodes):
+        """Return the rows of nodes and what belongs to them; see `grow_subtrees`.
+
+        Returns
+        -------
+        rows : ndarray, dtype int32
+            Node after node, with CWB_AHEAD valid ones more.
+        w : ndarray, dtype float64
+            Their rounded weights.
+        starts : ndarray of shape (n_nodes + 1,), dtype int64
+        """
+        spans = [slice(self.starts[node], self.ends[node]) for node in nodes]
+        own = [np.asarray(self.rows)[span] for span in spans]
+        starts = np.cumsum([0, *map(len, own)], dtype=np.int64)
+        rows = np.concatenate([*own, np.zeros(CWB_AHEAD + 1, dtype=np.int32)])
+        w = np.concatenate([*(np.asarray(self.w)[span] for span in spans), np.zeros(1)])
+        return rows, w, starts
 
     def totals(self, nodes):
         """Return sum, mass, number and coarse squares of the weights of nodes, (n_nodes, 4)."""

@@ -153,3 +153,45 @@ def best_splits(const int64_t[::1] nodes, const double[:, :, ::1] below,
             sides_[node] = right > left if own[5] > 0 else own[1] < 0.5 * total[1]
     found = np.flatnonzero(best >= 0)
     return best[found], sides[found]
+
+
+def add_up(const int64_t[::1] left, double[:, ::1] totals):
+    """Replace the sums of inner nodes by those of their children.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n_nodes,), dtype int64
+        Left child, before the right one and after the node; -1 in a leaf.
+    totals : ndarray of shape (n_nodes, n_sums), dtype float64
+        Changed.
+    """
+    cdef int64_t i, k
+    for i in range(left.shape[0] - 1, -1, -1):
+        if left[i] >= 0:
+            for k in range(totals.shape[1]):
+                totals[i, k] = totals[left[i], k] + totals[left[i] + 1, k]
+
+
+def join_leaves(int64_t n_trees, int64_t[::1] left, int64_t[::1] sign):
+    """Replace splits into leaves of one sign by leaves; return which nodes are left.
+
+    Parameters
+    ----------
+    n_trees : int
+        The first nodes are roots.
+    left, sign : ndarrays of shape (n_nodes,), dtype int64
+        Left child, before the right one and after the node, or -1; and sign of its sum. Changed.
+    """
+    cdef int64_t i, child
+    kept = np.zeros(left.shape[0], dtype=bool)
+    cdef uint8_t[::1] kept_ = kept.view(np.uint8)
+    for i in range(left.shape[0] - 1, -1, -1):
+        child = left[i]
+        if (child >= 0 and left[child] < 0 and left[child + 1] < 0
+                and sign[child] == sign[child + 1]):
+            left[i], sign[i] = -1, sign[child]
+    for i in range(left.shape[0]):
+        kept_[i] |= i < n_trees
+        if kept_[i] and left[i] >= 0:
+            kept_[left[i]] = kept_[left[i] + 1] = 1
+    return kept

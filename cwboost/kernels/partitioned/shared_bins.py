@@ -85,6 +85,12 @@ class FeatureSketch:
         """Number of features."""
         return len(self.exact)
 
+    @property
+    def n_rows(self) -> int:
+        """Number of examples that have a value of the fullest feature."""
+        seen = np.concatenate([[0], np.cumsum(self.counts)])
+        return int(np.diff(seen[self.starts]).max(initial=0))
+
 
 @dataclass(frozen=True, eq=False)
 class SharedBins:
