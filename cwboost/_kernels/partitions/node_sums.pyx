@@ -106,11 +106,12 @@ cdef class NodeRows:
         a code goes right if its bit is set, by ``code % 8`` of byte ``code // 8``.
         """
         cdef int64_t k, n = nodes.shape[0], first = self.starts.shape[0]
+        cdef int n_threads = self.n_threads
         cdef uintptr_t[::1] known = self.known_codes(nodes, features)
         self.starts = np.concatenate([self.starts, np.empty(2 * n, np.int64)])
         self.ends = np.concatenate([self.ends, np.empty(2 * n, np.int64)])
         self.sums = np.concatenate([self.sums, np.zeros((2 * n, 4))])
-        for k in prange(n, nogil=True, num_threads=self.n_threads, schedule="dynamic",
+        for k in prange(n, nogil=True, num_threads=n_threads, schedule="dynamic",
                         chunksize=16):
             self.divide(nodes[k], first + 2 * k, <const uint8_t*> known[k], features[k], cuts[k],
                         missing_right[k], &sides[-1 - cuts[k], 0] if cuts[k] < 0 else NULL)
@@ -201,12 +202,13 @@ cdef class NodeRows:
             Of the pairs, node after node.
         """
         cdef int64_t j
+        cdef int n_threads = self.n_threads
         sizes = np.asarray(self.ends)[nodes] - np.asarray(self.starts)[nodes]
         cdef Asked asked = Asked(nodes, counts, features, sizes)
         self.asked.append(asked)
         found = np.empty((features.shape[0], 3), dtype=np.int16)
         cdef int16_t[:, ::1] out = found
-        for j in prange(nodes.shape[0], nogil=True, num_threads=self.n_threads, schedule="dynamic",
+        for j in prange(nodes.shape[0], nogil=True, num_threads=n_threads, schedule="dynamic",
                         chunksize=16):
             self.gather(asked, j, out)
         return found
@@ -254,7 +256,8 @@ cdef class NodeRows:
     cdef add_below(self, Asked asked, const int16_t[::1] cuts, const int64_t[:, :] places,
                    double[:, ::1] below, double[:, ::1] missing):
         cdef int64_t j
-        for j in prange(asked.nodes.shape[0], nogil=True, num_threads=self.n_threads,
+        cdef int n_threads = self.n_threads
+        for j in prange(asked.nodes.shape[0], nogil=True, num_threads=n_threads,
                         schedule="dynamic", chunksize=16):
             self.sum_pairs(asked, j, cuts, places, below, missing)
 
@@ -283,12 +286,13 @@ cdef class NodeRows:
         ``n_codes`` is the largest number of codes of one of the features, missing values included.
         """
         cdef int64_t k, n_pairs = nodes.shape[0]
+        cdef int n_threads = self.n_threads
         cdef int64_t most = np.asarray(self.n_bins)[np.asarray(features)].max(initial=0)
         found = np.zeros((n_pairs, min(256, most + 1), 3))
         cdef double[:, :, ::1] out = found
         if self.codes.shape[0] == 0:
             return found
-        for k in prange(n_pairs, nogil=True, num_threads=self.n_threads, schedule="dynamic"):
+        for k in prange(n_pairs, nogil=True, num_threads=n_threads, schedule="dynamic"):
             self.add_codes(nodes[k], features[k], &out[k, 0, 0])
         return found
 
