@@ -67,6 +67,8 @@ cdef class StumpSearch:
         self.n_samples = columns.n_samples
         self.wide = columns.wide
         self.rows, self.half, self.best, self.trace = Scratch(), Scratch(), Scratch(), Scratch()
+        self.winners, self.numbers = np.empty(0, dtype=FOUND), np.empty((3, 0))
+        self.sums = np.empty((2, 0, 0))
         self.chunk_starts = np.zeros(columns.n_features + 1, dtype=np.int64)
         for f in range(columns.n_features):
             self.chunk_starts[f + 1] = self.chunk_starts[f] + cwb_chunks(&columns.columns[f])
@@ -104,14 +106,13 @@ cdef class StumpSearch:
 
     cdef int make_room(self, int64_t n_targets) except -1:
         # Kept between calls: with few examples, to make a view takes as long as a step.
-        if self.winners is None or self.winners.shape[0] != n_targets:
+        if self.winners.shape[0] != n_targets:
             self.winners = np.empty(n_targets, dtype=FOUND)
             self.numbers = np.empty((3, n_targets))
         return 0
 
     cdef double[:, :, ::1] room_for_sums(self, int64_t n_tasks, int64_t n_targets):
-        if (self.sums is None or self.sums.shape[1] != n_tasks
-                or self.sums.shape[2] != n_targets):
+        if self.sums.shape[1] != n_tasks or self.sums.shape[2] != n_targets:
             self.sums = np.empty((2, n_tasks, n_targets))
         return self.sums
 
