@@ -31,6 +31,11 @@ typedef struct {
 
 #define CWB_TILE 64 /* bytes of bits per tile: 512 examples */
 
+/* From so many entries on, what a pass reads lies beyond the second-level cache: it is fetched
+ * CWB_AHEAD entries ahead. */
+#define CWB_LARGE (1 << 18)
+#define CWB_AHEAD 256
+
 /* Results of a pass over one tile of examples; the caller sums them over tiles in order. */
 typedef struct {
     double loss;    /* sum of mu */

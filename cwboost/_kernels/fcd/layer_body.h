@@ -26,9 +26,9 @@ CWB_INLINE void cwb_joint_add(cwb_joint_sums *sums, cwb_doubles x, cwb_mask s, c
 }
 
 /* The examples start to end - 1 of one class against class c. The bytes at both ends may hold
- * examples of other classes. */
+ * examples of other classes. Of large data, R is fetched `ahead` entries ahead. */
 CWB_INLINE void cwb_joint_table(const double *r, const uint8_t *hb, const uint8_t *hc,
-                                int64_t start, int64_t end, double *table) {
+                                int64_t start, int64_t end, int64_t ahead, double *table) {
     const int64_t last = (end - 1) >> 3;
     cwb_joint_sums sums = {cwb_zero(), cwb_zero(), cwb_zero(), cwb_zero()};
     int64_t k = start >> 3;
@@ -36,8 +36,10 @@ CWB_INLINE void cwb_joint_table(const double *r, const uint8_t *hb, const uint8_
         const cwb_doubles x = cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
         cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
     }
-    for (; 8 * k + 8 <= end; k++)
+    for (; 8 * k + 8 <= end; k++) {
+        if (ahead) CWB_PREFETCH(r + 8 * k + ahead);
         cwb_joint_add(&sums, cwb_load(r + 8 * k), cwb_mask_at(hb + k), cwb_mask_at(hc + k));
+    }
     if (k <= last) {
         const cwb_doubles x = cwb_keep(cwb_mask_of(cwb_valid(k, start, end)), cwb_load(r + 8 * k));
         cwb_joint_add(&sums, x, cwb_mask_at(hb + k), cwb_mask_at(hc + k));
@@ -52,6 +54,7 @@ CWB_INLINE void cwb_joint_table(const double *r, const uint8_t *hb, const uint8_
  * together, so that the loop over them reads a row of R from front to back. */
 static void CWB_NAME(layer_table)(const cwb_master *m, int64_t first, int64_t beyond,
                                   const uint8_t *const *layer, double *tables) {
+    const int64_t ahead = m->n_classes * m->stride < CWB_LARGE ? 0 : CWB_AHEAD;
     for (int64_t c = 0; c < m->n_classes; c++) {
         for (int64_t b = first; b < beyond; b++) {
             double *table = tables + 4 * (c * m->n_classes + b);
@@ -59,7 +62,7 @@ static void CWB_NAME(layer_table)(const cwb_master *m, int64_t first, int64_t be
                 for (int k = 0; k < 4; k++) table[k] = 0.0;
             } else {
                 cwb_joint_table(m->R + c * m->stride, layer[b], layer[c], m->starts[b],
-                                m->starts[b + 1], table);
+                                m->starts[b + 1], ahead, table);
             }
         }
     }

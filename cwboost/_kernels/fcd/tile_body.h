@@ -13,8 +13,9 @@
 #define CWB_STRIP 1
 #endif
 
-/* With many classes, R and scores lie beyond the second-level cache, and the rows of a strip are
- * too many streams for the processor to foresee: their lines are fetched so many classes ahead. */
+/* With many classes, the rows of a strip are too many streams for the processor to foresee: their
+ * lines are fetched so many classes ahead. */
+#define CWB_MANY_CLASSES 32
 #define CWB_CLASSES_AHEAD 3
 
 #define cwb_strip CWB_NAME(cwb_strip)
@@ -103,10 +104,12 @@ CWB_INLINE void cwb_strip_classes(cwb_strip *s, cwb_doubles *least, const cwb_ma
                                   const cwb_doubles *row) {
     static const uint8_t no_bits[CWB_STRIP] = {0};
     double *r = m->R + 8 * byte, *f = m->scores + 8 * byte;
-    const int64_t ahead = m->n_classes < 32 ? 0 : CWB_CLASSES_AHEAD * m->stride;
+    const int64_t ahead = m->n_classes >= CWB_MANY_CLASSES ? CWB_CLASSES_AHEAD * m->stride
+                          : m->n_classes * m->stride >= CWB_LARGE / 2 ? CWB_AHEAD
+                                                                      : 0;
     for (int64_t c = first; c < last; c++) {
         const cwb_moves moves = cwb_moves_of(layer, c);
-        if (ahead && c + CWB_CLASSES_AHEAD < m->n_classes) {
+        if (ahead) {
             CWB_UNROLL
             for (int k = 0; k < CWB_STRIP; k++) {
                 CWB_PREFETCH(r + c * m->stride + ahead + 8 * k);
@@ -232,4 +235,5 @@ static void CWB_NAME(tile)(const cwb_master *m, const cwb_layer *layer, int64_t 
 
 #undef CWB_FLUSH
 #undef CWB_STRIP
+#undef CWB_MANY_CLASSES
 #undef CWB_CLASSES_AHEAD
