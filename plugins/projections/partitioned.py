@@ -21,7 +21,6 @@ from cwboost.kernels import (
     SharedBins,
     best_of_bins,
     canonical_csr,
-    coarse_squares,
     gained_fractions,
 )
 
@@ -203,7 +202,7 @@ class ProjectedPartition(cwboost.PartitionPricer):
     def _sums(self, weights, bins):
         values, self._values = self._values, None
         binned = BinnedPartition(values.T, bins, self._context.n_threads)
-        sums = binned.sums(weights.weights, weights.scales)
+        sums, squares = binned.sums(weights.weights, weights.scales)
         # Zero at the examples of other partitions, so that these add up.
         wanted = LinearGains.sampled(self._context.n_total, self._X.shape[1])
         sampled = np.zeros((len(weights.weights), len(wanted)))
@@ -211,7 +210,7 @@ class ProjectedPartition(cwboost.PartitionPricer):
         at = np.searchsorted(self._context.places, wanted[own])
         sampled[:, own] = weights.weights[:, at]
         totals = sums[: int(bins.code_starts[1])].sum(axis=0)
-        return sums, totals, coarse_squares(weights.weights, weights.scales), sampled
+        return sums, totals, squares, sampled
 
     def outputs(self, learners):
         return cwboost.pack_outputs(learners.outputs(self._X))

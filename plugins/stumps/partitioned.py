@@ -14,7 +14,6 @@ from cwboost.kernels import (
     SharedBins,
     best_of_bins,
     best_of_categories,
-    coarse_squares,
     gained_fractions,
 )
 
@@ -97,24 +96,17 @@ class BinnedStumps(cwboost.PartitionPricer):
         self._binned = BinnedPartition(X, plan.bins, n_threads)
 
     def summarise(self, weights, question):
-        sums = self._binned.sums(weights.weights, weights.scales)
+        sums, of_targets = self._binned.sums(weights.weights, weights.scales)
         if self._categories is None:
             # Every example has one code of a feature, so any feature has the total.
             width = int(self._plan.bins.code_starts[1])
-            return sums, sums[:width].sum(axis=0), coarse_squares(weights.weights, weights.scales)
+            return sums, sums[:width].sum(axis=0), of_targets
         own = self._categories
         groups = list(weights.groups(TARGETS))
         of_codes = np.hstack([own.sums(group.rounded()) for group in groups])
         squares = np.hstack([own.sums(group.squared()) for group in groups])
         totals = of_codes[: own.n_categories[0] + 1].sum(axis=0)
-        return (
-            sums,
-            totals,
-            coarse_squares(weights.weights, weights.scales),
-            of_codes,
-            squares,
-            own.counts(),
-        )
+        return sums, totals, of_targets, of_codes, squares, own.counts()
 
     def outputs(self, learners):
         plan = self._plan

@@ -9,16 +9,21 @@
  *
  * The sums of a bin for eight targets, and the weights of an example, lie in one cache line:
  * numbers that cross lines cost more than twice the time. Up to four more targets have sums of
- * their own, which the same pass over the codes adds. More targets take several passes. */
+ * their own, which the same pass over the codes adds. More targets take several passes.
+ *
+ * The sums of two features stay in the first cache while the weights of a block of examples come
+ * from the second. */
 #ifndef CWBOOST_BIN_SUMS_H
 #define CWBOOST_BIN_SUMS_H
 
 #include <stdint.h>
 #include <string.h>
 
-#define CWB_LINE 8          /* numbers of a cache line */
-#define CWB_MOST_TARGETS 12 /* targets of one pass: a cache line of numbers, and half a line */
-#define CWB_BLOCK_ROWS 256  /* examples whose rounded weights stay in the first cache */
+#define CWB_LINE 8           /* numbers of a cache line */
+#define CWB_MOST_TARGETS 12  /* targets of one pass: a cache line of numbers, and half a line */
+#define CWB_BLOCK_ROWS 2048  /* examples whose rounded weights stay in the second cache */
+#define CWB_ROUNDED_ROWS 64  /* examples whose weights are rounded one target after the other */
+#define CWB_WEIGHTS_AHEAD 64 /* weights fetched ahead: targets are too many streams to foresee */
 
 typedef struct {
     const double *r; /* r[t * stride + i] */
@@ -34,6 +39,13 @@ typedef struct {
     const int64_t *starts; /* of the codes of each feature among those of all */
 } cwb_codes;
 
+/* What one pass adds to. */
+typedef struct {
+    double *sums;    /* of all codes, in lines of `lanes` numbers; then the others, of `more` */
+    double *squares; /* of all weights of each target, rounded more coarsely: exact too */
+    double *rows;    /* memory for the rounded weights of a block of examples */
+} cwb_bin_sums;
+
 /* A stump on codes. */
 typedef struct {
     int below;   /* codes of at least this many bins are above the threshold */
@@ -43,14 +55,13 @@ typedef struct {
 } cwb_code_stump;
 
 typedef struct {
-    /* Add the sums over the examples [from, to) to `out`: those of all codes in lines of `lanes`
-     * numbers, then those of the remaining targets in lines of `more`. */
+    /* Add the sums over the examples [from, to). */
     void (*bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
-                     double *out);
+                     const cwb_bin_sums *out);
     /* Write the rounded weights of the examples [from, to), `lanes` numbers per example. */
     void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
-    /* Write the sums of squares of all weights, rounded more coarsely: integers, exact too. */
-    void (*squares)(const cwb_targets *w, int64_t n, double *out);
+    /* Add the sums of squares alone. */
+    void (*squares)(const cwb_targets *w, int64_t from, int64_t to, double *out);
     /* Write the outputs of a stump for n codes, one bit each; the rest of the last byte is zero. */
     void (*outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n, uint8_t *packed);
 } cwb_bin_sum_kernels;

@@ -14,7 +14,7 @@ from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.common.cpu cimport instruction_set
 
 cdef extern from "partitions/bin_sums.h" nogil:
-    const int CWB_LINE, CWB_MOST_TARGETS
+    const int CWB_LINE, CWB_MOST_TARGETS, CWB_BLOCK_ROWS
     ctypedef struct cwb_targets:
         const double* r
         int64_t stride
@@ -24,13 +24,18 @@ cdef extern from "partitions/bin_sums.h" nogil:
         const uint8_t* codes
         int64_t code_stride, n_features
         const int64_t* starts
+    ctypedef struct cwb_bin_sums:
+        double* sums
+        double* squares
+        double* rows
     ctypedef struct cwb_code_stump:
         int below, above, missing, missing_positive
     ctypedef struct cwb_bin_sum_kernels:
         void (*bin_sums)(
-            const cwb_targets*, const cwb_codes*, int64_t, int64_t, double*) noexcept nogil
+            const cwb_targets*, const cwb_codes*, int64_t, int64_t,
+            const cwb_bin_sums*) noexcept nogil
         void (*rounded)(const cwb_targets*, int64_t, int64_t, double*) noexcept nogil
-        void (*squares)(const cwb_targets*, int64_t, double*) noexcept nogil
+        void (*squares)(const cwb_targets*, int64_t, int64_t, double*) noexcept nogil
         void (*outputs)(const cwb_code_stump*, const uint8_t*, int64_t, uint8_t*) noexcept nogil
     const cwb_bin_sum_kernels* const cwb_bin_sum_tables[]
 
@@ -45,7 +50,7 @@ cdef int64_t PARALLEL_ADDITIONS = 1_000_000
 
 def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t[:, ::1] codes,
              const int64_t[::1] starts, int n_threads=1):
-    """Return the sums of rounded weights in every bin of dense features.
+    """Return the sums of rounded weights in every bin of dense features, and their squares.
 
     Parameters
     ----------
@@ -60,8 +65,10 @@ def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t
 
     Returns
     -------
-    ndarray of shape (starts[-1], n_targets), dtype float64
+    sums : ndarray of shape (starts[-1], n_targets), dtype float64
         Integers.
+    squares : ndarray of shape (n_targets,), dtype float64
+        What `coarse_squares` returns.
     """
     cdef int64_t n = weights.shape[1], n_targets = weights.shape[0], first = 0, last
     cdef int64_t n_codes = starts[starts.shape[0] - 1]
@@ -69,13 +76,15 @@ def bin_sums(const double[:, :] weights, const double[::1] scales, const uint8_t
         raise ValueError("expected codes of shape (n_features, n_samples) and their starts")
     check(weights, scales)
     if n == 0 or codes.shape[0] == 0 or n_targets == 0:
-        return np.zeros((n_codes, n_targets))
+        return np.zeros((n_codes, n_targets)), coarse_squares(weights, scales)
     groups = []
     while first < n_targets:
         last = n_targets if n_targets - first <= CWB_MOST_TARGETS else first + CWB_LINE
         groups.append(some_targets(weights, scales, first, last, codes, starts, n_threads))
         first = last
-    return groups[0] if len(groups) == 1 else np.hstack(groups)
+    if len(groups) == 1:
+        return groups[0]
+    return np.hstack([sums for sums, _ in groups]), np.hstack([squares for _, squares in groups])
 
 
 cdef int check(const double[:, :] weights, const double[::1] scales) except -1:
@@ -108,17 +117,28 @@ cdef object some_targets(const double[:, :] weights, const double[::1] scales, i
     c.codes, c.code_stride, c.n_features = &codes[0, 0], codes.shape[1], codes.shape[0]
     c.starts = &starts[0]
     n_tasks = n_threads if n * c.n_features * (w.lanes + w.more) >= PARALLEL_ADDITIONS else 1
-    parts = aligned_zeros((n_tasks, (size + 7) // 8 * 8))
+    # Of every task its sums, then its squares, then its rows: each from the start of a line.
+    cdef int64_t squares = (size + 7) // 8 * 8, rows = squares + (w.n_targets + 7) // 8 * 8
+    parts = aligned_zeros((n_tasks, rows + CWB_BLOCK_ROWS * (w.lanes + w.more)))
     cdef double[:, ::1] view = parts
-    cdef double* out = &view[0, 0]
+    cdef double* own = &view[0, 0]
+    cdef int64_t stride = view.shape[1]
     for task in prange(n_tasks, nogil=True, num_threads=<int> n_tasks, schedule="static",
                        chunksize=1):
-        kernels.bin_sums(&w, &c, n * task // n_tasks, n * (task + 1) // n_tasks,
-                         out + task * view.shape[1])
-    whole = parts[0] if n_tasks == 1 else parts.sum(axis=0)
+        add_range(&w, &c, n * task // n_tasks, n * (task + 1) // n_tasks, own + task * stride,
+                  squares, rows)
+    whole = parts[0] if n_tasks == 1 else parts[:, :rows].sum(axis=0)
     first_lanes = whole[: n_codes * w.lanes].reshape(n_codes, w.lanes)
     rest = whole[n_codes * w.lanes : size].reshape(n_codes, w.more)
-    return np.hstack([first_lanes[:, : w.n_targets], rest[:, : w.n_targets - w.lanes]])
+    sums = np.hstack([first_lanes[:, : w.n_targets], rest[:, : w.n_targets - w.lanes]])
+    return sums, whole[squares : squares + w.n_targets].copy()
+
+
+cdef void add_range(const cwb_targets* w, const cwb_codes* c, int64_t start, int64_t end,
+                    double* own, int64_t squares, int64_t rows) noexcept nogil:
+    cdef cwb_bin_sums out
+    out.sums, out.squares, out.rows = own, own + squares, own + rows
+    kernels.bin_sums(w, c, start, end, &out)
 
 
 def entry_sums(const double[:, :] weights, const double[::1] scales, const int64_t[::1] indptr,
@@ -194,7 +214,7 @@ def coarse_squares(const double[:, :] weights, const double[::1] scales):
         return found
     w = targets_of(weights, scales, 0, weights.shape[0])
     with nogil:
-        kernels.squares(&w, n, &out[0])
+        kernels.squares(&w, 0, n, &out[0])
     return found
 
 

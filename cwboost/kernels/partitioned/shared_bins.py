@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from cwboost._kernels.partitions.bin_sums import (
     bin_sums,
+    coarse_squares,
     code_outputs,
     entry_sums,
     thresholds_between,
@@ -221,7 +222,7 @@ class BinnedPartition:
         self.entries = indptr, X.indices.astype(np.int32), codes, default
 
     def sums(self, weights, scales) -> np.ndarray:
-        """Return the exact sums of rounded weights per code of every feature.
+        """Return the exact sums of rounded weights per code of every feature, and of squares.
 
         Parameters
         ----------
@@ -230,13 +231,16 @@ class BinnedPartition:
 
         Returns
         -------
-        ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
+        sums : ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
             Integers.
+        squares : ndarray of shape (n_targets,), dtype float64
+            What `cwboost.kernels.coarse_squares` returns; reading the weights once saves time.
         """
         if self.codes is not None:
             return bin_sums(weights, scales, self.codes, self._starts, self.n_threads)
         indptr, rows, codes, default = self.entries
-        return entry_sums(weights, scales, indptr, rows, codes, self._starts, default)
+        sums = entry_sums(weights, scales, indptr, rows, codes, self._starts, default)
+        return sums, coarse_squares(weights, scales)
 
     def column(self, feature: int) -> np.ndarray:
         """Return the codes of `feature`, of shape (n_samples,), dtype uint8."""

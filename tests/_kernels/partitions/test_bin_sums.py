@@ -17,8 +17,10 @@ def test_sums_and_squares_are_exact(n_targets):
     codes, starts = rng.integers(0, 7, (2, 301), dtype=np.uint8), np.array([0, 7, 14])
     rounded, coarse = (np.rint(weights * by[:, None]) for by in (scales, scales * 2.0**-26))
     wanted = [rounded[:, feature == code].sum(axis=1) for feature in codes for code in range(7)]
-    np.testing.assert_array_equal(bin_sums(weights, scales, codes, starts), wanted)
-    np.testing.assert_array_equal(coarse_squares(weights, scales), (coarse**2).sum(axis=1))
+    sums, squares = bin_sums(weights, scales, codes, starts)
+    np.testing.assert_array_equal(sums, wanted)
+    np.testing.assert_array_equal(squares, (coarse**2).sum(axis=1))
+    np.testing.assert_array_equal(coarse_squares(weights, scales), squares)
 
 
 @pytest.mark.parametrize("n", [1, 8, 13, 300])
