@@ -85,7 +85,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return CategoryStumpPricer(X, context, n_drawn)
 
     def describe(self, X):
-        return FeatureSketch.of(X, 2 * self._checked_bins())
+        return FeatureSketch.of(X, 4 * self._checked_bins())
 
     def plan(self, descriptions, context):
         is_number = np.ones(descriptions[0].n_features, dtype=bool)

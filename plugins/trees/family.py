@@ -135,7 +135,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     def describe(self, X):
         _check_int("max_bins", self.max_bins, 2, 256)
-        return FeatureSketch.of(X, 2 * self.max_bins)
+        return FeatureSketch.of(X, 4 * self.max_bins)
 
     def plan(self, descriptions, context):
         self.check_partitioned()
