@@ -34,6 +34,7 @@ from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSket
 from cwboost.kernels.projector import (
     Projector,
     group_differences,
+    group_sums,
     group_weights,
     orthonormal_rows,
     ridge_solve,
@@ -76,6 +77,7 @@ __all__ = [
     "draw_cuts",
     "gained_fractions",
     "group_differences",
+    "group_sums",
     "group_weights",
     "grow_subtrees",
     "join_leaves",

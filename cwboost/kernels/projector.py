@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.projections.group_weights import group_differences, group_weights
+from cwboost._kernels.projections.group_weights import (
+    group_differences,
+    group_sums,
+    group_weights,
+)
 from cwboost._kernels.projections.projection import (
     Directions,
     fill_directions,
@@ -19,6 +23,7 @@ from cwboost.kernels.threads import usable_threads
 __all__ = [
     "Projector",
     "group_differences",
+    "group_sums",
     "group_weights",
     "orthonormal_rows",
     "ridge_solve",

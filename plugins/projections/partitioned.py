@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from cwboost.plugins.projections.directions import Drawn
-from cwboost.plugins.projections.discriminants import BLOCK, RidgeDirections, sampled_places
+from cwboost.plugins.projections.discriminants import RidgeDirections, sampled_places
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
@@ -22,6 +22,8 @@ from cwboost.kernels import (
     best_of_bins,
     canonical_csr,
     gained_fractions,
+    group_sums,
+    readable,
 )
 
 __all__ = ["DiscriminantPlan", "ProjectedPartition", "ProjectionPlan"]
@@ -33,7 +35,7 @@ SKETCHED = 8192
 """Largest number of a partition's examples from which the bins are formed."""
 
 ROWS = 2**15
-"""Number of examples whose weighted features are summed at a time."""
+"""Examples of a sparse matrix whose weighted features are summed apart, as `group_sums` does."""
 
 
 class ProjectionPlan(cwboost.PricingPlan):
@@ -172,6 +174,8 @@ class ProjectedPartition(cwboost.PartitionPricer):
 
     def _means(self, weights, features):
         """Return the totals and weighted sums of features: positive weights, then negative."""
+        if not sparse.issparse(self._X):
+            return group_sums(readable(self._X), weights, features, self._context.n_threads)
         totals = np.zeros(2 * len(weights))
         products = np.zeros((len(totals), len(features)))
         for start in range(0, weights.shape[1], ROWS):
@@ -179,12 +183,8 @@ class ProjectedPartition(cwboost.PartitionPricer):
             groups = np.concatenate([np.maximum(own, 0), np.maximum(-own, 0)])
             totals += np.add.accumulate(groups, axis=1)[:, -1]
             project = Projector(np.ascontiguousarray(groups.T))
-            columns = self._X[start : start + ROWS].T
-            columns = columns.tocsr() if sparse.issparse(columns) else columns
-            for at in range(0, len(features), BLOCK):
-                part = slice(at, at + BLOCK)
-                values = project(columns[features[part]], self._context.n_threads, np.float64)
-                products[:, part] += values
+            columns = self._X[start : start + ROWS].T.tocsr()
+            products += project(columns[features], self._context.n_threads, np.float64)
         return totals, products
 
     def _sketch(self, drawn):

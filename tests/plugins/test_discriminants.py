@@ -7,7 +7,7 @@ from cwboost.plugins.projections.standardise import centre_and_scale
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector, group_differences, group_weights, ridge_solve
+from cwboost.kernels import Projector, group_differences, group_sums, group_weights, ridge_solve
 
 
 def bind(X, n_targets, n_threads=1, **parameters):
@@ -86,6 +86,30 @@ def test_differences_of_means_are_products_with_the_weights_of_the_groups(n_targ
         group_differences(X, weights, rows, np.array([7]))
     with pytest.raises(ValueError, match="X must have 150 rows, got 149"):
         group_differences(X[1:], weights, rows, features)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sums_of_groups_are_products_in_chunks(dtype):
+    """Half of the rows lack weights; any number of threads gives the same bits."""
+    rng = np.random.default_rng(3)
+    n, features, chunk = 70_000, np.array([1, 2, 4]), 2**15
+    X = (20 * rng.random((n, 5))).astype(dtype)
+    weights = rng.normal(size=(5, n))
+    weights[:, rng.random(n) < 0.5] = 0
+    groups = np.concatenate([np.maximum(weights, 0), np.maximum(-weights, 0)])
+    masses, sums = np.zeros(10), np.zeros((10, 3))
+    for start in range(0, n, chunk):
+        own = slice(start, start + chunk)
+        masses += np.add.accumulate(groups[:, own], axis=1)[:, -1]
+        columns = np.ascontiguousarray(X[own].T[features])
+        sums += Projector(groups[:, own].T)(columns, 1, np.float64)
+    for n_threads in (1, 3):
+        found = group_sums(X, weights, features, n_threads)
+        np.testing.assert_array_equal(found[0], masses)
+        np.testing.assert_array_equal(found[1], sums)
+    with pytest.raises(ValueError, match="X must have 70000 rows, got 2"):
+        group_sums(X[:2], weights, features, 1)
+    assert group_sums(X[:0], weights[:, :0], features, 2)[1].shape == (10, 3)
 
 
 def test_a_plane_between_two_classes_is_found_in_one_round():
