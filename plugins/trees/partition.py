@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 import numpy as np
 from cwboost.plugins.trees.cuts import CODES
-from cwboost.plugins.trees.subtrees import joined_rows
+from cwboost.plugins.trees.subtrees import aligned, joined_rows
 
 import cwboost
 from cwboost.kernels import (
@@ -44,7 +44,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         self._is_set = plan.n_categories > 0
         # Padded, so that a row of codes lies in few cache lines.
         width = -(-binned.n_features // ROW_BYTES) * ROW_BYTES
-        self._codes = np.zeros((binned.n_samples, width), dtype=np.uint8)
+        self._codes = aligned((binned.n_samples, width))
         for f in range(binned.n_features):
             self._codes[:, f] = binned.column(f)
         self._bins, self._n_threads = bins, binned.n_threads
@@ -97,7 +97,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         return {key: self._rows.rows_of(nodes) for key, nodes in others.items()}
 
     def _know(self, known):
-        """Keep starts and codes of all partitions: one array for all on this worker."""
+        """Keep the codes of all partitions: one array for all on this worker."""
         self._known = known
 
     def _subtrees(self, tasks, depth, seed):
@@ -105,9 +105,8 @@ class PartitionTrees(cwboost.PartitionPricer):
         if self._known is None:
             return None
         nodes, totals, parts = tasks[self._own]
-        starts, codes = self._known
-        rows = joined_rows({**parts, self._own: self._rows.rows_of(nodes)}, starts)
-        own = codes, self._bins, self._plan.usable, (*rows, totals)
+        rows = joined_rows({**parts, self._own: self._rows.rows_of(nodes)}, self._known.starts)
+        own = self._known.codes, self._bins, self._plan.usable, (*rows, totals)
         depths = np.full(len(nodes), depth, dtype=np.int32)
         return grow_subtrees(*own, nodes, depths, self._plan.settings, seed, self._n_threads)
 

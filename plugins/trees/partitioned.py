@@ -8,7 +8,7 @@ from cwboost.plugins.trees.drawing import DrawnFeatures, groups
 from cwboost.plugins.trees.growing import GrowingTrees
 from cwboost.plugins.trees.learners import Answers
 from cwboost.plugins.trees.partition import PartitionTrees, nodes_key
-from cwboost.plugins.trees.subtrees import LEAST_NODES, MOST_BYTES, Subtrees, assigned
+from cwboost.plugins.trees.subtrees import LEAST_NODES, MOST_BYTES, AllCodes, Subtrees, assigned
 
 import cwboost
 from cwboost.kernels import (
@@ -116,9 +116,7 @@ class TreePlan(cwboost.PricingPlan):
         while any(part is None for part in parts.values()):
             # In the first round, or after the loss of a worker.
             (codes,) = yield "codes", None
-            starts = np.cumsum([0, *(len(codes[key]) for key in self._keys)]).tolist()
-            every = np.concatenate([codes[key] for key in self._keys])
-            yield "know", None, (dict(zip(self._keys, starts)), every)
+            yield "know", None, AllCodes(codes)
             (parts,) = yield question
         trees.graft(Subtrees.of(parts))
 

@@ -11,16 +11,59 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["LEAST_NODES", "MOST_BYTES", "Subtrees", "assigned", "joined_rows"]
+__all__ = [
+    "LEAST_NODES",
+    "MOST_BYTES",
+    "AllCodes",
+    "Subtrees",
+    "aligned",
+    "assigned",
+    "joined_rows",
+]
 
 MOST_BYTES = 2**26
 """Size of the codes of all examples up to which every partition gets them."""
 
-SPARE_ROWS = 16
+SPARE_ROWS = 24
 """Rows after the last that kernels may name ahead of time."""
 
 LEAST_NODES = 12
 """Open nodes of all trees from which on few partitions have about equal work."""
+
+
+CACHE_LINE = 64
+
+
+class AllCodes:
+    """The codes of all partitions, aligned to cache lines on every worker.
+
+    Parameters
+    ----------
+    codes : dict of int to ndarray of shape (n_samples, width), dtype uint8
+        By partition.
+
+    Attributes
+    ----------
+    starts : dict of int to int
+        Of the rows of each partition.
+    codes : ndarray of shape (n_all_samples, width), dtype uint8
+    """
+
+    def __init__(self, codes):
+        sizes = {key: len(codes[key]) for key in sorted(codes)}
+        starts = np.cumsum([0, *sizes.values()]).tolist()
+        self.starts = dict(zip(sizes, starts))
+        every = [codes[key] for key in sizes]
+        self.codes = np.concatenate(every, out=aligned((starts[-1], every[0].shape[1])))
+
+    def __getstate__(self):
+        return self.starts, self.codes
+
+    def __setstate__(self, state):
+        # Bytes of a message lie anywhere.
+        self.starts, codes = state
+        self.codes = aligned(codes.shape)
+        self.codes[:] = codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +98,14 @@ class Subtrees:
         shift = (np.cumsum(sizes) - sizes)[order] - (np.cumsum(sizes_then) - sizes_then)
         places = np.arange(sizes.sum()) + shift.repeat(sizes_then)
         return cls(nodes[order], sizes_then, *(array[places] for array in arrays))
+
+
+def aligned(shape) -> np.ndarray:
+    """Return zero codes that begin with a cache line: rows of its size do not straddle two."""
+    size = shape[0] * shape[1]
+    memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + size].reshape(shape)
 
 
 def assigned(nodes, sizes, keys) -> dict:

@@ -11,7 +11,7 @@
 
 /* Squares are summed of weights rounded more coarsely by this factor. */
 #define CWB_COARSE 0x1p-26
-#define CWB_AHEAD 8 /* rows whose codes are asked for before they are needed */
+#define CWB_AHEAD 16 /* rows whose codes are asked for before they are needed */
 
 typedef struct {
     /* Write sum, mass and number of the weights of the rows whose code is at most `last`. */
@@ -20,6 +20,9 @@ typedef struct {
     void (*totals)(const double *w, int64_t n, double *out);
     /* Write the smallest and the largest of n > 0 codes. */
     void (*range)(const uint8_t *codes, int64_t n, int32_t *low, int32_t *high);
+    /* Gather the codes of rows, see cwb_gather_rows. */
+    void (*gather)(const uint8_t *by_row, int64_t stride, const int32_t *rows, int64_t n,
+                   const int32_t *features, int64_t n_features, uint8_t *out);
 } cwb_node_kernels;
 
 /* Gather the codes of `n_features` features: those of feature j go to out[j n ...]. CWB_AHEAD

@@ -8,6 +8,6 @@ cdef extern from "partitions/node_sums.h" nogil:
         void (*below)(const uint8_t*, const double*, int64_t, uint8_t, double*) noexcept nogil
         void (*totals)(const double*, int64_t, double*) noexcept nogil
         void (*range)(const uint8_t*, int64_t, int32_t*, int32_t*) noexcept nogil
+        void (*gather)(const uint8_t*, int64_t, const int32_t*, int64_t, const int32_t*, int64_t,
+                       uint8_t*) noexcept nogil
     const cwb_node_kernels* const cwb_node_tables[]
-    void cwb_gather_rows(const uint8_t*, int64_t, const int32_t*, int64_t, const int32_t*, int64_t,
-                         uint8_t*)

@@ -219,8 +219,8 @@ cdef class NodeRows:
         cdef int64_t first = asked.first[j], k, n_pairs = asked.first[j + 1] - first
         cdef uint8_t* codes = &asked.codes[asked.at[j]]
         if n > 0 and n_pairs > 0:
-            cwb_gather_rows(&self.codes[0, 0], self.codes.shape[1], &self.rows[start], n,
-                            &asked.features[first], n_pairs, codes)
+            kernels.gather(&self.codes[0, 0], self.codes.shape[1], &self.rows[start], n,
+                           &asked.features[first], n_pairs, codes)
         for k in range(n_pairs):
             find_range(codes + k * n, n, self.n_bins[asked.features[first + k]], &out[first + k, 0])
 

@@ -74,9 +74,55 @@ static void CWB_NAME(range)(const uint8_t *codes, int64_t n, int32_t *low, int32
     *high = largest;
 }
 
+#if CWB_IS(AVX512)
+/* If all codes of a row are in one register and bytes can be permuted there: row k of eight leaves
+ * the code of feature j in byte 8 j + k, all without a load per code. */
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,bmi,bmi2,popcnt"))) static void
+CWB_NAME(gather_eight)(const uint8_t *by_row, int64_t stride, const int32_t *rows, int64_t n,
+                       const int32_t *features, int64_t n_features, uint8_t *out) {
+    const __mmask64 whole = ~UINT64_C(0) >> (64 - stride), first = UINT64_C(0x0101010101010101);
+    uint64_t words[8] = {0};
+    int64_t i = 0;
+    for (int64_t j = 0; j < n_features; j++)
+        words[j] = (uint64_t)features[j] * UINT64_C(0x0101010101010101);
+    const __m512i from = _mm512_loadu_si512(words);
+    for (; i + 8 <= n; i += 8) {
+        __m512i even = _mm512_setzero_si512(), odd = even;
+        CWB_UNROLL
+        for (int k = 0; k < 8; k += 2) {
+            const __m512i one = _mm512_maskz_loadu_epi8(whole, by_row + rows[i + k] * stride);
+            const __m512i two = _mm512_maskz_loadu_epi8(whole, by_row + rows[i + k + 1] * stride);
+            CWB_PREFETCH(by_row + rows[i + k + CWB_AHEAD] * stride);
+            CWB_PREFETCH(by_row + rows[i + k + 1 + CWB_AHEAD] * stride);
+            even = _mm512_mask_permutexvar_epi8(even, first << k, from, one);
+            odd = _mm512_mask_permutexvar_epi8(odd, first << (k + 1), from, two);
+        }
+        _mm512_storeu_si512(words, _mm512_or_si512(even, odd));
+        for (int64_t j = 0; j < n_features; j++) memcpy(out + j * n + i, words + j, 8);
+    }
+    for (; i < n; i++)
+        for (int64_t j = 0; j < n_features; j++)
+            out[j * n + i] = by_row[rows[i] * stride + features[j]];
+}
+#endif
+
+static void CWB_NAME(gather)(const uint8_t *by_row, int64_t stride, const int32_t *rows, int64_t n,
+                             const int32_t *features, int64_t n_features, uint8_t *out) {
+#if CWB_IS(AVX512)
+    if (stride <= 64 && __builtin_cpu_supports("avx512vbmi")) {
+        for (int64_t j = 0; j < n_features; j += 8)
+            CWB_NAME(gather_eight)(by_row, stride, rows, n, features + j,
+                                   n_features - j < 8 ? n_features - j : 8, out + j * n);
+        return;
+    }
+#endif
+    cwb_gather_rows(by_row, stride, rows, n, features, n_features, out);
+}
+
 static const cwb_node_kernels CWB_NAME(cwb_node_kernels) = {
     .below = CWB_NAME(below),
     .totals = CWB_NAME(totals),
     .range = CWB_NAME(range),
+    .gather = CWB_NAME(gather),
 };
 #undef CWB_TO_INTEGER

@@ -14,8 +14,7 @@ from libc.string cimport memcpy, memset
 
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.partitions.node_sums cimport (
-    cwb_gather_rows, cwb_node_kernels, cwb_node_tables)
+from cwboost._kernels.partitions.node_sums cimport cwb_node_kernels, cwb_node_tables
 from cwboost._kernels.partitions.splits cimport gain_of
 
 cdef extern from "common/random_words.h" nogil:
@@ -194,8 +193,8 @@ cdef void find_split(const Rules* rules, Work* work, const Grown* node, Best* be
             work.features[j] = swap
         if best.gain > 0:
             best.codes = NULL  # the next codes take their place
-        cwb_gather_rows(rules.codes, rules.stride, work.rows + node.start, n,
-                        work.features + drawn, batch, work.gathered)
+        kernels.gather(rules.codes, rules.stride, work.rows + node.start, n,
+                       work.features + drawn, batch, work.gathered)
         for i in range(batch):
             u = <double> (random_word(work) >> 11) * 1.1102230246251565e-16  # 2 ** -53
             n_varying += try_feature(rules, work.features[drawn + i], work.gathered + i * n,

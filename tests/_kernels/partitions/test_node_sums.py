@@ -53,6 +53,26 @@ def test_sums_of_the_roots(n_samples):
     assert np.array_equal(totals[:, 2], (weights != 0).sum(axis=1))
 
 
+@pytest.mark.parametrize("width", [20, 64, 80])
+def test_ranges_of_many_features(width):
+    """Codes are gathered in another way if a register holds those of an example."""
+    rng = np.random.default_rng(2)
+    codes = rng.integers(20, 180, size=(45, width), dtype=np.uint8)
+    n_bins, has_nan = np.full(width, 255, dtype=np.int32), np.zeros(width, dtype=bool)
+    weights = np.where(rng.random((2, 45)) < 0.8, 1.0, 0.0)
+    rows = NodeRows(codes, n_bins, has_nan, weights, np.ones(2), np.zeros(2), 1)
+    features = [rng.choice(width, 19, replace=False) for _ in range(2)]
+    found = rows.ranges(
+        np.arange(2, dtype=np.int32),
+        np.full(2, 19, dtype=np.int32),
+        np.concatenate(features).astype(np.int32),
+    )
+    for tree in range(2):
+        own = codes[weights[tree] > 0][:, features[tree]].astype(int)
+        expected = [own.min(axis=0), -own.max(axis=0), np.zeros(19)]
+        np.testing.assert_array_equal(found[19 * tree : 19 * tree + 19].T, expected)
+
+
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_split(is_asked):
     """Rows are divided by the codes that a question gathered, or by those of the partition."""
