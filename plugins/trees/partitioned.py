@@ -8,7 +8,14 @@ from cwboost.plugins.trees.drawing import DrawnFeatures, groups
 from cwboost.plugins.trees.growing import GrowingTrees
 from cwboost.plugins.trees.learners import Answers
 from cwboost.plugins.trees.partition import PartitionTrees, nodes_key
-from cwboost.plugins.trees.subtrees import LEAST_NODES, MOST_BYTES, AllCodes, Subtrees, assigned
+from cwboost.plugins.trees.subtrees import (
+    LEAST_NODES,
+    MOST_BYTES,
+    MOST_FEATURES,
+    AllCodes,
+    Subtrees,
+    assigned,
+)
 
 import cwboost
 from cwboost.kernels import (
@@ -48,7 +55,7 @@ class TreePlan(cwboost.PricingPlan):
         self.n_categories = n_categories
         self.usable = np.flatnonzero(bins.n_bins + bins.has_nan > 1).astype(np.int32)
         only_numbers = not n_categories[self.usable].any()
-        is_small = n_rows * bins.n_features <= MOST_BYTES
+        is_small = n_rows * bins.n_features <= MOST_BYTES and bins.n_features <= MOST_FEATURES
         self._may_divide = settings["random_splits"] and only_numbers and is_small
         self._keys = None
 

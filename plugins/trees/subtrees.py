@@ -14,6 +14,7 @@ import numpy as np
 __all__ = [
     "LEAST_NODES",
     "MOST_BYTES",
+    "MOST_FEATURES",
     "AllCodes",
     "Subtrees",
     "aligned",
@@ -24,12 +25,14 @@ __all__ = [
 MOST_BYTES = 2**26
 """Size of the codes of all examples up to which every partition gets them."""
 
+MOST_FEATURES = 2**16
+"""Number of features up to which examples are led to their leaves by `tree_leaves`."""
+
 SPARE_ROWS = 24
 """Rows after the last that kernels may name ahead of time."""
 
 LEAST_NODES = 12
 """Open nodes of all trees from which on few partitions have about equal work."""
-
 
 CACHE_LINE = 64
 

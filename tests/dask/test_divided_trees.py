@@ -56,12 +56,12 @@ def test_the_first_trees_do_not_depend_on_the_partitions(data, divisions, sizes)
     assert_equal_learners(whole, parts)
 
 
-@pytest.mark.parametrize("few", ["LEAST_NODES", "MOST_BYTES"])
+@pytest.mark.parametrize("few", ["LEAST_NODES", "MOST_BYTES", "MOST_FEATURES"])
 def test_errors_are_those_of_growth_level_by_level(data, divisions, monkeypatch, few):
     X, y = data
     training, test = (X[:700], y[:700]), (X[700:], y[700:])
     errors, blocks = [], split(*training, 350)
-    for value in (None, 10**9 if few == "LEAST_NODES" else 10):
+    for value in (None, 10**9 if few == "LEAST_NODES" else 5):
         if value is not None:
             monkeypatch.setattr(partitioned, few, value)
         models = [train(TreeFamily(), blocks, 40, seed=k, **SETTINGS).model for k in range(3)]

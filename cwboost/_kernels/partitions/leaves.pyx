@@ -6,6 +6,18 @@ from cython.parallel cimport prange
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from cwboost._kernels.common.cpu cimport instruction_set
+
+cdef extern from "partitions/leaves.h" nogil:
+    ctypedef struct cwb_leaf_step:
+        pass
+    ctypedef struct cwb_leaf_kernels:
+        void (*walk)(const cwb_leaf_step*, const uint8_t*, int64_t, int64_t, int32_t,
+                     int32_t*) noexcept nogil
+    const cwb_leaf_kernels* const cwb_leaf_tables[]
+
+cdef const cwb_leaf_kernels* kernels = cwb_leaf_tables[instruction_set()]
+
 cdef enum:
     BLOCK = 256  # examples that go down a tree together
 
@@ -16,36 +28,10 @@ cdef double TO_INTEGER = 6755399441055744.0
 cdef double COARSE = 2.0 ** -26
 
 
-cdef packed struct Step:
-    # A node as a step to `child`, or to the one after it if the code is one of `width` from `first`
-    # on. A leaf leads to itself.
-    int32_t child, feature
-    uint8_t first, width
-    uint8_t[6] unused
-
-
+# A step of leaves.h.
 STEP = np.dtype([
-    ("child", np.int32), ("feature", np.int32), ("first", np.uint8), ("width", np.uint8),
-    ("unused", np.uint8, 6),
+    ("child", np.int32), ("first", np.uint8), ("width", np.uint8), ("feature", np.uint16),
 ])
-
-
-cdef void walk(const Step* steps, const uint8_t* codes, int64_t stride, int64_t n, int32_t root,
-               int32_t* nodes) noexcept nogil:
-    """Let the examples of a block go down a tree step by step, until all are in leaves."""
-    cdef const Step* step
-    cdef int64_t i
-    cdef int32_t after, moved = 1
-    for i in range(n):
-        nodes[i] = root
-    while moved:
-        moved = 0
-        for i in range(n):
-            step = steps + nodes[i]
-            after = step.child + (
-                <uint8_t> (codes[i * stride + step.feature] - step.first) < step.width)
-            moved |= after ^ nodes[i]
-            nodes[i] = after
 
 
 def tree_leaves(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins, int n_trees, nodes,
@@ -55,7 +41,7 @@ def tree_leaves(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins, int n_tr
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_features), dtype uint8
-        Bin of each value; ``n_bins[f]`` stands for NaN.
+        Of at most 65,536 features. Bin of each value; ``n_bins[f]`` stands for NaN.
     n_bins : ndarray of shape (n_features,), dtype int32
     n_trees : int
         Node t is the root of tree t.
@@ -77,11 +63,13 @@ def tree_leaves(const uint8_t[:, ::1] codes, const int32_t[::1] n_bins, int n_tr
     # If all codes are in use, missing values have none.
     end = np.minimum(np.asarray(n_bins)[every["feature"]] + (nodes["missing"] > 0), 256)
     every["first"], every["width"] = first, np.where(is_leaf, 0, end - first)
-    cdef const Step[::1] steps = every
-    for t in range(n_trees):
-        for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-            walk(&steps[0], &codes[block * BLOCK, 0], codes.shape[1],
-                 min(<int64_t> BLOCK, n - block * BLOCK), <int32_t> t, &out[t, block * BLOCK])
+    cdef const uint8_t[::1] bytes_ = every.view(np.uint8)
+    cdef const cwb_leaf_step* steps = <const cwb_leaf_step*> &bytes_[0]
+    for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
+        for t in range(n_trees):
+            kernels.walk(steps, &codes[block * BLOCK, 0], codes.shape[1],
+                         min(<int64_t> BLOCK, n - block * BLOCK), <int32_t> t,
+                         &out[t, block * BLOCK])
     return leaves
 
 
