@@ -51,6 +51,7 @@ class Partition:
         self.pairs = PairWeights(counts, weight, q, self.n_threads)
         self.kept = np.arange(len(weight))
         self._sampled: tuple = (None, None)
+        self._room = None  # for sampled weights: fresh memory would cost as much as their product
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
         self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
         self.overflows = False
@@ -68,11 +69,12 @@ class Partition:
         weights = self.pairs.weights
         rng = np.random.default_rng([seed, self.index])
         n_kept = len(self.kept)
-        is_drawn = np.zeros(weights.shape[1], dtype=bool)
-        is_drawn[self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]] = True
-        sampled = weights * (1.0 / share)
-        sampled[:, ~is_drawn] = 0.0
-        return sampled
+        factors = np.zeros(weights.shape[1])
+        factors[self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]] = 1.0 / share
+        if self._room is None:
+            self._room = np.empty(weights.shape)
+        self._room.flags.writeable = True
+        return np.multiply(weights, factors, out=self._room)
 
     def measure(self) -> np.ndarray:
         """Return loss, margins and number of errors."""
