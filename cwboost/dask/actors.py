@@ -16,6 +16,7 @@ from cwboost.dask.crew import Crew, united
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.input.collections import started
+from cwboost.dask.messages import packed, pickled_calls, unpacked
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 
@@ -30,9 +31,6 @@ LOOK_SECONDS = 2.0
 
 MOST_CANCELLED = 3
 """Times that the sources of partitions may be cancelled while they are computed."""
-
-SMALL_BYTES = 2**17
-"""Largest reply that is sent as one string of bytes."""
 
 NOTHING = dumps(("nothing", ()))
 """A call that every worker answers at once."""
@@ -63,32 +61,12 @@ class RemoteHost:
         self._host = WorkerHost(chunks, n_threads)
 
     def call(self, pickled):
-        """Return (result, None) of a method of the host, or (None, the error); see `_packed`."""
+        """Return (result, None) of a method of the host, or (None, the error); see `packed`."""
         method, arguments = loads(pickled)
         try:
-            return _packed((getattr(self._host, method)(*arguments), None))
+            return packed((getattr(self._host, method)(*arguments), None))
         except Exception as error:
             return None, error
-
-
-def _packed(reply):
-    """Return a small reply as one string of bytes: Dask takes a millisecond for many small arrays.
-
-    Large arrays are sent without a copy instead.
-    """
-    buffers: list = []
-    head = dumps(reply, protocol=5, buffer_callback=buffers.append)
-    contents = [buffer.raw() for buffer in buffers]
-    if sum(content.nbytes for content in contents) > SMALL_BYTES:
-        return reply
-    return dumps((head, [bytearray(content) for content in contents]))
-
-
-def _unpacked(reply):
-    if not isinstance(reply, bytes):
-        return reply
-    head, buffers = loads(reply)
-    return loads(head, buffers=buffers)
 
 
 class ActorCrew(Crew):
@@ -178,12 +156,13 @@ class ActorCrew(Crew):
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
         lost, results, errors = [], [], []
-        pickled = dumps((method, arguments), protocol=5)
-        calls, answers = self.client.sync(_answered_soon, actors, pickled)
+        places = {key: self.places_of(self._held.get(key, ())) for key in actors}
+        messages = pickled_calls((method, arguments), places)
+        calls, answers = self.client.sync(_answered_soon, actors, messages)
         for key, actor in actors.items():
             try:
                 answer = answers[key] if key in answers else self._answer(actor, calls[key])
-                result, error = _unpacked(answer)
+                result, error = unpacked(answer)
             except Exception:
                 lost.append(key)
                 continue
@@ -375,7 +354,7 @@ class ActorCrew(Crew):
                 return
 
 
-async def _answered_soon(actors, pickled) -> tuple[dict, dict]:
+async def _answered_soon(actors, messages) -> tuple[dict, dict]:
     """Call all actors; return the calls, and the answers of those that answer soon.
 
     Calls and answers of all actors together wake the thread of the client twice.
@@ -383,7 +362,7 @@ async def _answered_soon(actors, pickled) -> tuple[dict, dict]:
     calls = {}
     for key, actor in actors.items():
         try:
-            calls[key] = actor.call(pickled)
+            calls[key] = actor.call(messages[key])
         except (OSError, RuntimeError, ValueError):
             continue  # the actor is lost, and has no call
     waiting = {key: asyncio.ensure_future(call) for key, call in calls.items()}

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from functools import reduce
 
 from cwboost.dask.host import CHANGING, Host
+from cwboost.families.partitioned.addressed import pickled_for
 
 __all__ = ["Crew", "LocalCrew", "united"]
 
@@ -29,6 +30,7 @@ class Crew(ABC):
         self._questions: list = []
         self.n_exchanges = 0
         self.plan = None
+        self._first_places: dict = {}
 
     @abstractmethod
     def columns(self, categorical_features) -> dict:
@@ -53,7 +55,12 @@ class Crew(ABC):
     def bind(self, setup) -> None:
         """Prepare all partitions and let go of their sources."""
         self.plan = setup.plan
+        self._first_places = setup.first_places()
         self._bind(setup)
+
+    def places_of(self, partitions) -> list:
+        """Return where these partitions begin, as far as they have examples to train on."""
+        return [self._first_places[index] for index in partitions if index in self._first_places]
 
     def ask(self, *operations) -> list:
         """Carry out operations on all partitions, in one exchange.
@@ -139,7 +146,9 @@ class LocalCrew(Crew):
     def _run(self, operations) -> list:
         replies = [host.run(operations) for host in self.hosts]
         if self._count_bytes:
-            self.sent += len(self.hosts) * len(pickle.dumps(operations, protocol=5))
+            for host in self.hosts:
+                with pickled_for(self.places_of(host.partitions)):
+                    self.sent += len(pickle.dumps(operations, protocol=5))
             self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
         return replies
 

@@ -52,6 +52,18 @@ class Setup:
     q: float
     counts: dict
 
+    def first_places(self) -> dict:
+        """Return the place of the first example of every training partition that has one."""
+        totals = sum(self.counts.values())
+        before = np.cumsum(totals) - totals
+        found = {}
+        for index in sorted(self.counts):
+            counts = self.counts[index]
+            if counts.any():
+                found[index] = int(before[np.argmax(counts > 0)])
+            before = before + counts
+        return found
+
     def context_of(self, index: int, n_threads: int) -> PartitionContext:
         """Return the context of a training partition."""
         totals = sum(self.counts.values())

@@ -118,7 +118,8 @@ class TreePlan(cwboost.PricingPlan):
             key: (own, trees.totals[own], {k: of[key] for k, of in rows.items() if k != key})
             for key, own in given.items()
         }
-        question = "subtrees", None, tasks, trees.depth, int(rng.integers(2**63))
+        seed = int(rng.integers(2**63))
+        question = "subtrees", None, cwboost.ByPartition(tasks), trees.depth, seed
         (parts,) = yield question
         while any(part is None for part in parts.values()):
             # In the first round, or after the loss of a worker.
