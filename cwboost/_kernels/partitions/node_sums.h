@@ -14,6 +14,11 @@
 #define CWB_AHEAD 16 /* rows whose codes are asked for before they are needed */
 
 typedef struct {
+    int32_t *rows, *other_rows;
+    double *w, *other_w;
+} cwb_divided;
+
+typedef struct {
     /* Write sum, mass and number of the weights of the rows whose code is at most `last`. */
     void (*below)(const uint8_t *codes, const double *w, int64_t n, uint8_t last, double *out);
     /* Write sum, mass, number and coarse squares of weights. */
@@ -23,6 +28,11 @@ typedef struct {
     /* Gather the codes of rows, see cwb_gather_rows. */
     void (*gather)(const uint8_t *by_row, int64_t stride, const int32_t *rows, int64_t n,
                    const int32_t *features, int64_t n_features, uint8_t *out);
+    /* Move the rows whose code is one of `width` from `first` on behind the others, with their
+     * weights, by way of `other_rows` and `other_w`; both keep their order. Return how many stay.
+     */
+    int64_t (*divide)(const uint8_t *codes, int64_t n, uint8_t first, uint8_t width,
+                      cwb_divided *own);
 } cwb_node_kernels;
 
 /* Gather the codes of `n_features` features: those of feature j go to out[j n ...]. CWB_AHEAD

@@ -119,10 +119,57 @@ static void CWB_NAME(gather)(const uint8_t *by_row, int64_t stride, const int32_
     cwb_gather_rows(by_row, stride, rows, n, features, n_features, out);
 }
 
+static int64_t CWB_NAME(divide)(const uint8_t *codes, int64_t n, uint8_t first, uint8_t width,
+                                cwb_divided *own) {
+    int32_t *rows = own->rows, *other_rows = own->other_rows;
+    double *w = own->w, *other_w = own->other_w;
+    int64_t i = 0, n_left = 0, n_right = 0;
+#if CWB_IS(AVX512)
+    const __m128i firsts = _mm_set1_epi8((char)first), widths = _mm_set1_epi8((char)width);
+    for (; i + 16 <= n; i += 16) {
+        const __m128i past = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(codes + i)), firsts);
+        const unsigned right = _mm_cmplt_epu8_mask(past, widths), left = right ^ 0xffff;
+        const int counts[2] = {__builtin_popcount(right & 0xff), __builtin_popcount(right >> 8)};
+        const __m512i row = _mm512_loadu_si512(rows + i);
+        const __m512d half[2] = {_mm512_loadu_pd(w + i), _mm512_loadu_pd(w + i + 8)};
+        /* What stays is written over what has been read; the rest has just its place. */
+        _mm512_storeu_si512(rows + n_left, _mm512_maskz_compress_epi32((__mmask16)left, row));
+        _mm512_mask_storeu_epi32(other_rows + n_right,
+                                 (__mmask16)((1u << (counts[0] + counts[1])) - 1),
+                                 _mm512_maskz_compress_epi32((__mmask16)right, row));
+        CWB_UNROLL
+        for (int k = 0; k < 2; k++) {
+            const __mmask8 there = (__mmask8)(right >> (8 * k)), here = (__mmask8)~there;
+            _mm512_storeu_pd(w + n_left, _mm512_maskz_compress_pd(here, half[k]));
+            _mm512_mask_storeu_pd(other_w + n_right, (__mmask8)((1u << counts[k]) - 1),
+                                  _mm512_maskz_compress_pd(there, half[k]));
+            n_left += 8 - counts[k];
+            n_right += counts[k];
+        }
+    }
+#endif
+    for (; i < n; i++) {
+        const int right = (uint8_t)(codes[i] - first) < width;
+        /* Without a branch, which would be mispredicted. */
+        const int32_t row = rows[i];
+        const double weight = w[i];
+        other_rows[n_right] = row;
+        other_w[n_right] = weight;
+        rows[n_left] = row;
+        w[n_left] = weight;
+        n_right += right;
+        n_left += !right;
+    }
+    memcpy(rows + n_left, other_rows, (size_t)n_right * sizeof *rows);
+    memcpy(w + n_left, other_w, (size_t)n_right * sizeof *w);
+    return n_left;
+}
+
 static const cwb_node_kernels CWB_NAME(cwb_node_kernels) = {
     .below = CWB_NAME(below),
     .totals = CWB_NAME(totals),
     .range = CWB_NAME(range),
     .gather = CWB_NAME(gather),
+    .divide = CWB_NAME(divide),
 };
 #undef CWB_TO_INTEGER

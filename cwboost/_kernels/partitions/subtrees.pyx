@@ -14,7 +14,8 @@ from libc.string cimport memcpy, memset
 
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.partitions.node_sums cimport cwb_node_kernels, cwb_node_tables
+from cwboost._kernels.partitions.node_sums cimport (
+    cwb_divided, cwb_node_kernels, cwb_node_tables)
 from cwboost._kernels.partitions.splits cimport gain_of
 
 cdef extern from "common/random_words.h" nogil:
@@ -205,25 +206,17 @@ cdef void find_split(const Rules* rules, Work* work, const Grown* node, Best* be
 cdef int64_t divide(const Rules* rules, Work* work, const Grown* node,
                     const Best* best) noexcept nogil:
     """Move the rows of a node that go right behind the others; return how many go left."""
-    cdef int64_t i, n = node.end - node.start, n_left = 0, n_right = 0
-    cdef int32_t* rows = work.rows + node.start
-    cdef double* w = work.w + node.start
-    cdef int32_t* other_rows = work.other_rows
-    cdef double* other_w = work.other_w
-    cdef const uint8_t* codes = rules.codes + best.feature
-    cdef int32_t code, missing = rules.n_bins[best.feature]
-    cdef bint right
-    for i in range(n):
-        code = best.codes[i] if best.codes != NULL else codes[rows[i] * rules.stride]
-        right = best.missing_right if code == missing else code > best.cut
-        # Without a branch, which would be mispredicted.
-        other_rows[n_right], other_w[n_right] = rows[i], w[i]
-        rows[n_left], w[n_left] = rows[i], w[i]
-        n_right += right
-        n_left += not right
-    memcpy(rows + n_left, other_rows, n_right * sizeof(int32_t))
-    memcpy(w + n_left, other_w, n_right * sizeof(double))
-    return n_left
+    cdef int64_t n = node.end - node.start
+    cdef int32_t first = best.cut + 1
+    cdef int32_t end = min(rules.n_bins[best.feature] + best.missing_right, 256)
+    cdef const uint8_t* codes = best.codes
+    cdef cwb_divided own
+    own.rows, own.other_rows = work.rows + node.start, work.other_rows
+    own.w, own.other_w = work.w + node.start, work.other_w
+    if codes == NULL:
+        kernels.gather(rules.codes, rules.stride, own.rows, n, &best.feature, 1, work.gathered)
+        codes = work.gathered
+    return kernels.divide(codes, n, <uint8_t> first, <uint8_t> (end - first), &own)
 
 
 cdef void grow_one(const Rules* rules, Work* work) noexcept nogil:
