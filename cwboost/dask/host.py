@@ -146,7 +146,7 @@ class Host:
         counts = np.bincount(label[rows], minlength=len(setup.classes))
         X = chunk.X
         if len(rows) < chunk.n_rows or (rows[1:] < rows[:-1]).any():
-            X = X[rows]
+            X = X[rows] if sparse.issparse(X) else np.take(X, rows, axis=0)
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         return X, counts, np.ldexp(weight[rows], -setup.exponent)
 

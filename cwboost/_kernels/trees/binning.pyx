@@ -71,6 +71,7 @@ def group_values(const double[::1] values, const int64_t[::1] counts,
 
 cdef enum:
     TOGETHER = 16  # values whose bins are searched in step: none waits for another
+    ROWS = 256  # rows taken at a time of all features: they stay in the first caches
 
 
 cdef void codes_of(
@@ -86,8 +87,11 @@ cdef void codes_of(
     cdef int64_t first = 0, m, k, length, half
     while first < n:
         m = min(<int64_t> TOGETHER, n - first)
+        for k in range(m):
+            value[k] = <double> values[(first + k) * step]
+        for k in range(m, TOGETHER):
+            value[k] = value[0]
         for k in range(TOGETHER):
-            value[k] = <double> values[(first + min(k, m - 1)) * step]
             low[k] = 0
         length = n_bins
         while length > 1:
@@ -107,6 +111,7 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
     Parameters
     ----------
     columns : memoryview of shape (n_features, n_rows), dtype uint8, float32 or float64
+        With any strides: a matrix need not be copied.
     highest : memoryview, dtype float64
         Largest value of every bin, feature after feature.
     bin_start : memoryview of shape (n_features + 1,), dtype int64
@@ -115,13 +120,34 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
         Filled.
     n_threads : int
     """
-    cdef Py_ssize_t f, n_features = columns.shape[0], n_rows = columns.shape[1]
+    cdef int64_t n_features = columns.shape[0], n_rows = columns.shape[1], task, f, first
     cdef int64_t step = columns.strides[1] // <int64_t> sizeof(feature_t)
-    if n_rows == 0:
-        return
-    for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
-        codes_of(&columns[f, 0], step, n_rows, &highest[0] + bin_start[f],
-                 bin_start[f + 1] - bin_start[f], &codes[f, 0])
+    cdef int64_t n_tasks = n_features * ((n_rows + ROWS - 1) // ROWS)
+    for task in prange(n_tasks, nogil=True, num_threads=n_threads, schedule="static"):
+        f, first = task % n_features, task // n_features * ROWS
+        codes_of(&columns[f, first], step, min(<int64_t> ROWS, n_rows - first),
+                 &highest[0] + bin_start[f], bin_start[f + 1] - bin_start[f], &codes[f, first])
+
+
+def copy_columns(const feature_t[:, :] columns, feature_t[:, ::1] out):
+    """Copy columns of a matrix so that each is contiguous.
+
+    Parameters
+    ----------
+    columns : memoryview of shape (n_features, n_rows), dtype uint8, float32 or float64
+        With any strides.
+    out : memoryview of the same shape and dtype
+        Filled.
+    """
+    cdef int64_t n_features = columns.shape[0], n_rows = columns.shape[1]
+    cdef int64_t first, last, f, i
+    if out.shape[0] != n_features or out.shape[1] != n_rows:
+        raise ValueError("out must have the shape of the columns")
+    for first in range(0, n_rows, ROWS):
+        last = min(n_rows, first + ROWS)
+        for f in range(n_features):
+            for i in range(first, last):
+                out[f, i] = columns[f, i]
 
 
 def encode_entries(const double[::1] values, const int64_t[::1] indptr,

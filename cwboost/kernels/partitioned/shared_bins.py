@@ -14,7 +14,12 @@ from cwboost._kernels.partitions.bin_sums import (
     entry_sums,
     thresholds_between,
 )
-from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
+from cwboost._kernels.trees.binning import (
+    copy_columns,
+    encode_columns,
+    encode_entries,
+    group_values,
+)
 from cwboost.kernels.binned_matrix import _distinct, _distinct_of_columns
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
@@ -22,7 +27,6 @@ from cwboost.kernels.threads import usable_threads
 __all__ = ["BinnedPartition", "FeatureSketch", "SharedBins"]
 
 _BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
-_ROWS = 512  # rows that are transposed at a time: they stay in the first caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class FeatureSketch:
                 for a, b in zip(starts.tolist(), starts.tolist()[1:])
             )
         else:
-            columns = (column for _, block in _blocks(readable(X)) for column in block)
+            columns = _columns(readable(X))
             found = (_quantiles_of(column, max_entries) for column in columns)
         kept, n_present, exact = [], [], []
         for own, times, is_exact in found:  # one feature at a time: all together exceed X
@@ -209,10 +213,8 @@ class BinnedPartition:
 
     def _encode_dense(self, X):
         self.codes = np.empty((self.n_features, self.n_samples), dtype=np.uint8)
-        for start, block in _blocks(X):
-            stop = start + len(block)
-            starts = self.bins.bin_start[start : stop + 1]
-            encode_columns(block, self.bins.highest, starts, self.codes[start:stop], self.n_threads)
+        bins = self.bins
+        encode_columns(X.T, bins.highest, bins.bin_start, self.codes, self.n_threads)
 
     def _encode_sparse(self, X):
         starts, highest = self.bins.bin_start, self.bins.highest
@@ -275,16 +277,15 @@ def _joined(parts, dtype) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)
 
 
-def _blocks(X):
-    """Yield blocks of columns of a dense matrix as rows, each with the number of its first."""
+def _columns(X):
+    """Yield copies of the columns of a dense matrix."""
     n_rows, n_features = X.shape
     step = max(1, _BLOCK_BYTES // max(1, n_rows * X.dtype.itemsize))
     for start in range(0, n_features, step):
-        part = X[:, start : start + step]
-        block = np.empty((part.shape[1], n_rows), dtype=X.dtype)
-        for row in range(0, n_rows, _ROWS):
-            block[:, row : row + _ROWS] = part[row : row + _ROWS].T
-        yield start, block
+        part = X[:, start : start + step].T
+        block = np.empty(part.shape, dtype=X.dtype)
+        copy_columns(part, block)
+        yield from block
 
 
 def _quantiles_of(column, most: int):
