@@ -140,7 +140,9 @@ class Host:
         label, known = chunk.encode(setup.classes)
         weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
         used = np.flatnonzero(weight > 0)
-        rows = used[np.argsort(label[used], kind="stable")]
+        # Labels of few bytes are sorted by radix.
+        keys = label[used].astype(np.min_scalar_type(len(setup.classes)))
+        rows = used[np.argsort(keys, kind="stable")]
         if not len(rows):
             return None, None, None
         counts = np.bincount(label[rows], minlength=len(setup.classes))

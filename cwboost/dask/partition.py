@@ -178,7 +178,7 @@ class Partition:
 
 def column_key(bits) -> bytes:
     """Return the hash of a column's outputs on one partition."""
-    return blake2b(bits.tobytes(), digest_size=KEY_BYTES).digest()
+    return blake2b(np.ascontiguousarray(bits), digest_size=KEY_BYTES).digest()
 
 
 class HeldOutPartition:

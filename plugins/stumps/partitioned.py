@@ -52,11 +52,11 @@ class StumpPlan(cwboost.PricingPlan):
         return BinnedStumps(X, self, context.n_threads)
 
     def choose(self, scales, rng):
-        drawn = np.arange(self.n_features)
+        drawn, searched = np.arange(self.n_features), None
         if self.n_drawn is not None:
             drawn = np.sort(rng.choice(self.n_features, self.n_drawn, replace=False))
+            searched = np.flatnonzero(np.isin(self.numbers, drawn))
         sums, totals, squares, *of_categories = yield None
-        searched = np.flatnonzero(np.isin(self.numbers, drawn))
         feature, threshold, polarity, missing, edges = best_of_bins(
             self.bins, sums, totals, searched
         )
@@ -69,7 +69,7 @@ class StumpPlan(cwboost.PricingPlan):
             gain=gained_fractions(edges, totals, norms, THRESHOLDS_SEARCHED * len(drawn)),
             n_features=self.n_features,
         )
-        if np.isin(self.categorical, drawn).any():
+        if of_categories and np.isin(self.categorical, drawn).any():
             sums, squares, counts = of_categories
             found = best_of_categories(
                 self.categorical, self.n_categories, sums, squares * 2.0**52, counts, drawn

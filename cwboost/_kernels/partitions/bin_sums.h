@@ -22,7 +22,7 @@
 #define CWB_LINE 8           /* numbers of a cache line */
 #define CWB_MOST_TARGETS 12  /* targets of one pass: a cache line of numbers, and half a line */
 #define CWB_BLOCK_ROWS 2048  /* examples whose rounded weights stay in the second cache */
-#define CWB_ROUNDED_ROWS 64  /* examples whose weights are rounded one target after the other */
+#define CWB_ROUNDED_ROWS 64  /* examples whose weights stay in the first cache */
 #define CWB_WEIGHTS_AHEAD 64 /* weights fetched ahead: targets are too many streams to foresee */
 
 typedef struct {

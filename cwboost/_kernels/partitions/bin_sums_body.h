@@ -40,11 +40,32 @@ CWB_INLINE void CWB_NAME(round_tile)(const cwb_targets *w, int first, int64_t fr
 }
 #endif
 
+#if CWB_IS(AVX2) || CWB_IS(AVX512)
+/* The same for two targets and rows of two numbers. */
+CWB_INLINE void CWB_NAME(round_pair)(const cwb_targets *w, int first, int64_t from, double *rows) {
+    const __m256d shift = _mm256_set1_pd(CWB_TO_INTEGER);
+    __m256d q[2];
+    for (int k = 0; k < 2; k++) {
+        const int t = first + k, exists = t < w->n_targets;
+        const double *r = w->r + (exists ? t : 0) * w->stride + from;
+        CWB_PREFETCH(r + CWB_WEIGHTS_AHEAD);
+        const __m256d scale = _mm256_set1_pd(exists ? w->scales[t] : 0.0);
+        const __m256d x = _mm256_mul_pd(_mm256_loadu_pd(r), scale);
+        q[k] = _mm256_sub_pd(_mm256_add_pd(x, shift), shift);
+    }
+    const __m256d even = _mm256_unpacklo_pd(q[0], q[1]), odd = _mm256_unpackhi_pd(q[0], q[1]);
+    _mm256_storeu_pd(rows, _mm256_permute2f128_pd(even, odd, 0x20));
+    _mm256_storeu_pd(rows + 4, _mm256_permute2f128_pd(even, odd, 0x31));
+}
+#endif
+
 /* The same for any number of lanes. */
 static void CWB_NAME(rounded_from)(const cwb_targets *w, int first, int lanes, int64_t from,
                                    int64_t to, double *rows) {
     int64_t i = from;
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
+    if (lanes == 2)
+        for (; i + 4 <= to; i += 4) CWB_NAME(round_pair)(w, first, i, rows + (i - from) * 2);
     if (lanes % 4 == 0)
         for (; i + 4 <= to; i += 4)
             for (int k = 0; k < lanes; k += 4)
@@ -191,9 +212,13 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
     for (int64_t i = from; i < to; i += CWB_BLOCK_ROWS) {
         const int64_t end = to - i < CWB_BLOCK_ROWS ? to : i + CWB_BLOCK_ROWS;
         const CWB_NAME(block) rows = {first, rest, end - i};
-        CWB_NAME(rounded_from)(w, 0, w->lanes, i, end, first);
-        CWB_NAME(rounded_from)(w, w->lanes, w->more, i, end, rest);
-        CWB_NAME(squares)(w, i, end, out->squares);
+        /* Weights are read twice, the second time from the first cache. */
+        for (int64_t j = i; j < end; j += CWB_ROUNDED_ROWS) {
+            const int64_t stop = end - j < CWB_ROUNDED_ROWS ? end : j + CWB_ROUNDED_ROWS;
+            CWB_NAME(rounded_from)(w, 0, w->lanes, j, stop, first + (j - i) * w->lanes);
+            CWB_NAME(rounded_from)(w, w->lanes, w->more, j, stop, rest + (j - i) * w->more);
+            CWB_NAME(squares)(w, j, stop, out->squares);
+        }
         for (int64_t f = 0; f < c->n_features; f += 2) {
             const int features = c->n_features - f < 2 ? 1 : 2;
             CWB_NAME(add_features)(w, c, i, f, features, &rows, out->sums);
