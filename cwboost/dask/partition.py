@@ -7,7 +7,7 @@ its state are deterministic, so that a lost partition is rebuilt by repeating th
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from hashlib import sha1
 
 import numpy as np
 
@@ -178,7 +178,8 @@ class Partition:
 
 def column_key(bits) -> bytes:
     """Return the hash of a column's outputs on one partition."""
-    return blake2b(np.ascontiguousarray(bits), digest_size=KEY_BYTES).digest()
+    # The fastest where processors have instructions for it, and no slower than others elsewhere.
+    return sha1(np.ascontiguousarray(bits), usedforsecurity=False).digest()[:KEY_BYTES]
 
 
 class HeldOutPartition:

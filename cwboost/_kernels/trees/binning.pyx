@@ -5,10 +5,20 @@ the codes of a feature are 0 ... n_bins - 1 in order of value, and n_bins is "mi
 """
 
 from cython.parallel cimport prange
-from libc.math cimport isnan
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
+
+cdef extern from "trees/binning.h" nogil:
+    enum:
+        CWB_BOUNDS
+    ctypedef struct cwb_binning_kernels:
+        void (*codes)(const double*, int64_t, const double*, int, uint8_t*) noexcept nogil
+    const cwb_binning_kernels* const cwb_binning_tables[]
+
+cdef const cwb_binning_kernels* kernels = cwb_binning_tables[instruction_set()]
 
 
 cdef int64_t group_column(
@@ -70,7 +80,6 @@ def group_values(const double[::1] values, const int64_t[::1] counts,
 
 
 cdef enum:
-    TOGETHER = 16  # values whose bins are searched in step: none waits for another
     ROWS = 256  # rows taken at a time of all features: they stay in the first caches
 
 
@@ -78,30 +87,18 @@ cdef void codes_of(
     const feature_t *values, int64_t step, int64_t n, const double *highest, int64_t n_bins,
     uint8_t *codes
 ) noexcept nogil:
-    """Write the first bin whose highest value is not below each value; n_bins for NaN.
-
-    All searches halve the same numbers of bins, so that they take no branch on a comparison.
-    """
-    cdef double[TOGETHER] value
-    cdef int64_t[TOGETHER] low
-    cdef int64_t first = 0, m, k, length, half
-    while first < n:
-        m = min(<int64_t> TOGETHER, n - first)
+    """Write the first bin whose highest value is not below each value; n_bins for NaN."""
+    cdef double[ROWS] value
+    cdef double[CWB_BOUNDS] bounds
+    cdef int64_t block, first, m, k
+    for k in range(CWB_BOUNDS):
+        bounds[k] = highest[k] if k < n_bins - 1 else INFINITY
+    for block in range((n + ROWS - 1) // ROWS):
+        first = block * ROWS
+        m = min(<int64_t> ROWS, n - first)
         for k in range(m):
             value[k] = <double> values[(first + k) * step]
-        for k in range(m, TOGETHER):
-            value[k] = value[0]
-        for k in range(TOGETHER):
-            low[k] = 0
-        length = n_bins
-        while length > 1:
-            half = length // 2
-            for k in range(TOGETHER):
-                low[k] += half if highest[low[k] + half - 1] < value[k] else 0
-            length -= half
-        for k in range(m):
-            codes[first + k] = <uint8_t> (n_bins if isnan(value[k]) else low[k])
-        first += m
+        kernels.codes(value, m, bounds, <int> n_bins, codes + first)
 
 
 def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
