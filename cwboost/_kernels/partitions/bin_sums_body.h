@@ -17,20 +17,22 @@ CWB_INLINE void CWB_NAME(round_rows)(const cwb_targets *w, int first, const int 
 }
 
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
-/* The same for four targets and four examples, into rows `lanes` numbers apart: four registers of
- * a target each, transposed. */
+/* The rounded weights of four examples of target t. */
+CWB_INLINE __m256d CWB_NAME(round_four)(const cwb_targets *w, int t, int64_t from) {
+    const __m256d shift = _mm256_set1_pd(CWB_TO_INTEGER);
+    const int exists = t < w->n_targets;
+    const double *r = w->r + (exists ? t : 0) * w->stride + from;
+    CWB_PREFETCH(r + CWB_WEIGHTS_AHEAD);
+    const __m256d scale = _mm256_set1_pd(exists ? w->scales[t] : 0.0);
+    const __m256d x = _mm256_mul_pd(_mm256_loadu_pd(r), scale);
+    return _mm256_sub_pd(_mm256_add_pd(x, shift), shift);
+}
+
+/* Rows of four targets and four examples, `lanes` numbers apart: transposed in registers. */
 CWB_INLINE void CWB_NAME(round_tile)(const cwb_targets *w, int first, int64_t from, int lanes,
                                      double *rows) {
-    const __m256d shift = _mm256_set1_pd(CWB_TO_INTEGER);
     __m256d q[4];
-    for (int k = 0; k < 4; k++) {
-        const int t = first + k, exists = t < w->n_targets;
-        const double *r = w->r + (exists ? t : 0) * w->stride + from;
-        CWB_PREFETCH(r + CWB_WEIGHTS_AHEAD);
-        const __m256d scale = _mm256_set1_pd(exists ? w->scales[t] : 0.0);
-        const __m256d x = _mm256_mul_pd(_mm256_loadu_pd(r), scale);
-        q[k] = _mm256_sub_pd(_mm256_add_pd(x, shift), shift);
-    }
+    for (int k = 0; k < 4; k++) q[k] = CWB_NAME(round_four)(w, first + k, from);
     const __m256d a = _mm256_unpacklo_pd(q[0], q[1]), b = _mm256_unpackhi_pd(q[0], q[1]);
     const __m256d c = _mm256_unpacklo_pd(q[2], q[3]), d = _mm256_unpackhi_pd(q[2], q[3]);
     _mm256_storeu_pd(rows, _mm256_permute2f128_pd(a, c, 0x20));
@@ -38,22 +40,12 @@ CWB_INLINE void CWB_NAME(round_tile)(const cwb_targets *w, int first, int64_t fr
     _mm256_storeu_pd(rows + 2 * lanes, _mm256_permute2f128_pd(a, c, 0x31));
     _mm256_storeu_pd(rows + 3 * lanes, _mm256_permute2f128_pd(b, d, 0x31));
 }
-#endif
 
-#if CWB_IS(AVX2) || CWB_IS(AVX512)
-/* The same for two targets and rows of two numbers. */
+/* The same for two targets, in rows of two numbers. */
 CWB_INLINE void CWB_NAME(round_pair)(const cwb_targets *w, int first, int64_t from, double *rows) {
-    const __m256d shift = _mm256_set1_pd(CWB_TO_INTEGER);
-    __m256d q[2];
-    for (int k = 0; k < 2; k++) {
-        const int t = first + k, exists = t < w->n_targets;
-        const double *r = w->r + (exists ? t : 0) * w->stride + from;
-        CWB_PREFETCH(r + CWB_WEIGHTS_AHEAD);
-        const __m256d scale = _mm256_set1_pd(exists ? w->scales[t] : 0.0);
-        const __m256d x = _mm256_mul_pd(_mm256_loadu_pd(r), scale);
-        q[k] = _mm256_sub_pd(_mm256_add_pd(x, shift), shift);
-    }
-    const __m256d even = _mm256_unpacklo_pd(q[0], q[1]), odd = _mm256_unpackhi_pd(q[0], q[1]);
+    const __m256d a = CWB_NAME(round_four)(w, first, from);
+    const __m256d b = CWB_NAME(round_four)(w, first + 1, from);
+    const __m256d even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
     _mm256_storeu_pd(rows, _mm256_permute2f128_pd(even, odd, 0x20));
     _mm256_storeu_pd(rows + 4, _mm256_permute2f128_pd(even, odd, 0x31));
 }

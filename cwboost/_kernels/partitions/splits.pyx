@@ -68,19 +68,12 @@ def draw_cuts(bins, const int32_t[::1] features, const int16_t[:, ::1] ranges,
     cdef const int64_t[::1] bin_start = bins.bin_start
     cdef const double[::1] lowest = bins.lowest, highest = bins.highest
     cdef int64_t k, start
-    cdef int32_t low, high, n, half
-    cdef double threshold
     found = np.empty(features.shape[0], dtype=np.int16)
     cdef int16_t[::1] cuts = found
     for k in range(features.shape[0]):
-        low, high, start = ranges[k, 0], -ranges[k, 1], bin_start[features[k]]
-        threshold = (1.0 - u[k]) * highest[start + low] + u[k] * lowest[start + high]
-        n = high - low
-        while n > 1:
-            half = n // 2
-            low += half if highest[start + low + half] <= threshold else 0
-            n -= half
-        cuts[k] = low
+        start = bin_start[features[k]]
+        cuts[k] = <int16_t> random_cut(&lowest[start], &highest[start], ranges[k, 0],
+                                       -ranges[k, 1], u[k])
     return found
 
 

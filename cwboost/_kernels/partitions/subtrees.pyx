@@ -16,7 +16,7 @@ from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.partitions.node_sums cimport (
     cwb_divided, cwb_node_kernels, cwb_node_tables)
-from cwboost._kernels.partitions.splits cimport gain_of
+from cwboost._kernels.partitions.splits cimport gain_of, random_cut
 
 cdef extern from "common/random_words.h" nogil:
     uint64_t cwb_random_word(uint64_t seed, uint64_t i)
@@ -125,20 +125,6 @@ cdef void values_range(const uint8_t* codes, int64_t n, int32_t missing, int32_t
             low[0], high[0] = min(low[0], <int32_t> codes[i]), max(high[0], <int32_t> codes[i])
 
 
-cdef int32_t random_cut(const Rules* rules, int32_t feature, int32_t low, int32_t high,
-                        double u) noexcept nogil:
-    """Return a cut as `draw_cuts` of splits.pyx does."""
-    cdef const double* highest = rules.highest + rules.bin_start[feature]
-    cdef double threshold = ((1.0 - u) * highest[low]
-                             + u * rules.lowest[rules.bin_start[feature] + high])
-    cdef int32_t n = high - low, half
-    while n > 1:
-        half = n // 2
-        low += half if highest[low + half] <= threshold else 0
-        n -= half
-    return low
-
-
 cdef inline void consider(const Rules* rules, const double* total, const double* left,
                           int32_t feature, int32_t cut, bint missing_right, const uint8_t* codes,
                           Best* best) noexcept nogil:
@@ -152,13 +138,14 @@ cdef inline void consider(const Rules* rules, const double* total, const double*
 cdef bint try_feature(const Rules* rules, int32_t feature, const uint8_t* codes, const double* w,
                       const double* total, double u, Best* best) noexcept nogil:
     """Consider one random cut of a feature, and missing values apart; False if it is constant."""
-    cdef int64_t n = <int64_t> total[2]
+    cdef int64_t n = <int64_t> total[2], start
     cdef int32_t low, high, missing = rules.n_bins[feature], cut = 0, k
     cdef bint lossy
     cdef double[3] below, values
     values_range(codes, n, missing, &low, &high, &lossy)
     if low < high:
-        cut = random_cut(rules, feature, low, high, u)
+        start = rules.bin_start[feature]
+        cut = random_cut(rules.lowest + start, rules.highest + start, low, high, u)
         kernels.below(codes, w, n, <uint8_t> cut, below)
         consider(rules, total, below, feature, cut,
                  lossy or below[1] < 0.5 * total[1], codes, best)
