@@ -1,5 +1,6 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
+from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.partitions.leaves import leaf_outputs, leaf_sums, tree_leaves
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
@@ -66,6 +67,7 @@ __all__ = [
     "TreeGrower",
     "TreeScores",
     "add_up",
+    "aligned_zeros",
     "best_of_bins",
     "best_of_categories",
     "best_splits",

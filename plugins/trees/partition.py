@@ -6,12 +6,13 @@ from hashlib import blake2b
 
 import numpy as np
 from cwboost.plugins.trees.cuts import CODES
-from cwboost.plugins.trees.subtrees import aligned, joined_rows
+from cwboost.plugins.trees.subtrees import joined_rows
 
 import cwboost
 from cwboost.kernels import (
     BinnedPartition,
     NodeRows,
+    aligned_zeros,
     grow_subtrees,
     leaf_outputs,
     leaf_sums,
@@ -44,7 +45,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         self._is_set = plan.n_categories > 0
         # Padded, so that a row of codes lies in few cache lines.
         width = -(-binned.n_features // ROW_BYTES) * ROW_BYTES
-        self._codes = aligned((binned.n_samples, width))
+        self._codes = aligned_zeros((binned.n_samples, width), np.uint8)
         for f in range(binned.n_features):
             self._codes[:, f] = binned.column(f)
         self._bins, self._n_threads = bins, binned.n_threads

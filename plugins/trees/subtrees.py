@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cwboost.kernels import aligned_zeros
+
 __all__ = [
     "LEAST_NODES",
     "MOST_BYTES",
     "MOST_FEATURES",
     "AllCodes",
     "Subtrees",
-    "aligned",
     "assigned",
     "joined_rows",
 ]
@@ -33,8 +34,6 @@ SPARE_ROWS = 24
 
 LEAST_NODES = 12
 """Open nodes of all trees from which on few partitions have about equal work."""
-
-CACHE_LINE = 64
 
 
 class AllCodes:
@@ -57,7 +56,9 @@ class AllCodes:
         starts = np.cumsum([0, *sizes.values()]).tolist()
         self.starts = dict(zip(sizes, starts))
         every = [codes[key] for key in sizes]
-        self.codes = np.concatenate(every, out=aligned((starts[-1], every[0].shape[1])))
+        self.codes = np.concatenate(
+            every, out=aligned_zeros((starts[-1], every[0].shape[1]), np.uint8)
+        )
 
     def __getstate__(self):
         return self.starts, self.codes
@@ -65,7 +66,7 @@ class AllCodes:
     def __setstate__(self, state):
         # Bytes of a message lie anywhere.
         self.starts, codes = state
-        self.codes = aligned(codes.shape)
+        self.codes = aligned_zeros(codes.shape, np.uint8)
         self.codes[:] = codes
 
 
@@ -101,14 +102,6 @@ class Subtrees:
         shift = (np.cumsum(sizes) - sizes)[order] - (np.cumsum(sizes_then) - sizes_then)
         places = np.arange(sizes.sum()) + shift.repeat(sizes_then)
         return cls(nodes[order], sizes_then, *(array[places] for array in arrays))
-
-
-def aligned(shape) -> np.ndarray:
-    """Return zero codes that begin with a cache line: rows of its size do not straddle two."""
-    size = shape[0] * shape[1]
-    memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
-    first = -memory.ctypes.data % CACHE_LINE
-    return memory[first : first + size].reshape(shape)
 
 
 def assigned(nodes, sizes, keys) -> dict:
