@@ -54,25 +54,30 @@ class Setup:
 
     def first_places(self) -> dict:
         """Return the place of the first example of every training partition that has one."""
-        totals = sum(self.counts.values())
-        before = np.cumsum(totals) - totals
         found = {}
+        for index, starts in self._starts().items():
+            has_some = self.counts[index] > 0
+            if has_some.any():
+                found[index] = int(starts[np.argmax(has_some)])
+        return found
+
+    def _starts(self) -> dict:
+        """Return where the examples of each class begin, by training partition."""
+        totals = sum(self.counts.values())
+        starts, found = np.cumsum(totals) - totals, {}
         for index in sorted(self.counts):
-            counts = self.counts[index]
-            if counts.any():
-                found[index] = int(before[np.argmax(counts > 0)])
-            before = before + counts
+            found[index] = starts
+            starts = starts + self.counts[index]
         return found
 
     def context_of(self, index: int, n_threads: int) -> PartitionContext:
         """Return the context of a training partition."""
-        totals = sum(self.counts.values())
-        before = np.cumsum(totals) - totals
-        before = before + sum(c for k, c in self.counts.items() if k < index)
-        own = [np.arange(start, start + n) for start, n in zip(before, self.counts[index])]
+        starts, counts = self._starts()[index], self.counts[index]
+        own = [np.arange(start, start + n) for start, n in zip(starts, counts)]
         places = np.concatenate(own).astype(np.int64)
         places.flags.writeable = False
-        return PartitionContext(places=places, n_total=int(totals.sum()), n_threads=n_threads)
+        n_total = int(sum(c.sum() for c in self.counts.values()))
+        return PartitionContext(places=places, n_total=n_total, n_threads=n_threads)
 
 
 class Host:

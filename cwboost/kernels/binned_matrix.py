@@ -96,9 +96,8 @@ class BinnedMatrix:
 
     def _bin_dense(self, X, n_threads):
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
-        starts = range(0, self.n_features, step)
         bins, has_nan = [], []
-        for start in starts:
+        for start in range(0, self.n_features, step):
             block = np.ascontiguousarray(X[:, start : start + step].T)
             for values, counts in _map(_distinct, block, n_threads):
                 has_nan.append(int(counts.sum()) < self.n_rows)
@@ -106,12 +105,7 @@ class BinnedMatrix:
         self._set_bins(bins, np.array(has_nan))
         self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
         codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
-        for start in starts:
-            block = np.ascontiguousarray(X[:, start : start + step].T)
-            stop = start + len(block)
-            encode_columns(
-                block, self.highest, self.bin_start[start : stop + 1], codes[start:stop], n_threads
-            )
+        encode_columns(X.T, self.highest, self.bin_start, codes, n_threads)
         self._list_entries(codes)
 
     def codes_by_row(self, features, n_together: int):
