@@ -1,0 +1,143 @@
+"""Ridge regression on likenesses, and what it says of each example without the example's label.
+
+Targets are +1 for the class and -1 for the others. The scores of an example left out have closed
+forms, so that no regression is repeated. Sums over examples are exact: likenesses and weights are
+integers in small units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dtrmm
+
+from cwboost.similarity.factor import inverse_factor, product
+from cwboost.similarity.groups import without_groups
+from cwboost.similarity.likeness import UNIT
+
+__all__ = ["WEIGHT_UNIT", "Coefficients", "regress_on_all", "regress_on_landmarks", "targets"]
+
+WEIGHT_UNIT = 2.0**10
+"""Weight 1, that of the heaviest example, in the units in which weights are kept."""
+
+JITTER = 2.0**-7
+"""Added to the diagonal of the landmarks' likenesses, in units of likeness 1: more than rounding
+can take from the least eigenvalue."""
+
+ROOT_UNIT = 2.0**20
+"""Unit of the entries of the root of inv(A); they are below ``(penalty jitter)**-0.5 < 2**8``."""
+
+CHUNK = 2048
+"""Number of examples whose sums are formed at a time."""
+
+
+def targets(y, n_scores: int) -> np.ndarray:
+    """Return +1 and -1, (n, n_scores), for class indices; the last class has no score if K = 2."""
+    return np.where(y[:, None] == np.arange(n_scores), 1.0, -1.0)
+
+
+class Coefficients:
+    """Coefficients rounded so that products with likenesses are exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_landmarks, n_scores), dtype float64
+    """
+
+    def __init__(self, values):
+        self.values = values
+        largest = float(np.abs(values).max(initial=0.0))
+        bits = 52 - int(np.log2(UNIT)) - int(np.ceil(np.log2(max(len(values), 2))))
+        self.unit = 2.0 ** (int(np.frexp(largest)[1]) - bits) if largest > 0 else 1.0
+        self.whole = np.rint(values / self.unit)
+
+    def scores(self, alike) -> np.ndarray:
+        """Return scores, (n, n_scores), of likenesses (n, n_landmarks) in whole units."""
+        return (alike.astype(np.float64, copy=False) @ self.whole) * (self.unit / UNIT)
+
+
+def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1):
+    """Regress on the likenesses to all examples: kernel ridge regression.
+
+    With ``A = K + penalty diag(1 / w)``, the coefficients are ``a = inv(A) Y``; the scores of a
+    group S of examples without their labels are ``Y_S - inv(inv(A)_SS) a_S``.
+
+    Parameters
+    ----------
+    alike : ndarray of shape (n, n)
+        In whole units.
+    Y : ndarray of shape (n, n_scores), dtype float64
+    weight : ndarray of shape (n,), dtype float64
+        In whole units.
+    penalty : float, at least 0.01
+    groups : ndarray of shape (n_groups, size), int
+        See `cwboost.similarity.groups.stratified_groups`.
+    n_threads : int, default=1
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n, n_scores), dtype float64
+    left_out : ndarray of shape (n, n_scores), dtype float64
+    """
+    A = np.asarray(alike, dtype=np.float64) / UNIT
+    A[np.diag_indices(len(A))] += penalty * WEIGHT_UNIT / weight
+    B = inverse_factor(A, n_threads)
+    found = product(B.T, product(B, Y, n_threads), n_threads)
+    left_out = np.empty_like(Y)
+    left_out[groups[groups >= 0]] = (Y[groups] - without_groups(B, found, groups))[groups >= 0]
+    return found, left_out
+
+
+def regress_on_landmarks(alike, of_landmarks, Y, weight, penalty: float, n_threads: int = 1):
+    """Regress on the likenesses to some of the examples.
+
+    With P the likenesses, K those of the landmarks to each other and ``A = P' W P + penalty (K +
+    jitter I)``, the coefficients are ``inv(A) P' W Y``. Of the score f of an example,
+    ``(f - h y) / (1 - h)`` is left without its label, with ``h = w p' inv(A) p``.
+
+    Parameters
+    ----------
+    alike : callable
+        Returns the likenesses of a slice of the examples, (n_rows, n_landmarks), in whole units.
+        It is called twice for each slice, since those of all examples take much memory.
+    of_landmarks : ndarray of shape (n_landmarks, n_landmarks)
+        In whole units.
+    Y, weight, penalty, n_threads
+        As in `regress_on_all`.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
+    left_out : ndarray of shape (n, n_scores), dtype float64
+    """
+    A, moments = _normal_equations(alike, Y, weight)
+    m = len(A)
+    A += penalty * (np.asarray(of_landmarks, dtype=np.float64) / UNIT + JITTER * np.eye(m))
+    B = inverse_factor(A, n_threads)
+    found = product(B.T, product(B, moments, n_threads), n_threads)
+    coefficients, root = Coefficients(found), np.asfortranarray(np.rint(B * ROOT_UNIT))
+    left_out = np.empty_like(Y)
+    for rows in _chunks(len(Y)):
+        part = np.asarray(alike(rows), dtype=np.float64)
+        # B p, whose entries are sums of integers below 2**53; zeros of B take no time.
+        spread = dtrmm(1.0 / (ROOT_UNIT * UNIT), root, part.T, lower=True)
+        h = (np.square(spread).sum(axis=0) * weight[rows] / WEIGHT_UNIT)[:, None]
+        left_out[rows] = (coefficients.scores(part) - h * Y[rows]) / (1.0 - h)
+    return found, left_out
+
+
+def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``P' W P`` and ``P' W Y``; sums of integers over a slice, hence exact."""
+    A = moments = 0.0
+    all_alike = (weight == weight[0]).all()
+    for rows in _chunks(len(Y)):
+        part = np.asarray(alike(rows), dtype=np.float64)
+        weighted = part if all_alike else part * weight[rows, None]
+        # BLAS does half of the work if both factors are one array.
+        A = A + weighted.T @ part
+        moments = moments + weighted.T @ Y[rows]
+    unit = (weight[0] if all_alike else 1.0) / WEIGHT_UNIT
+    return A * (unit / UNIT**2), moments * (unit / UNIT)
+
+
+def _chunks(n: int):
+    return [slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]

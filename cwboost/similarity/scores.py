@@ -1,0 +1,282 @@
+"""Scores of similarity: how much an example resembles the training examples of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from cwboost.kernels import usable_threads
+from cwboost.similarity.choice import choose
+from cwboost.similarity.codes import FeatureCodes, squares
+from cwboost.similarity.groups import stratified_groups
+from cwboost.similarity.levels import as_levels
+from cwboost.similarity.likeness import TAIL, distances, likeness
+from cwboost.similarity.regression import (
+    WEIGHT_UNIT,
+    Coefficients,
+    regress_on_all,
+    regress_on_landmarks,
+    targets,
+)
+
+__all__ = ["SimilarityScores"]
+
+FEW = 2000
+"""Up to this number of examples, all are landmarks; means are those of as many."""
+
+LANDMARKS, MANY, MORE_LANDMARKS = 1000, 2**14, 2000
+"""Number of landmarks with more examples, and with more than `MANY`."""
+
+MOST = 2**15
+"""Largest number of examples that the regression takes."""
+
+SAMPLE = 500
+"""Number of examples on which width, penalty and scale of the features are chosen."""
+
+ENTRIES = 2**19
+"""Number of likenesses computed at a time, which bounds the memory."""
+
+FEW_OPERATIONS = 2**22
+"""Products below this size are left to whatever number of threads BLAS takes."""
+
+SLOPES_AT = 256
+"""Number of landmarks at which slopes are computed."""
+
+ARRAYS = {
+    "centre": ("float64", 1),
+    "scale": ("float64", 1),
+    "fill": ("float64", 1),
+    "landmarks": ("int8", 2),
+    "coefficients": ("float64", 2),
+    "width": ("float64", 0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityScores:
+    """Kernel ridge regression of the classes on the likeness to landmarks.
+
+    Parameters
+    ----------
+    codes : FeatureCodes
+    fill : ndarray of shape (n_features,), dtype float64
+        What stands for missing features: their means, rounded.
+    landmarks : ndarray of shape (n_landmarks, n_features), dtype int8
+        Codes of some of the training examples, or of all.
+    width : float
+        Of the kernel.
+    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
+        One score per class; one of the first class only, if there are two.
+
+    Notes
+    -----
+    Every result has the same bits on any processor, at any number of threads and however rows are
+    divided into calls: sums are sums of integers, exact in any order, or have a fixed order.
+    """
+
+    codes: FeatureCodes
+    fill: np.ndarray
+    landmarks: np.ndarray
+    width: float
+    coefficients: np.ndarray
+
+    def __post_init__(self):
+        landmarks = self.landmarks.astype(np.float32)
+        object.__setattr__(self, "_landmarks", (landmarks, squares(landmarks)))
+        object.__setattr__(self, "rounded", Coefficients(self.coefficients))
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores."""
+        return self.coefficients.shape[1]
+
+    @classmethod
+    def fit(cls, X, y, n_classes: int, weight, n_threads: int = 1):
+        """Fit a regression; return it and the scores of the training examples.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Finite.
+        y : ndarray of shape (n_samples,), int
+            Class indices, ascending: landmarks are evenly spaced, so that each class has its share.
+        n_classes : int
+        weight : ndarray of shape (n_samples,), dtype float64, > 0
+        n_threads : int, default=1
+
+        Returns
+        -------
+        similarity : SimilarityScores or None
+            None if the examples do not differ.
+        levels : ndarray of shape (n_samples, n_scores), dtype uint8, or None
+            The scores that a regression without the label of the example would give it.
+        """
+        n_scores = 1 if n_classes == 2 else n_classes
+        used = _evenly(len(y), MOST)
+        X_used, y_used = X if len(used) == len(y) else X[used], y[used]
+        Y, whole = targets(y_used, n_scores), _whole(weight[used])
+        sample = _evenly(len(used), SAMPLE)
+        with _limited(n_threads):
+            chosen = choose(X_used[sample], Y[sample], y_used[sample], whole[sample], n_threads)
+            if chosen is None:
+                return None, None
+            landmarks = chosen.codes(X_used[_evenly(len(used), _n_landmarks(len(used)))])
+            norms = squares(landmarks)
+
+            def alike(rows):
+                codes = chosen.codes(X_used[rows])
+                return likeness(distances(codes, landmarks, norms), chosen.width)
+
+            if len(landmarks) == len(used):
+                every = alike(slice(None))
+                groups = stratified_groups(y_used)
+                found = regress_on_all(every, Y, whole, chosen.penalty, groups, n_threads)
+            else:
+                to_each_other = likeness(distances(landmarks, landmarks), chosen.width)
+                data = alike, to_each_other, Y, whole, chosen.penalty
+                found = regress_on_landmarks(*data, n_threads)
+        fill = FeatureCodes.standardised(X_used[_evenly(len(used), FEW)]).centre
+        similarity = cls(chosen.codes, fill, landmarks.astype(np.int8), chosen.width, found[0])
+        if len(used) == len(y):
+            return similarity, as_levels(found[1])
+        levels = np.empty((len(y), n_scores), dtype=np.uint8)
+        levels[used] = as_levels(found[1])
+        others = np.setdiff1d(np.arange(len(y)), used, assume_unique=True)
+        levels[others] = similarity(X[others], n_threads)
+        return similarity, levels
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Return the scores of the rows of X as levels, (n_samples, n_scores), dtype uint8.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Without missing values; see `filled`.
+        n_threads : int, default=1
+        """
+        n, step = X.shape[0], max(1, ENTRIES // max(self.landmarks.shape))
+        levels = np.empty((n, self.n_scores), dtype=np.uint8)
+        if n * self.landmarks.size < FEW_OPERATIONS:
+            levels[:] = as_levels(self._raw(X))
+            return levels
+        with _limited(n_threads):
+            for start in range(0, n, step):
+                rows = slice(start, start + step)
+                levels[rows] = as_levels(self._raw(X[rows]))
+        return levels
+
+    def filled(self, X):
+        """Return X with a feature's mean for every missing value; X itself if there is none."""
+        values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return X
+        X = X.copy()
+        if sparse.issparse(X):
+            lost = np.isnan(X.data)
+            X.data[lost] = self.fill[sparse.coo_array(X).coords[1][lost]]
+            return X
+        lost = np.isnan(X)
+        X[lost] = np.broadcast_to(self.fill, X.shape)[lost]
+        return X
+
+    def _raw(self, X) -> np.ndarray:
+        X = X.toarray() if sparse.issparse(X) else X
+        alike = likeness(distances(self.codes(X), *self._landmarks), self.width)
+        return self.rounded.scores(alike)
+
+    def slopes(self) -> np.ndarray:
+        """Return the share of each feature in the squared slopes of each score.
+
+        Slopes are taken by codes, at up to 256 landmarks.
+
+        Returns
+        -------
+        ndarray of shape (n_scores, n_features), dtype float64, rows sum to one
+        """
+        landmarks = self.landmarks.astype(np.float64)
+        points = landmarks[_evenly(len(landmarks), SLOPES_AT)]
+        squared = distances(points.astype(np.float32), *self._landmarks).astype(np.float64)
+        falls = (1.0 + squared / (TAIL * self.width)) ** -(TAIL + 1.0)
+        shares = np.empty((self.n_scores, landmarks.shape[1]))
+        for k, row in enumerate(shares):
+            pull = falls * self.coefficients[:, k]
+            row[:] = np.square(points * pull.sum(axis=1)[:, None] - pull @ landmarks).sum(axis=0)
+            row /= row.sum() or 1.0
+        return shares
+
+    def equals(self, other: SimilarityScores) -> bool:
+        """Return True if both give the same scores: their arrays have the same bits."""
+        own, others = self.arrays(), other.arrays()
+        return all(np.array_equal(own[name], others[name]) for name in own)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return flat arrays with everything `from_arrays` needs."""
+        return {
+            "centre": self.codes.centre,
+            "scale": self.codes.scale,
+            "fill": self.fill,
+            "landmarks": self.landmarks,
+            "coefficients": self.coefficients,
+            "width": np.array(self.width),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_scores: int):
+        """Return the inverse of `arrays`, for a file of unknown origin.
+
+        Raises
+        ------
+        ValueError
+            If an array is wrong; the message names it and its fault.
+        """
+        if set(arrays) != set(ARRAYS):
+            raise ValueError(f"similarity_ must have the arrays {sorted(ARRAYS)}")
+        for name, (dtype, n_dimensions) in ARRAYS.items():
+            array = arrays[name]
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"similarity_: {name} must be an array")
+            if array.dtype != dtype or array.ndim != n_dimensions:
+                raise ValueError(f"similarity_: {name} must have dtype {dtype}, {n_dimensions}-d")
+            if dtype == "float64" and not np.isfinite(array).all():
+                raise ValueError(f"similarity_: {name} must be finite")
+        landmarks, coefficients = arrays["landmarks"], arrays["coefficients"]
+        n = len(landmarks)
+        if n == 0 or landmarks.shape != (n, n_features) or coefficients.shape != (n, n_scores):
+            raise ValueError("similarity_: landmarks and coefficients do not fit the model")
+        if any(arrays[name].shape != (n_features,) for name in ("centre", "scale", "fill")):
+            raise ValueError(f"similarity_: centre, scale and fill must have {n_features} entries")
+        if (
+            n > max(FEW, MORE_LANDMARKS)
+            or not arrays["width"] > 0
+            or np.abs(coefficients).max() > 1e100
+        ):
+            raise ValueError("similarity_: numbers out of range")
+        codes = FeatureCodes(arrays["centre"], arrays["scale"])
+        return cls(codes, arrays["fill"], landmarks, float(arrays["width"]), coefficients)
+
+
+def _n_landmarks(n: int) -> int:
+    """Return the number of landmarks for n examples."""
+    if n <= FEW:
+        return n
+    return LANDMARKS if n <= MANY else MORE_LANDMARKS
+
+
+def _evenly(n: int, most: int) -> np.ndarray:
+    """Return up to `most` evenly spaced indices below n."""
+    kept = min(n, most)
+    return np.arange(kept) * n // kept
+
+
+def _whole(weight) -> np.ndarray:
+    """Return weights in whole units of 2**-10 of the largest one, at least one of them."""
+    return np.maximum(np.rint(weight * (WEIGHT_UNIT / weight.max())), 1.0)
+
+
+def _limited(n_threads: int):
+    """Limit the threads of BLAS, as a context."""
+    return ThreadpoolController().limit(limits=usable_threads(n_threads), user_api="blas")

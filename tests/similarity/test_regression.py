@@ -1,0 +1,192 @@
+"""The regression and its scores of examples left out, against fits that leave them out."""
+
+import numpy as np
+import pytest
+
+from cwboost.similarity.choice import choose
+from cwboost.similarity.codes import BLOCK, LARGEST, FeatureCodes, products, squares
+from cwboost.similarity.factor import LEAF, inverse_factor
+from cwboost.similarity.groups import stratified_groups
+from cwboost.similarity.likeness import UNIT, distances, likeness
+from cwboost.similarity.regression import (
+    JITTER,
+    WEIGHT_UNIT,
+    Coefficients,
+    regress_on_all,
+    regress_on_landmarks,
+    targets,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 3, 60))
+    X = rng.normal(size=(60, 4)) + y[:, None]
+    codes = FeatureCodes.standardised(X)(X)
+    alike = likeness(distances(codes, codes), 400.0)
+    weight = np.rint(rng.uniform(0.1, 1, 60) * WEIGHT_UNIT)
+    return alike, targets(y, 3), weight
+
+
+def test_left_out_by_regression_on_all_is_a_regression_without_the_group(data):
+    alike, Y, weight = data
+    groups = stratified_groups(Y.argmax(axis=1))
+    _, left_out = regress_on_all(alike, Y, weight, 0.1, groups)
+    K = alike.astype(float) / UNIT
+    for group in groups:
+        own = group[group >= 0]
+        others = np.setdiff1d(np.arange(60), own)
+        A = K[np.ix_(others, others)] + np.diag(0.1 * WEIGHT_UNIT / weight[others])
+        expected = K[np.ix_(own, others)] @ np.linalg.solve(A, Y[others])
+        np.testing.assert_allclose(left_out[own], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("counts", [[20, 20, 20], [13, 40, 29], [3, 50], [1, 1], [0, 7, 5]])
+def test_groups_hold_the_same_share_of_each_class(counts):
+    y = np.repeat(np.arange(len(counts)), counts)
+    groups = stratified_groups(y)
+    assert sorted(groups[groups >= 0].tolist()) == list(range(len(y)))
+    assert (np.diff(groups < 0, axis=1) >= 0).all()  # the absent are last
+    n_groups = max(10, min(count for count in counts if count))
+    for group in groups:
+        found = np.bincount(y[group[group >= 0]], minlength=len(counts))
+        assert (np.abs(found - np.array(counts) / n_groups) < 1).all()
+
+
+def test_scores_do_not_tell_labels_that_nothing_else_tells():
+    """Left out one by one, examples of pure noise would be told by what their class lacks."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    codes = FeatureCodes.standardised(rng.normal(size=(60, 5)))(rng.normal(size=(60, 5)))
+    alike = likeness(distances(codes, codes), 1e6)  # so wide that all are alike
+    Y, weight = targets(y, 1), np.full(60, WEIGHT_UNIT)
+    apart = []
+    for groups in (stratified_groups(y), np.arange(60)[:, None]):
+        left_out = regress_on_all(alike, Y, weight, 1.0, groups)[1]
+        apart.append(left_out[y == 0].mean() - left_out[y == 1].mean())
+    assert abs(apart[0]) < 0.2 * abs(apart[1]) and apart[1] < -0.02
+
+
+def test_left_out_by_regression_on_landmarks_is_a_regression_without_the_example(data):
+    alike, Y, weight = data
+    at = slice(0, 60, 4)
+    coefficients, left_out = regress_on_landmarks(
+        lambda rows: alike[rows, at], alike[at][:, at], Y, weight, 0.1
+    )
+    P, K, w = alike[:, at].astype(float) / UNIT, alike[at][:, at] / UNIT, weight / WEIGHT_UNIT
+    prior = 0.1 * (K + JITTER * np.eye(15))
+
+    def fit(rows):
+        Q = P[rows] * w[rows, None]
+        return np.linalg.solve(Q.T @ P[rows] + prior, Q.T @ Y[rows])
+
+    np.testing.assert_allclose(coefficients, fit(np.arange(60)), rtol=1e-9, atol=1e-9)
+    for i in range(0, 60, 7):
+        expected = P[i] @ fit(np.arange(60) != i)
+        np.testing.assert_allclose(left_out[i], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.25])
+def test_equal_weights_take_the_short_way_to_the_same_result(data, weight):
+    alike, Y, _ = data
+    at, small = slice(0, 60, 4), np.full(60, weight * WEIGHT_UNIT)
+    uneven = small.copy()
+    uneven[0] += 1e-9  # as good as equal, but not for the comparison
+    given = [
+        regress_on_landmarks(lambda rows: alike[rows, at], alike[at][:, at], Y, w, 0.1)
+        for w in (small, uneven)
+    ]
+    for one, other in zip(*given):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 5, LEAF, LEAF + 1, 3 * LEAF + 7])
+def test_inverse_factor(m):
+    rng = np.random.default_rng(m)
+    S = rng.normal(size=(m + 3, m))
+    A = S.T @ S + 0.1 * np.eye(m)
+    B = inverse_factor(A)
+    assert (np.triu(B, 1) == 0).all()
+    np.testing.assert_allclose(B @ A @ B.T, np.eye(m), atol=1e-9)
+    assert np.array_equal(B, inverse_factor(A, n_threads=2))
+
+
+@pytest.mark.parametrize("m", [4, 2 * LEAF])
+def test_a_matrix_that_is_not_positive_definite(m):
+    A = np.eye(m)
+    A[m - 1, m - 1] = -1
+    with pytest.raises(ValueError, match="not positive definite"):
+        inverse_factor(A)
+
+
+@pytest.mark.parametrize("d", [3, BLOCK, 2 * BLOCK + 5])
+def test_products_of_codes_are_exact(d):
+    rng = np.random.default_rng(d)
+    one, other = (rng.integers(-LARGEST, LARGEST + 1, (n, d)) for n in (7, 5))
+    one[0], other[0] = LARGEST, LARGEST  # the largest sums
+    expected = one @ other.T
+    given = products(one.astype(np.float32), other.astype(np.float32))
+    assert np.array_equal(given, expected)
+    assert np.array_equal(squares(one.astype(np.float32)), np.square(one).sum(axis=1))
+
+
+def test_codes_of_odd_features():
+    X = np.array([[1.0, 5.0, 1e200, 0.0], [2.0, 5.0, -1e200, 1e-200], [3.0, 5.0, 0.0, 0.0]])
+    for codes in (FeatureCodes.standardised(X), FeatureCodes.plain(X)):
+        given = codes(X)
+        assert given.dtype == np.float32 and np.isfinite(given).all()
+        assert np.abs(given).max() <= LARGEST and (given == np.rint(given)).all()
+        assert (given[:, 1] == given[0, 1]).all()
+    assert len(set(FeatureCodes.standardised(X)(X)[:, 0])) == 3
+    infinite = X.copy()
+    infinite[0] = np.inf
+    assert np.abs(FeatureCodes.standardised(X)(infinite)).max() <= LARGEST
+
+
+def test_codes_do_not_depend_on_the_order_of_sums():
+    X = np.random.default_rng(0).normal(3, 5, (501, 6))
+    given = FeatureCodes.standardised(X)
+    for other in (np.asfortranarray(X), X[::-1], X.astype(np.longdouble).astype(float)):
+        found = FeatureCodes.standardised(other)
+        assert np.array_equal(found.centre, given.centre)
+        assert np.array_equal(found.scale, given.scale)
+
+
+def test_coefficients_lose_little_and_their_sums_are_exact():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1999, 4)) * 30
+    alike = rng.integers(0, int(UNIT) + 1, (50, 1999)).astype(np.float32)
+    given = Coefficients(values)
+    exact = [
+        [sum(int(a) * int(w) for a, w in zip(row, col)) for col in given.whole.T] for row in alike
+    ]
+    assert np.abs(np.array(exact, dtype=object)).max() < 2**53
+    expected = np.array(exact, dtype=float) * (given.unit / UNIT)
+    assert np.array_equal(given.scores(alike), expected)
+    np.testing.assert_allclose(expected, alike @ values / UNIT, atol=1e-4)
+
+
+def test_the_choice_prefers_a_narrow_kernel_for_islands_and_a_wide_one_for_a_noisy_direction():
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-1, 1, (60, 2))
+    X = np.repeat(centres, 6, axis=0) + rng.normal(0, 0.01, (360, 2))
+    islands = np.repeat(np.arange(60) % 2, 6)
+    noisy = (X.sum(axis=1) + rng.normal(0, 0.5, 360) > 0).astype(int)
+    narrow, wide = (
+        choose(X, targets(y, 1), y, np.full(360, WEIGHT_UNIT)) for y in (islands, noisy)
+    )
+    assert narrow.width < wide.width / 16 and narrow.penalty < wide.penalty
+
+
+def test_the_choice_sees_which_scale_of_the_features_counts():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6)) * [1, 1, 0.05, 0.05, 0.05, 0.05]
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    setting = choose(X, targets(y, 1), y, np.full(300, WEIGHT_UNIT))
+    assert len(set(setting.codes.scale)) == 1  # noise in small features is kept small
+
+
+def test_there_is_no_choice_among_equal_examples():
+    y = np.array([0, 0, 1, 1])
+    assert choose(np.ones((4, 2)), targets(y, 1), y, np.full(4, WEIGHT_UNIT)) is None
