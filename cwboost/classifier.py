@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from numbers import Integral, Real
 from time import perf_counter
 from typing import ClassVar
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.defaults import chosen
+from cwboost.estimator.defaults import chosen, settings_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.fitting import FitsWithHeldOut
-from cwboost.estimator.parameters import check_callbacks, check_choice, check_number, check_verbose
+from cwboost.estimator.input.resemblance import UsesSimilarity
 from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import (
     change_C,
@@ -26,13 +25,11 @@ from cwboost.estimator.rounds import Fit
 from cwboost.estimator.thinning import ThinModels
 from cwboost.families.discovery import check_capabilities
 from cwboost.master import RestrictedMaster
-from cwboost.solvers.row_sampling import SAMPLING
-from cwboost.solvers.schedule import Settings
 
 __all__ = ["CWBoostClassifier"]
 
 
-class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
+class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingClassifier):
     """Multi-class boosting by column generation with separate weak learners for each class.
 
     Every round prices one weak learner per class and corrects the coefficients by fast coordinate
@@ -113,6 +110,10 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
         if there are any (X_val, or early stopping), else on examples that a short pilot training
         leaves out; models of fewer than 20 rounds have 2, which inverts the loss.
+    similarity : bool or "auto", default="auto"
+        Give weak learners further columns: scores of a kernel ridge regression, which say how much
+        an example resembles the training examples of each class. "auto" does with the weak learner
+        "auto", if X is dense and numeric, has no missing values, and there are no constraints.
 
     Attributes
     ----------
@@ -136,6 +137,8 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
+    similarity_ : SimilarityScores
+        Defined if weak learners have scores of similarity as last columns.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping", "callback" or, after
         `thin`, "thinned". With "optimal" exact pricing found no weak learner of the family that
@@ -188,6 +191,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         n_jobs=None,
         verbose=0,
         probability_scale="auto",
+        similarity="auto",
     ):
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
@@ -213,6 +217,7 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.probability_scale = probability_scale
+        self.similarity = similarity
 
     def fit(
         self,
@@ -250,13 +255,15 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         """
         start = perf_counter()
         with self._whole():
-            settings = self._settings()
+            settings = settings_of(self)
             previous = previous_fit(self)
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None:
                 check_continues(self, previous)
             given = X_val, y_val, sample_weight_val
-            problem, followed = self._held_out(problem, family, given, eval_sets)
+            problem, *others = self._held_out(problem, family, given, eval_sets)
+            problem = self._with_similarity(problem, family, previous)
+            followed = self._followed_sets(*others)
             training, resumed = self._training(problem, family, settings, followed, previous)
             self.__dict__.pop("_state", None)
             self._run(self._fit(training, family, resumed, start))
@@ -272,8 +279,9 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
         """
         start = perf_counter()
         self.C = float(Cs[0])
-        settings = self._settings()
+        settings = settings_of(self)
         problem, family = self._prepare(X, y, sample_weight)
+        problem = self._with_similarity(problem, family, None)
         training, _ = self._training(problem, family, settings, None, None)
         self._run(self._fit(training, family, None, start))
         if calibrated:
@@ -289,32 +297,6 @@ class CWBoostClassifier(FitsWithHeldOut, ThinModels, BoostingClassifier):
             if calibrated:
                 self._run_pilot(training, problem)
             yield self
-
-    # ---------------------------------------------------------------- parameters and data
-
-    def _settings(self) -> Settings:
-        """Check the parameters."""
-        check_number("n_estimators", self.n_estimators, Integral, 1)
-        check_number("columns_per_round", self.columns_per_round, Integral, 1)
-        check_number("max_working_sets", self.max_working_sets, Integral, 1)
-        check_number("epsilon", self.epsilon, Real, 0.0)
-        check_number("tol", self.tol, Real, 0.0)
-        self._check_held_out_parameters()
-        check_callbacks(self.callbacks)
-        check_verbose(self.verbose)
-        values = chosen(self)
-        check_choice("sampling", self.sampling, SAMPLING)
-        stagewise = self.correction == "stagewise"
-        return Settings(
-            max_working_sets=1 if stagewise else int(self.max_working_sets),
-            epsilon=float(self.epsilon),
-            learning_rate=values.learning_rate,
-            solver=self.solver,
-            tol=float(self.tol),
-            subsample=values.subsample,
-            sampling=self.sampling,
-            columns_per_round=int(self.columns_per_round),
-        )
 
     # ---------------------------------------------------------------- training
 

@@ -19,6 +19,7 @@ from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE
 from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.similarity.graph import add_nodes
 from cwboost.support.extras import extra
 
 __all__ = ["to_onnx"]
@@ -73,6 +74,7 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
     )
     check_choice("input_dtype", input_dtype, ("float64", "float32"))
     graph = _Graph(onnx, input_dtype)
+    add_nodes(graph, getattr(classifier, "similarity_", None))
     ensemble = classifier.ensemble_
     n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
     coef = ensemble.coef(n_estimators)
@@ -83,7 +85,7 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
             f"{type(ensemble.learners).__name__} has no flat form (WeakLearners.flat_form), which "
             "export to ONNX needs"
         )
-    outputs = _outputs(graph, trees, classifier.n_features_in_) if len(used) else None
+    outputs = _outputs(graph, trees, classifier._n_columns()) if len(used) else None
     offsets = ensemble.offsets
     offset = None if offsets is None else offsets[n_rounds]
     _sums(graph, outputs, coef[used].toarray(), offset, "scores" if decode is None else "bits")
@@ -123,6 +125,13 @@ class _Graph:
     def constant(self, name: str, value) -> str:
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
         return name
+
+    def constant_of_type(self, name: str, value, dtype=np.float64) -> str:
+        return self.constant(name, np.asarray(value, dtype=dtype))
+
+    def cast(self, name: str, output: str, dtype) -> str:
+        to = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return self.add("Cast", [name], output, to=to)
 
     def add(self, operator: str, inputs, output: str, **attributes) -> str:
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, [output], **attributes))

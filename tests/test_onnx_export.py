@@ -240,3 +240,16 @@ def test_refusals(monkeypatch):
     ).fit(X, y)
     with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)
+
+
+@pytest.mark.parametrize(("n_features", "n_classes"), [(6, 2), (40, 5), (1500, 3)])
+def test_scores_of_similarity(n_features, n_classes):
+    """Bit for bit those of the classifier, also where sums of codes need double precision."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, n_features)).astype(np.float32)
+    y = (rng.random((120, 1)) * n_classes).astype(int)[:, 0]
+    clf = CWBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
+    assert clf.similarity_.n_scores == (1 if n_classes == 2 else n_classes)
+    X[::7, 1] = np.nan
+    X[3, 2] = np.inf
+    assert_same_answers(clf, X)

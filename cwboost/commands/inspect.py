@@ -64,6 +64,8 @@ def _summary(classifier) -> dict:
         "weak_learners": len(classifier.ensemble_.learners),
         "stopped_by": classifier.stop_reason_,
     }
+    if hasattr(classifier, "similarity_"):
+        summary["landmarks"] = len(classifier.similarity_.landmarks)
     last = classifier.ensemble_.n_rounds - 1
     for name in ("objective", "gap", "train_error", "valid_error"):
         values = classifier.history_.get(name, ())

@@ -14,7 +14,7 @@ from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.defaults import chosen
+from cwboost.estimator.defaults import chosen, settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
 from cwboost.estimator.held_out.stopping import watched_metric
 from cwboost.estimator.resumption import check_continues, previous_fit
@@ -35,6 +35,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
+    - There are no scores of similarity: `similarity` must be "auto", which has none here, or False.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
@@ -94,7 +95,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         """
         start = perf_counter()
         with self._whole():
-            settings, previous = self._settings(), previous_fit(self)
+            settings, previous = settings_of(self), previous_fit(self)
             if settings.sampling != "uniform":
                 raise ValueError(
                     f"sampling must be 'uniform' on partitions, got {settings.sampling!r}"
@@ -107,6 +108,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 raise ValueError(
                     f"monotonic_cst must be None on partitions, got {self.monotonic_cst!r}"
                 )
+            if self.similarity is True:
+                raise ValueError("similarity must be 'auto' or False on partitions, got True")
             family = self._partitioned_family()
             tasks = sources(X, y, sample_weight, "training")
             followed = self._followed(X_val, y_val, sample_weight_val, eval_sets)

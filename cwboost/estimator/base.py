@@ -156,7 +156,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _bind(self, problem: Problem, family, n_targets: int, rng) -> SealedPricer:
         """The family bound to the problem, its pricing sealed."""
-        names = getattr(self, "feature_names_in_", None)
+        has_names = hasattr(self, "feature_names_in_")
         monotonic = self._monotonic(family)
         context = BindContext(
             n_targets=n_targets,
@@ -164,7 +164,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             n_threads=self._n_threads(),
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
-            feature_names=None if names is None else tuple(names),
+            feature_names=tuple(self._feature_names()) if has_names else None,
             monotonic=None if monotonic is None else read_only(monotonic),
             **categorical_facts(self._categories(), self.n_features_in_),
         )
@@ -251,7 +251,15 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _check_predict(self, X):
         self._require_fitted()
-        return self._check_X(X, reset=False, family=self.family_)
+        return self._expanded(self._check_X(X, reset=False, family=self.family_))
+
+    def _expanded(self, X):
+        """Return a checked X with the columns that the classifier adds, if it adds any."""
+        return X
+
+    def _n_columns(self) -> int:
+        """Return the number of columns that weak learners see."""
+        return self.n_features_in_
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Return the scores of every class, shape (n_samples, n_classes)."""

@@ -1,14 +1,21 @@
-"""Parameters of `CWBoostClassifier` whose default depends on the correction."""
+"""Parameters of `CWBoostClassifier`: checks, and defaults that depend on the correction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 
-from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.parameters import (
+    check_callbacks,
+    check_choice,
+    check_number,
+    check_verbose,
+)
 from cwboost.master import LARGEST_C
+from cwboost.solvers.row_sampling import SAMPLING
+from cwboost.solvers.schedule import Settings
 
-__all__ = ["Chosen", "chosen"]
+__all__ = ["Chosen", "chosen", "settings_of"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +65,35 @@ def chosen(classifier) -> Chosen:
             f"per coefficient; got {classifier.solver!r} with 'stagewise'"
         )
     return Chosen(**values)
+
+
+def settings_of(classifier) -> Settings:
+    """Check the parameters of a classifier; return those of its training.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, what was expected and what came.
+    """
+    check_number("n_estimators", classifier.n_estimators, Integral, 1)
+    check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
+    check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
+    check_number("epsilon", classifier.epsilon, Real, 0.0)
+    check_number("tol", classifier.tol, Real, 0.0)
+    classifier._check_held_out_parameters()
+    check_callbacks(classifier.callbacks)
+    check_verbose(classifier.verbose)
+    values = chosen(classifier)
+    check_choice("sampling", classifier.sampling, SAMPLING)
+    check_choice("similarity", classifier.similarity, ("auto", True, False))
+    stagewise = classifier.correction == "stagewise"
+    return Settings(
+        max_working_sets=1 if stagewise else int(classifier.max_working_sets),
+        epsilon=float(classifier.epsilon),
+        learning_rate=values.learning_rate,
+        solver=classifier.solver,
+        tol=float(classifier.tol),
+        subsample=values.subsample,
+        sampling=classifier.sampling,
+        columns_per_round=int(classifier.columns_per_round),
+    )

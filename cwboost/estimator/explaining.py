@@ -26,7 +26,7 @@ class ExplainedModel:
         Raises NotImplementedError if the family does not report the features of its learners.
         """
         self._require_fitted()
-        return inspection.feature_importances(self.ensemble_, self.n_features_in_)
+        return inspection.feature_importances(self.ensemble_, self._n_columns())
 
     def class_columns(self, label) -> inspection.ClassColumns:
         """Return the weak learners of one class, by decreasing coefficient.

@@ -69,6 +69,7 @@ def previous_fit(classifier) -> dict | None:
     return {
         "classes": classifier.classes_,
         "categories": classifier._categories(),
+        "similarity": getattr(classifier, "similarity_", None),
         "ensemble": classifier.ensemble_,
         "history": classifier.history_,
         "state": getattr(classifier, "_state", None),

@@ -75,10 +75,14 @@ class ThinModels:
         """
         self._require_fitted()
         Cs = _checked_Cs(C, X_val is not None)
-        problem, classes = self._sorted(self._check_predict(X), y, sample_weight)
+        X = self._check_X(X, reset=False, family=self.family_)
+        problem, classes = self._sorted(X, y, sample_weight)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
+        problem = self._with_scores_again(problem)
         held_out = self._check_validation(X_val, y_val, self.family_)
+        if held_out is not None:
+            held_out = self._expanded(held_out[0]), held_out[1]
         rng, n_threads = self._generator(), self._n_threads()
         thin = copy.copy(self)
         thin.__dict__.pop("_state", None)

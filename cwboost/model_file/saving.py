@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from cwboost.ensemble.model import Ensemble
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
+from cwboost.similarity import SimilarityScores
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["ModelFileError", "load_model", "save"]
@@ -35,10 +36,12 @@ MAX_SCALE = 1e6
 ENSEMBLE_PREFIX = "ensemble."
 NOT_STORED = ("callbacks",)
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
+SIMILARITY = "similarity_"
 OPTIONAL_ATTRIBUTES = {
     "feature_names_in_": np.ndarray,
     "probability_scale_": float,
     "categories_": dict,
+    SIMILARITY: dict,
 }
 STATE_ATTRIBUTE = "_state"
 
@@ -177,7 +180,10 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
 def _encode_fitted(classifier, encoder: Encoder) -> dict:
     required, optional = _attributes(type(classifier))
     names = [*required, *(name for name in optional if hasattr(classifier, name))]
-    return {name: encoder.encode(getattr(classifier, name), f"fitted.{name}") for name in names}
+    values = {name: getattr(classifier, name) for name in names}
+    if SIMILARITY in values:
+        values[SIMILARITY] = values[SIMILARITY].arrays()
+    return {name: encoder.encode(value, f"fitted.{name}") for name, value in values.items()}
 
 
 # -------------------------------------------------------------------------------- loading
@@ -201,8 +207,9 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
     family = decode_family(_section(header, "family"), decoder, "family")
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
+    n_columns = _decode_similarity(fitted)
     section = _section(header, "ensemble")
-    ensemble = _decode_ensemble(section, arrays, family, fitted, most_classes)
+    ensemble = _decode_ensemble(section, arrays, family, n_columns, most_classes)
     vars(classifier).update(fitted, family_=family, ensemble_=ensemble)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
@@ -271,8 +278,19 @@ def _check_common(fitted: dict, most_classes: int) -> None:
         raise ModelFileError("the arrays of history_ must have the same length")
 
 
+def _decode_similarity(fitted: dict) -> int:
+    """Make an object of the arrays in `fitted`; return the number of columns of the learners."""
+    n_features, n_classes = fitted["n_features_in_"], len(fitted["classes_"])
+    if SIMILARITY not in fitted:
+        return n_features
+    n_scores = 1 if n_classes == 2 else n_classes
+    found = SimilarityScores.from_arrays(fitted[SIMILARITY], n_features, n_scores)
+    fitted[SIMILARITY] = found
+    return n_features + n_scores
+
+
 def _decode_ensemble(
-    section: dict, arrays: dict, family, fitted: dict, most_scores: int
+    section: dict, arrays: dict, family, n_columns: int, most_scores: int
 ) -> Ensemble:
     n_scores, staged = section.get("n_scores"), section.get("staged")
     if type(n_scores) is not int or not 1 <= n_scores <= most_scores or type(staged) is not bool:
@@ -282,6 +300,4 @@ def _decode_ensemble(
         for name, array in arrays.items()
         if name.startswith(ENSEMBLE_PREFIX)
     }
-    return Ensemble.from_arrays(
-        own, type(family).learners_type, fitted["n_features_in_"], n_scores, staged
-    )
+    return Ensemble.from_arrays(own, type(family).learners_type, n_columns, n_scores, staged)

@@ -167,7 +167,7 @@ def test_values_of_directions_without_a_line():
     X, y = data(200)
     known = np.nan_to_num(X)
     family = AutoFamily(discriminants=1.0)
-    clf = CWBoostClassifier(family, n_estimators=3, random_state=1).fit(known, y)
+    clf = CWBoostClassifier(family, n_estimators=3, random_state=1, similarity=False).fit(known, y)
     rows = known[:8]
     rows[::2] = [0.5, np.nan, np.nan, 0.1]
     values, base = clf.shap_values(rows, known)

@@ -59,14 +59,15 @@ def test_strongest_learners(clf):
 def test_directions_by_the_names_of_their_features():
     """The default mixes trees with directions: the table gives its scores."""
     auto = CWBoostClassifier("auto", n_estimators=12, random_state=1).fit(X, NAMES[Y])
+    seen = pandas.DataFrame(auto._check_predict(X), columns=auto._feature_names())
     nodes = auto.to_frame().query("node == 0")
     directed = nodes.query("direction.notna()")
     assert 0 < len(directed) < len(nodes) and directed["feature"].isna().all()
     assert nodes["gain"].dtype == float and nodes["gain"].notna().all()
     parts = auto.ensemble_.learners
     for row in directed.to_dict("records"):
-        z = sum(X[name] * entry for name, entry in row["direction"].items())
-        outputs = parts.take([row["learner"]]).outputs(X.to_numpy())[:, 0]
+        z = sum(seen[name] * entry for name, entry in row["direction"].items())
+        outputs = parts.take([row["learner"]]).outputs(seen.to_numpy())[:, 0]
         signs = np.where(z > row["threshold"], 1, -1)
         assert abs(np.mean(signs * outputs)) == 1
         text = plot_tree(auto, row["learner"]).texts[0].get_text()

@@ -35,6 +35,7 @@ def test_no_argument_stands_for_trees_and_discriminants_in_turns(vowel, tmp_path
         C=1e12,
         learning_rate=0.1,
         subsample=0.5,
+        similarity=True,
     )
     same(clf, explicit.fit(X, y), X_test)
     assert {"tree", "projection"} == set(clf.ensemble_.learners.parts)

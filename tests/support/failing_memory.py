@@ -81,8 +81,8 @@ def disturbed(number, small_fit, clf, whole):
         assert clf.__dict__ == former
         return "the former model"
     assert clf.stop_reason_ == "failed"
-    expected = whole.ensemble_.scores(small_fit.X, n_rounds=clf.ensemble_.n_rounds)
-    np.testing.assert_array_equal(clf.ensemble_.scores(small_fit.X), expected)
+    expected = whole.decision_function(small_fit.X, n_estimators=clf.ensemble_.n_rounds)
+    np.testing.assert_array_equal(clf.decision_function(small_fit.X), expected)
     return "some rounds"
 
 

@@ -30,6 +30,7 @@ FAMILIES = {
     "tree": "tree",
     "projection": "projection",
     "mixture": ["stump", "tree", "projection"],
+    "auto": "auto",  # with scores of similarity
     "tree of scikit-learn": SklearnFamily(DecisionTreeClassifier(max_depth=2)),
     "linear model of scikit-learn": SklearnFamily(LogisticRegression()),
     "third-party": Waves(10),

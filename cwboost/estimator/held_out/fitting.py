@@ -25,7 +25,7 @@ class FitsWithHeldOut:
         patience_for(self.n_iter_no_change, chosen(self).learning_rate)
 
     def _held_out(self, problem: Problem, family, given, eval_sets):
-        """Return the training examples and the scores of the others, None if there are none."""
+        """Return the training examples, the held-out ones or None, and the evaluation sets."""
         X_val, y_val, weight = given
         held_out = self._check_validation(X_val, y_val, family)
         if held_out is not None:
@@ -41,8 +41,16 @@ class FitsWithHeldOut:
         if held_out is None and self.early_stopping:
             fraction, seed = self.validation_fraction, self.random_state
             problem, held_out = split_off(problem, self.classes_, fraction, seed)
+        return problem, held_out, sets
+
+    def _followed_sets(self, held_out, sets):
+        """Return the scores of the examples that training follows, None if there are none."""
+        held_out, *others = [
+            None if one is None else (self._expanded(one[0]), *one[1:])
+            for one in (held_out, *sets.values())
+        ]
         watched = watched_metric(self.early_stopping)
-        return problem, followed_sets(held_out, sets, self.classes_, watched)
+        return followed_sets(held_out, dict(zip(sets, others)), self.classes_, watched)
 
     def _stopping(self, state) -> EarlyStopping | None:
         """Return the early stopping that is asked for, continued from `state` if there is one."""

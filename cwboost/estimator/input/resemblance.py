@@ -1,0 +1,148 @@
+"""The parameter `similarity`: scores of similarity as further columns of X."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.ensemble.inspection import feature_importances
+from cwboost.estimator.problem import Problem
+from cwboost.families.composed.automatic import AutoFamily
+from cwboost.similarity import SimilarityScores
+
+__all__ = ["UsesSimilarity", "joined"]
+
+MOST_FEATURES, MOST_CLASSES = 10_000, 100
+"""With more there are no scores: landmarks, or the columns of the scores, would cost too much."""
+
+FEWEST_EXAMPLES = 50
+"""With fewer there are no scores: on noisy data, probabilities would be too sure of them."""
+
+
+class UsesSimilarity:
+    """Mixin of a class-wise classifier before `cwboost.estimator.base.BoostingClassifier`.
+
+    The scores of a training example are those that the regression would give it without its label.
+    So weak learners meet the same kind of number in training and at prediction.
+    """
+
+    def _with_similarity(self, problem: Problem, family, previous) -> Problem:
+        """Fit the scores if they are wanted; return the problem with them as last columns of X.
+
+        A continued training keeps those of the `previous` fit.
+        """
+        if previous is not None:
+            self._set_similarity(previous["similarity"])
+            return self._with_scores_again(problem)
+        obstacle = self._obstacle_to_similarity(problem.X, family)
+        if obstacle is not None:
+            if self.similarity is True:
+                raise ValueError(f"similarity must be 'auto' or False {obstacle}, got True")
+            self._set_similarity(None)
+            return problem
+        similarity, levels = _fit(problem, self._n_threads())
+        self._set_similarity(similarity)
+        return problem if levels is None else replace(problem, X=joined(problem.X, levels))
+
+    def _with_scores_again(self, problem: Problem) -> Problem:
+        """Return a problem with the scores of the fitted model as last columns of X.
+
+        If the examples are those that it was fitted on, without the example's own label, as then.
+        """
+        own = self._similarity()
+        if own is None:
+            return problem
+        if problem.X.shape[1] != len(own.fill):
+            raise ValueError(f"X: expected {len(own.fill)} features, got {problem.X.shape[1]}")
+        n_threads = self._n_threads()
+        if not sparse.issparse(problem.X) and np.isfinite(problem.X).all():
+            found, levels = _fit(problem, n_threads)
+            if found is not None and found.equals(own):
+                return replace(problem, X=joined(problem.X, levels))
+        return replace(problem, X=self._expanded(problem.X))
+
+    def _obstacle_to_similarity(self, X, family) -> str | None:
+        """Return why the parameter or the data allow no scores, None if they do."""
+        if self.similarity is False:
+            return "to have none"
+        if self.similarity == "auto" and type(family) is not AutoFamily:
+            return f"with weak learner {family.name!r}"
+        if self._categories():
+            return "with columns of categories"
+        if self.monotonic_cst is not None:
+            return "with monotonic_cst"
+        if sparse.issparse(X):
+            return "with sparse X"
+        if X.dtype.kind == "f" and not np.isfinite(X).all():
+            return "with missing or infinite values in X"
+        if X.shape[0] < FEWEST_EXAMPLES:
+            return f"with fewer than {FEWEST_EXAMPLES} examples"
+        if X.shape[1] > MOST_FEATURES:
+            return f"with more than {MOST_FEATURES} features"
+        if len(self.classes_) > MOST_CLASSES:
+            return f"with more than {MOST_CLASSES} classes"
+        return None
+
+    def _similarity(self) -> SimilarityScores | None:
+        return getattr(self, "similarity_", None)
+
+    def _set_similarity(self, similarity: SimilarityScores | None) -> None:
+        """Set or remove ``similarity_``, which only models with these scores have."""
+        self.__dict__.pop("similarity_", None)
+        if similarity is not None:
+            self.similarity_ = similarity
+
+    def _expanded(self, X):
+        similarity = self._similarity()
+        if similarity is None:
+            return X
+        X = similarity.filled(X)
+        return joined(X, similarity(X, self._n_threads()))
+
+    def _n_columns(self) -> int:
+        similarity = self._similarity()
+        return self.n_features_in_ + (0 if similarity is None else similarity.n_scores)
+
+    def _feature_names(self) -> list[str]:
+        names = super()._feature_names()
+        similarity = self._similarity()
+        scored = () if similarity is None else self.classes_[: similarity.n_scores]
+        return [*names, *(f"similarity to {label}" for label in scored)]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Fraction of each feature in what the comparisons of the learners gained in edge.
+
+        An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
+        chance gives, times coefficients, on the training examples. What a score of similarity
+        gained is divided among the features in proportion to its squared slopes.
+
+        Raises NotImplementedError if the family does not report the features of its learners.
+        """
+        self._require_fitted()
+        similarity = self._similarity()
+        found = feature_importances(self.ensemble_, self._n_columns())
+        if similarity is None:
+            return found
+        own, scores = found[: self.n_features_in_], found[self.n_features_in_ :]
+        return own + scores @ similarity.slopes()
+
+
+def joined(X, levels):
+    """Return X with scores as last columns, of its dtype."""
+    if sparse.issparse(X):
+        levels = sparse.csr_array(levels.astype(X.dtype))
+        return sparse.csr_array(sparse.hstack([X, levels], format="csr"))
+    n, width = X.shape
+    by_column = X.flags.f_contiguous and not X.flags.c_contiguous
+    whole = np.empty((n, width + levels.shape[1]), X.dtype, order="F" if by_column else "C")
+    whole[:, :width] = X
+    whole[:, width:] = levels
+    return whole
+
+
+def _fit(problem: Problem, n_threads: int):
+    n_classes = len(problem.counts)
+    return SimilarityScores.fit(problem.X, problem.y, n_classes, problem.weight, n_threads)
