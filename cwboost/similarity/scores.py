@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -279,4 +280,10 @@ def _whole(weight) -> np.ndarray:
 
 def _limited(n_threads: int):
     """Limit the threads of BLAS, as a context."""
-    return ThreadpoolController().limit(limits=usable_threads(n_threads), user_api="blas")
+    return _libraries().limit(limits=usable_threads(n_threads), user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Return the libraries of NumPy and SciPy; finding them takes longer than some scores."""
+    return ThreadpoolController()
