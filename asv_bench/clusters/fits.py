@@ -100,10 +100,9 @@ def dask_classifier(**parameters):
 
 
 def local_classifier(**parameters):
-    """Return what one process trains with the features that a cluster has."""
     from cwboost import CWBoostClassifier
 
-    return CWBoostClassifier(n_jobs=2, similarity=False, **parameters)
+    return CWBoostClassifier(n_jobs=2, **parameters)
 
 
 def lightgbm_dask(client, rounds, num_leaves):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -12,7 +13,8 @@ from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, pilot_scale, role_of_set
 from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import shared_encoding, shared_problem
+from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
+from cwboost.dask.resemblance import SharedExamples
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen, settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
@@ -35,7 +37,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
-    - There are no scores of similarity: `similarity` must be "auto", which has none here, or False.
+    - The client fits scores of similarity, on up to 32,768 examples that the workers send to it.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
@@ -108,8 +110,6 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 raise ValueError(
                     f"monotonic_cst must be None on partitions, got {self.monotonic_cst!r}"
                 )
-            if self.similarity is True:
-                raise ValueError("similarity must be 'auto' or False on partitions, got True")
             family = self._partitioned_family()
             tasks = sources(X, y, sample_weight, "training")
             followed = self._followed(X_val, y_val, sample_weight_val, eval_sets)
@@ -154,14 +154,24 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         rng = self._generator()
         given = self.categorical_features
         encoding, columns = shared_encoding(crew.columns(given), family, given)
-        reports = crew.describe(family, encoding)
+        kept = None if previous is None else previous["similarity"]
+        may_have_scores = kept is not None
+        if previous is None:
+            may_have_scores = self._may_have_similarity(family)
+        reports = crew.describe(family, encoding, not may_have_scores)
         own = {index: reports[index] for index in range(n_training)}
-        problem = shared_problem(
-            own, encoding, columns, family, chosen(self).C, self.class_weight, rng
-        )
+        problem = shared_problem(own, encoding, family, chosen(self).C, self.class_weight)
         self._set_attributes(problem.setup, columns)
         if previous is not None:
             check_continues(self, previous)
+        if may_have_scores:
+            is_sparse = any(report.is_sparse for report in own.values())
+            setup = self._with_shared_scores(crew, problem.setup, columns, is_sparse, kept)
+            problem = replace(problem, setup=setup)
+            descriptions = crew.describe_expanded(family, setup)
+        else:
+            descriptions = descriptions_of(own)
+        problem = planned(problem, family, descriptions, columns, rng)
         crew.bind(problem.setup)
         master = PartitionedMaster(
             crew, problem.masses, chosen(self).C, keeps_columns=not settings.stagewise
@@ -176,6 +186,25 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if previous is not None:
             training.resume(previous["ensemble"], previous["history"])
         return training
+
+    def _with_shared_scores(self, crew, setup, columns, is_sparse, kept):
+        """Return the setup with scores of similarity: the `kept` ones, else as the data allow."""
+        self._set_similarity(kept)
+        shape = setup.n_total, columns.n_features
+        if kept is None and not self._data_allow_similarity(
+            shape, is_sparse=is_sparse, is_finite=True
+        ):
+            return setup
+        if is_sparse:
+            return replace(setup, similarity=kept)
+        examples = SharedExamples(crew, setup)
+        if kept is None and not self._data_allow_similarity(
+            shape, is_sparse=False, is_finite=examples.is_finite
+        ):
+            return setup
+        setup = examples.scored(kept)
+        self._set_similarity(setup.similarity)
+        return setup
 
     def _set_attributes(self, setup, columns) -> None:
         """Set what is known of the data before training."""
@@ -200,7 +229,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return snapshot
 
     def _data_attributes(self) -> dict:
-        names = ("classes_", "n_features_in_", "feature_names_in_", "categories_")
+        names = ("classes_", "n_features_in_", "feature_names_in_", "categories_", "similarity_")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     # ---------------------------------------------------------------- after training

@@ -37,8 +37,16 @@ class Crew(ABC):
         """Return the columns of every partition; the first call."""
 
     @abstractmethod
-    def describe(self, family, encoding) -> dict:
-        """Return the report of every partition."""
+    def describe(self, family, encoding, with_features=True) -> dict:
+        """Return the report of every partition; see `Host.describe`."""
+
+    @abstractmethod
+    def examples(self, setup, most) -> dict:
+        """Return some training examples of every partition; see `Host.examples`."""
+
+    @abstractmethod
+    def describe_expanded(self, family, setup) -> dict:
+        """Return what the family says of every training partition with scores of similarity."""
 
     @abstractmethod
     def _bind(self, setup) -> None:
@@ -133,8 +141,14 @@ class LocalCrew(Crew):
     def columns(self, categorical_features) -> dict:
         return united(host.columns(categorical_features) for host in self.hosts)
 
-    def describe(self, family, encoding) -> dict:
-        return united(host.describe(family, encoding) for host in self.hosts)
+    def describe(self, family, encoding, with_features=True) -> dict:
+        return united(host.describe(family, encoding, with_features) for host in self.hosts)
+
+    def examples(self, setup, most) -> dict:
+        return united(host.examples(setup, most) for host in self.hosts)
+
+    def describe_expanded(self, family, setup) -> dict:
+        return united(host.describe_expanded(family, setup) for host in self.hosts)
 
     def _bind(self, setup) -> None:
         for host in self.hosts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
@@ -13,7 +13,9 @@ from scipy import sparse
 from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
+from cwboost.estimator.input.resemblance import joined
 from cwboost.families.partitioned import PartitionContext, PricingPlan
+from cwboost.similarity import SimilarityScores, evenly_spaced
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
@@ -42,15 +44,33 @@ class Setup:
     q : float
     counts : dict of int to ndarray of shape (n_classes,), int64
         Examples of positive weight of each class, by training partition, in their order.
+    similarity : SimilarityScores or None, default=None
+        Its scores become the last columns of the features.
+    levels : dict, default={}
+        Rows and scores of the examples that it was fitted on, without their own labels, by
+        training partition.
     """
 
-    plan: PricingPlan
+    plan: PricingPlan | None
     encoding: Encoding
     classes: np.ndarray
     class_weight: np.ndarray
     exponent: int
     q: float
     counts: dict
+    similarity: SimilarityScores | None = None
+    levels: dict = field(default_factory=dict)
+
+    def expanded(self, X, index: int | None = None):
+        """Return features with the scores of similarity, of a training partition or of others."""
+        if self.similarity is None:
+            return X
+        X = self.similarity.filled(X)
+        levels = self.similarity(X)
+        if index in self.levels:
+            rows, own = self.levels[index]
+            levels[rows] = own
+        return joined(X, levels)
 
     def first_places(self) -> dict:
         """Return the place of the first example of every training partition that has one."""
@@ -60,6 +80,11 @@ class Setup:
             if has_some.any():
                 found[index] = int(starts[np.argmax(has_some)])
         return found
+
+    @property
+    def n_total(self) -> int:
+        """Number of examples of positive weight in all training partitions."""
+        return int(sum(counts.sum() for counts in self.counts.values()))
 
     def _starts(self) -> dict:
         """Return where the examples of each class begin, by training partition."""
@@ -76,8 +101,7 @@ class Setup:
         own = [np.arange(start, start + n) for start, n in zip(starts, counts)]
         places = np.concatenate(own).astype(np.int64)
         places.flags.writeable = False
-        n_total = int(sum(c.sum() for c in self.counts.values()))
-        return PartitionContext(places=places, n_total=n_total, n_threads=n_threads)
+        return PartitionContext(places=places, n_total=self.n_total, n_threads=n_threads)
 
 
 class Host:
@@ -104,15 +128,49 @@ class Host:
                 found[index] = columns_of(chunk.X, chunk.role, categorical_features)
         return found
 
-    def describe(self, family, encoding) -> dict:
-        """Check and encode every chunk; return a report by partition."""
+    def describe(self, family, encoding, with_features=True) -> dict:
+        """Check and encode every chunk; return a report by partition.
+
+        Without what the family says of the features, unless `with_features`.
+        """
         reports = {}
         for index, chunk in self.chunks.items():
             with named(index, chunk.role):
                 self.chunks[index] = chunk = checked(chunk, encoding)
-                reports[index] = report(chunk, family)
+                reports[index] = report(chunk, family, with_features)
             return_memory()
         return reports
+
+    def examples(self, setup: Setup, most: int) -> dict:
+        """Return some training examples, evenly spaced among all by class, by partition.
+
+        Returns
+        -------
+        dict of tuples
+            Whether all values of the partition are finite; the places of the examples among all,
+            their rows in the partition, features and weights.
+        """
+        found = {}
+        for index, X, weight in self._training(setup):
+            places = setup.context_of(index, self.n_threads).places
+            rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
+            is_finite = X.dtype.kind != "f" or bool(np.isfinite(X).all())
+            found[index] = is_finite, places[rows], rows, X[rows], weight[rows]
+        return found
+
+    def describe_expanded(self, family, setup: Setup) -> dict:
+        """Return what the family says of features with scores of similarity, by partition."""
+        described = self._training(setup)
+        return {index: family.describe(setup.expanded(X, index)) for index, X, _ in described}
+
+    def _training(self, setup: Setup):
+        """Yield index, features and weights of training partitions, sorted by class."""
+        for index, chunk in sorted(self.chunks.items()):
+            if chunk.role == "training" and chunk.n_rows:
+                with named(index, chunk.role):
+                    X, _, weight = self._sorted(chunk, setup)
+                    if X is not None:
+                        yield index, X, weight
 
     def bind(self, setup: Setup) -> int:
         """Prepare every partition and let go of its source."""
@@ -131,17 +189,18 @@ class Host:
 
     def _bind_training(self, index: int, setup: Setup) -> None:
         """Prepare a partition; no array of its source is kept longer than it is needed."""
-        X, counts, weight = self._sorted(index, setup)
+        X, counts, weight = self._sorted(self.chunks.pop(index), setup)
         if X is None:
             return
+        X = setup.expanded(X, index)
         context = setup.context_of(index, self.n_threads)
         pricer = setup.plan.bind(X, context)
         del X
         self.partitions[index] = Partition(index, pricer, counts, weight, setup.q, self.n_threads)
 
-    def _sorted(self, index: int, setup: Setup) -> tuple:
+    def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
-        chunk = checked(self.chunks.pop(index), setup.encoding)
+        chunk = checked(chunk, setup.encoding)
         label, known = chunk.encode(setup.classes)
         weight = np.where(known, chunk.weights() * setup.class_weight[label], 0.0)
         used = np.flatnonzero(weight > 0)
@@ -164,7 +223,7 @@ class Host:
             unknown = chunk.y[~known][0]
             raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
         self.held_out[chunk.index] = HeldOutPartition(
-            X, label, chunk.weight, len(setup.classes), chunk.role
+            setup.expanded(X), label, chunk.weight, len(setup.classes), chunk.role
         )
 
     def run(self, operations) -> list:

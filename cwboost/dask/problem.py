@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -11,11 +11,12 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
 from cwboost.estimator.input.categories import categorical_facts
 from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.resemblance import names_of_scores
 from cwboost.estimator.parameters import check_class_weight
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
-__all__ = ["SharedProblem", "shared_encoding", "shared_problem"]
+__all__ = ["SharedProblem", "descriptions_of", "planned", "shared_encoding", "shared_problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +37,18 @@ class SharedProblem:
     n_samples: int
 
 
-def shared_problem(
-    reports, encoding, columns, family, C, class_weight, rng, n_threads=1
-) -> SharedProblem:
-    """Return the problem of partitions with these reports.
+def shared_problem(reports, encoding, family, C, class_weight) -> SharedProblem:
+    """Return the problem of partitions with these reports, still without a plan.
 
     Parameters
     ----------
     reports : dict of Report
         By partition.
-    encoding, columns
+    encoding : Encoding
         Of `shared_encoding`.
     family : WeakLearnerFamily and PartitionedFamily
     C : float
     class_weight : dict, "balanced" or None
-    rng : numpy.random.Generator
 
     Raises
     ------
@@ -78,24 +76,48 @@ def shared_problem(
     masses, n_samples = (sums * factor)[kept], int(used[kept].sum())
     exponent = int(np.frexp(masses.sum() / n_samples)[1])
     masses = np.ldexp(masses, -exponent)
-    context = BindContext(
-        n_targets=int(kept.sum()),
-        random_state=rng,
-        n_threads=n_threads,
-        class_counts=used[kept],
-        feature_names=columns.names,
-        **categorical_facts(encoding.categories, columns.n_features),
-    )
-    described = [r.description for r in ordered if r.description is not None]
-    plan = family.plan(described, context)
     q = (len(masses) - 1) * float(masses.sum()) / C
     of_partition = {
         index: _by_label([report], labels, "used")[kept]
         for index, report in sorted(reports.items())
         if report.n_rows
     }
-    setup = Setup(plan, encoding, labels[kept], factor[kept], exponent, q, of_partition)
+    setup = Setup(None, encoding, labels[kept], factor[kept], exponent, q, of_partition)
     return SharedProblem(setup, masses, n_samples)
+
+
+def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng) -> SharedProblem:
+    """Return a problem with the family's plan.
+
+    Parameters
+    ----------
+    problem : SharedProblem
+    family : WeakLearnerFamily and PartitionedFamily
+    descriptions : dict
+        What the family says of the features of each partition that has examples.
+    columns : Columns
+        Of `shared_encoding`.
+    rng : numpy.random.Generator
+    """
+    setup = problem.setup
+    counts, names = sum(setup.counts.values()), columns.names
+    if names is not None:
+        names = (*names, *names_of_scores(setup.similarity, setup.classes))
+    context = BindContext(
+        n_targets=len(counts),
+        random_state=rng,
+        class_counts=counts,
+        feature_names=names,
+        **categorical_facts(setup.encoding.categories, columns.n_features),
+    )
+    plan = family.plan([descriptions[index] for index in sorted(descriptions)], context)
+    return replace(problem, setup=replace(setup, plan=plan))
+
+
+def descriptions_of(reports) -> dict:
+    """Return what the family said of the features of each partition that has examples."""
+    found = {index: report.description for index, report in reports.items()}
+    return {index: description for index, description in found.items() if description is not None}
 
 
 def shared_encoding(found, family, categorical_features) -> tuple[Encoding, Columns]:

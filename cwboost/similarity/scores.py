@@ -24,7 +24,7 @@ from cwboost.similarity.regression import (
     targets,
 )
 
-__all__ = ["SimilarityScores"]
+__all__ = ["MOST", "SimilarityScores", "evenly_spaced"]
 
 FEW = 2000
 """Up to this number of examples, all are landmarks; means are those of as many."""
@@ -117,15 +117,15 @@ class SimilarityScores:
             The scores that a regression without the label of the example would give it.
         """
         n_scores = 1 if n_classes == 2 else n_classes
-        used = _evenly(len(y), MOST)
+        used = evenly_spaced(len(y), MOST)
         X_used, y_used = X if len(used) == len(y) else X[used], y[used]
         Y, whole = targets(y_used, n_scores), _whole(weight[used])
-        sample = _evenly(len(used), SAMPLE)
+        sample = evenly_spaced(len(used), SAMPLE)
         with _limited(n_threads):
             chosen = choose(X_used[sample], Y[sample], y_used[sample], whole[sample], n_threads)
             if chosen is None:
                 return None, None
-            landmarks = chosen.codes(X_used[_evenly(len(used), _n_landmarks(len(used)))])
+            landmarks = chosen.codes(X_used[evenly_spaced(len(used), _n_landmarks(len(used)))])
             norms = squares(landmarks)
 
             def alike(rows):
@@ -140,7 +140,7 @@ class SimilarityScores:
                 to_each_other = likeness(distances(landmarks, landmarks), chosen.width)
                 data = alike, to_each_other, Y, whole, chosen.penalty
                 found = regress_on_landmarks(*data, n_threads)
-        fill = FeatureCodes.standardised(X_used[_evenly(len(used), FEW)]).centre
+        fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
         similarity = cls(chosen.codes, fill, landmarks.astype(np.int8), chosen.width, found[0])
         if len(used) == len(y):
             return similarity, as_levels(found[1])
@@ -199,7 +199,7 @@ class SimilarityScores:
         ndarray of shape (n_scores, n_features), dtype float64, rows sum to one
         """
         landmarks = self.landmarks.astype(np.float64)
-        points = landmarks[_evenly(len(landmarks), SLOPES_AT)]
+        points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)]
         squared = distances(points.astype(np.float32), *self._landmarks).astype(np.float64)
         falls = (1.0 + squared / (TAIL * self.width)) ** -(TAIL + 1.0)
         shares = np.empty((self.n_scores, landmarks.shape[1]))
@@ -267,7 +267,7 @@ def _n_landmarks(n: int) -> int:
     return LANDMARKS if n <= MANY else MORE_LANDMARKS
 
 
-def _evenly(n: int, most: int) -> np.ndarray:
+def evenly_spaced(n: int, most: int) -> np.ndarray:
     """Return up to `most` evenly spaced indices below n."""
     kept = min(n, most)
     return np.arange(kept) * n // kept

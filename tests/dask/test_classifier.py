@@ -207,8 +207,6 @@ def test_constraints_are_refused():
         model.fit(None, None)
     with pytest.raises(ValueError, match="columns_per_round must be 1 on partitions, got 2"):
         DaskCWBoostClassifier("stump", columns_per_round=2).fit(None, None)
-    with pytest.raises(ValueError, match="similarity must be 'auto' or False on partitions"):
-        DaskCWBoostClassifier("stump", similarity=True).fit(None, None)
 
 
 def test_frames_of_numbers_bools_text_and_categories(client):

@@ -5,7 +5,7 @@ import numpy as np
 from cwboost.dask.crew import LocalCrew
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.master import PartitionedMaster
-from cwboost.dask.problem import shared_encoding, shared_problem
+from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.solvers.schedule import Settings
 
@@ -29,7 +29,8 @@ def train(
     rng = np.random.default_rng(seed)
     encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)
     reports = crew.describe(family, encoding)
-    problem = shared_problem(reports, encoding, columns, family, C, class_weight, rng)
+    problem = shared_problem(reports, encoding, family, C, class_weight)
+    problem = planned(problem, family, descriptions_of(reports), columns, rng)
     crew.bind(problem.setup)
     master = PartitionedMaster(crew, problem.masses, C, keeps_columns=not settings.stagewise)
     pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)

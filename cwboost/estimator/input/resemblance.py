@@ -12,7 +12,7 @@ from cwboost.estimator.problem import Problem
 from cwboost.families.composed.automatic import AutoFamily
 from cwboost.similarity import SimilarityScores
 
-__all__ = ["UsesSimilarity", "joined"]
+__all__ = ["UsesSimilarity", "joined", "names_of_scores"]
 
 MOST_FEATURES, MOST_CLASSES = 10_000, 100
 """With more there are no scores: landmarks, or the columns of the scores, would cost too much."""
@@ -36,11 +36,12 @@ class UsesSimilarity:
         if previous is not None:
             self._set_similarity(previous["similarity"])
             return self._with_scores_again(problem)
-        obstacle = self._obstacle_to_similarity(problem.X, family)
-        if obstacle is not None:
-            if self.similarity is True:
-                raise ValueError(f"similarity must be 'auto' or False {obstacle}, got True")
-            self._set_similarity(None)
+        self._set_similarity(None)
+        if not self._may_have_similarity(family):
+            return problem
+        is_sparse, is_finite = sparse.issparse(problem.X), _is_finite(problem.X)
+        shape = problem.X.shape
+        if not self._data_allow_similarity(shape, is_sparse=is_sparse, is_finite=is_finite):
             return problem
         similarity, levels = _fit(problem, self._n_threads())
         self._set_similarity(similarity)
@@ -57,33 +58,33 @@ class UsesSimilarity:
         if problem.X.shape[1] != len(own.fill):
             raise ValueError(f"X: expected {len(own.fill)} features, got {problem.X.shape[1]}")
         n_threads = self._n_threads()
-        if not sparse.issparse(problem.X) and np.isfinite(problem.X).all():
+        if not sparse.issparse(problem.X) and _is_finite(problem.X):
             found, levels = _fit(problem, n_threads)
             if found is not None and found.equals(own):
                 return replace(problem, X=joined(problem.X, levels))
         return replace(problem, X=self._expanded(problem.X))
 
-    def _obstacle_to_similarity(self, X, family) -> str | None:
-        """Return why the parameter or the data allow no scores, None if they do."""
-        if self.similarity is False:
-            return "to have none"
-        if self.similarity == "auto" and type(family) is not AutoFamily:
-            return f"with weak learner {family.name!r}"
-        if self._categories():
-            return "with columns of categories"
-        if self.monotonic_cst is not None:
-            return "with monotonic_cst"
-        if sparse.issparse(X):
-            return "with sparse X"
-        if X.dtype.kind == "f" and not np.isfinite(X).all():
-            return "with missing or infinite values in X"
-        if X.shape[0] < FEWEST_EXAMPLES:
-            return f"with fewer than {FEWEST_EXAMPLES} examples"
-        if X.shape[1] > MOST_FEATURES:
-            return f"with more than {MOST_FEATURES} features"
-        if len(self.classes_) > MOST_CLASSES:
-            return f"with more than {MOST_CLASSES} classes"
-        return None
+    def _may_have_similarity(self, family) -> bool:
+        """Return True if the parameter asks for scores, should the data allow them."""
+        if self.similarity == "auto":
+            return type(family) is AutoFamily
+        return self.similarity is True
+
+    def _data_allow_similarity(self, shape, *, is_sparse: bool, is_finite: bool) -> bool:
+        """Return whether X and y allow scores; raise a ValueError if not, but they are demanded."""
+        obstacles = {
+            "columns of categories": bool(self._categories()),
+            "monotonic_cst": self.monotonic_cst is not None,
+            "sparse X": is_sparse,
+            "missing or infinite values in X": not is_finite,
+            f"fewer than {FEWEST_EXAMPLES} examples": shape[0] < FEWEST_EXAMPLES,
+            f"more than {MOST_FEATURES} features": shape[1] > MOST_FEATURES,
+            f"more than {MOST_CLASSES} classes": len(self.classes_) > MOST_CLASSES,
+        }
+        found = [name for name, is_there in obstacles.items() if is_there]
+        if found and self.similarity is True:
+            raise ValueError(f"similarity must be 'auto' or False with {found[0]}, got True")
+        return not found
 
     def _similarity(self) -> SimilarityScores | None:
         return getattr(self, "similarity_", None)
@@ -106,10 +107,7 @@ class UsesSimilarity:
         return self.n_features_in_ + (0 if similarity is None else similarity.n_scores)
 
     def _feature_names(self) -> list[str]:
-        names = super()._feature_names()
-        similarity = self._similarity()
-        scored = () if similarity is None else self.classes_[: similarity.n_scores]
-        return [*names, *(f"similarity to {label}" for label in scored)]
+        return [*super()._feature_names(), *names_of_scores(self._similarity(), self.classes_)]
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -128,6 +126,17 @@ class UsesSimilarity:
             return found
         own, scores = found[: self.n_features_in_], found[self.n_features_in_ :]
         return own + scores @ similarity.slopes()
+
+
+def names_of_scores(similarity: SimilarityScores | None, classes) -> list[str]:
+    """Return the names of the scores as features."""
+    scored = () if similarity is None else classes[: similarity.n_scores]
+    return [f"similarity to {label}" for label in scored]
+
+
+def _is_finite(X) -> bool:
+    values = X.data if sparse.issparse(X) else X
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
 
 
 def joined(X, levels):
