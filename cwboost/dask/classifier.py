@@ -37,7 +37,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
-    - The client fits scores of similarity, on up to 32,768 examples that the workers send to it.
+    - The client fits scores of similarity, on up to 16,384 examples that the workers send to it.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.

@@ -61,16 +61,13 @@ class Setup:
     similarity: SimilarityScores | None = None
     levels: dict = field(default_factory=dict)
 
-    def expanded(self, X, index: int | None = None):
-        """Return features with the scores of similarity, of a training partition or of others."""
-        if self.similarity is None:
-            return X
-        X = self.similarity.filled(X)
-        levels = self.similarity(X)
+    def levels_of(self, X, index: int | None, n_threads: int):
+        """Return the scores of similarity of a training partition, or of other examples."""
+        levels = self.similarity(X, n_threads)
         if index in self.levels:
             rows, own = self.levels[index]
             levels[rows] = own
-        return joined(X, levels)
+        return levels
 
     def first_places(self) -> dict:
         """Return the place of the first example of every training partition that has one."""
@@ -119,6 +116,7 @@ class Host:
         self.partitions: dict[int, Partition] = {}
         self.held_out: dict[int, HeldOutPartition] = {}
         self.plan: PricingPlan | None = None
+        self._levels: dict[int, np.ndarray] = {}
 
     def columns(self, categorical_features) -> dict:
         """Return what every chunk tells of its columns, by partition."""
@@ -160,8 +158,22 @@ class Host:
 
     def describe_expanded(self, family, setup: Setup) -> dict:
         """Return what the family says of features with scores of similarity, by partition."""
-        described = self._training(setup)
-        return {index: family.describe(setup.expanded(X, index)) for index, X, _ in described}
+        return {
+            index: family.describe(self._expanded(X, setup, index))
+            for index, X, _ in self._training(setup)
+        }
+
+    def _expanded(self, X, setup: Setup, index: int | None = None):
+        """Return features with the scores of similarity, which are computed once."""
+        if setup.similarity is None:
+            return X
+        X = setup.similarity.filled(X)
+        levels = self._levels.pop(index, None)
+        if levels is None:
+            levels = setup.levels_of(X, index, self.n_threads)
+            if index is not None:
+                self._levels[index] = levels
+        return joined(X, levels)
 
     def _training(self, setup: Setup):
         """Yield index, features and weights of training partitions, sorted by class."""
@@ -192,7 +204,8 @@ class Host:
         X, counts, weight = self._sorted(self.chunks.pop(index), setup)
         if X is None:
             return
-        X = setup.expanded(X, index)
+        X = self._expanded(X, setup, index)
+        self._levels.pop(index, None)
         context = setup.context_of(index, self.n_threads)
         pricer = setup.plan.bind(X, context)
         del X
@@ -223,7 +236,7 @@ class Host:
             unknown = chunk.y[~known][0]
             raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
         self.held_out[chunk.index] = HeldOutPartition(
-            setup.expanded(X), label, chunk.weight, len(setup.classes), chunk.role
+            self._expanded(X, setup), label, chunk.weight, len(setup.classes), chunk.role
         )
 
     def run(self, operations) -> list:

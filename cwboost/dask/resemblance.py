@@ -16,7 +16,7 @@ __all__ = ["SharedExamples"]
 
 
 class SharedExamples:
-    """The examples that the regression takes, all or 32,768, from all partitions.
+    """The examples that the regression takes, all or 16,384, from all partitions.
 
     Parameters
     ----------

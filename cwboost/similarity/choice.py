@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 
 from cwboost.similarity.codes import FeatureCodes
 from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.likeness import distances, likeness, mean_distance
+from cwboost.similarity.likeness import Landmarks, likeness, mean_distance
 from cwboost.similarity.regression import regress_on_all
 
 __all__ = ["Setting", "choose"]
@@ -59,7 +59,7 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
     squared, first = [], []
     for codes in (FeatureCodes.standardised(X), FeatureCodes.plain(X)):
         rows = codes(X)
-        apart = distances(rows, rows)
+        apart = Landmarks(rows).distances(rows)
         mean = mean_distance(apart)
         if mean > 0:
             squared.append((codes, apart))

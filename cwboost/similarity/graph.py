@@ -26,7 +26,7 @@ def add_nodes(graph, similarity: SimilarityScores | None) -> None:
 def _distances(graph, similarity: SimilarityScores, features: str) -> str:
     """Add nodes for the squared distances from the landmarks, as float32."""
     number, landmarks = graph.constant_of_type, similarity.landmarks
-    # The types of `cwboost.similarity.likeness.distances`.
+    # The types of `cwboost.similarity.likeness.Landmarks.distances`.
     real = np.float32 if landmarks.shape[1] <= BLOCK else np.float64
     codes = graph.cast(_codes(graph, similarity, features), "s_codes_real", real)
     inner = graph.add("MatMul", [codes, number("s_landmarks", landmarks.T, real)], "s_inner")

@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.similarity.codes import products, squares
 
-__all__ = ["UNIT", "distances", "likeness", "mean_distance"]
+__all__ = ["TAIL", "UNIT", "Landmarks", "likeness", "mean_distance"]
 
 UNIT = 2.0**14
 """Likeness 1 in the units in which it is kept, so that sums of products are exact."""
@@ -14,19 +14,48 @@ UNIT = 2.0**14
 TAIL = 4.0
 """Exponent of the kernel; it approaches a Gaussian as this grows."""
 
+FEW_FEATURES = 256
+"""Up to this number, squares and products of codes sum up to less than 2**24 in any order, so that
+one product of matrices in single precision gives the distances."""
 
-def distances(codes, landmarks, of_landmarks=None) -> np.ndarray:
-    """Return the squared distances of rows of codes from the landmarks, (n, m), float32.
 
-    `of_landmarks` are the `squares` of the landmarks, if the caller has them. Every step is a
-    single operation of the floating-point standard on exact integers, so that the bits do not
-    depend on the processor.
+class Landmarks:
+    """Examples to which distances are measured.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_landmarks, n_features), float32
+        See `cwboost.similarity.codes.FeatureCodes`.
     """
-    found = products(codes, landmarks)
-    found *= -2
-    found += squares(codes).astype(found.dtype)[:, None]
-    found += (squares(landmarks) if of_landmarks is None else of_landmarks).astype(found.dtype)
-    return np.maximum(found, 0).astype(np.float32, copy=False)
+
+    def __init__(self, codes):
+        self._codes, self._squares = codes, squares(codes)
+        self._extended = None
+        if codes.shape[1] <= FEW_FEATURES:
+            ones = np.ones(len(codes))
+            columns = np.column_stack([-2.0 * codes, ones, self._squares])
+            self._extended = np.ascontiguousarray(columns.T, dtype=np.float32)
+
+    def __len__(self):
+        return len(self._codes)
+
+    def distances(self, codes, out=None) -> np.ndarray:
+        """Return the squared distances of rows of codes, (n, n_landmarks), float32.
+
+        They are written to `out`, if it is given and no further memory is needed. Every step is
+        a single operation of the floating-point standard on exact integers, or a sum of integers
+        that is exact, so that the bits do not depend on the processor.
+        """
+        if self._extended is not None:
+            n, d = codes.shape
+            rows = np.empty((n, d + 2), dtype=np.float32)
+            rows[:, :d], rows[:, d], rows[:, d + 1] = codes, squares(codes), 1.0
+            return np.matmul(rows, self._extended, out=out)
+        found = products(codes, self._codes)
+        found *= -2
+        found += squares(codes).astype(found.dtype)[:, None]
+        found += self._squares.astype(found.dtype)
+        return np.maximum(found, 0).astype(np.float32, copy=False)
 
 
 def mean_distance(squared) -> float:

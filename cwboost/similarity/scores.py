@@ -12,10 +12,10 @@ from threadpoolctl import ThreadpoolController
 
 from cwboost.kernels import usable_threads
 from cwboost.similarity.choice import choose
-from cwboost.similarity.codes import FeatureCodes, squares
+from cwboost.similarity.codes import FeatureCodes
 from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.levels import as_levels
-from cwboost.similarity.likeness import TAIL, distances, likeness
+from cwboost.similarity.likeness import TAIL, Landmarks, likeness
 from cwboost.similarity.regression import (
     WEIGHT_UNIT,
     Coefficients,
@@ -29,11 +29,11 @@ __all__ = ["MOST", "SimilarityScores", "evenly_spaced"]
 FEW = 2000
 """Up to this number of examples, all are landmarks; means are those of as many."""
 
-LANDMARKS, MANY, MORE_LANDMARKS = 1000, 2**14, 2000
-"""Number of landmarks with more examples, and with more than `MANY`."""
-
-MOST = 2**15
+MOST = 2**14
 """Largest number of examples that the regression takes."""
+
+LANDMARKS, MORE_LANDMARKS = 1000, 2000
+"""Number of landmarks with more examples, and with as many as the regression takes, or more."""
 
 SAMPLE = 500
 """Number of examples on which width, penalty and scale of the features are chosen."""
@@ -86,8 +86,8 @@ class SimilarityScores:
     coefficients: np.ndarray
 
     def __post_init__(self):
-        landmarks = self.landmarks.astype(np.float32)
-        object.__setattr__(self, "_landmarks", (landmarks, squares(landmarks)))
+        measured = Landmarks(self.landmarks.astype(np.float32))
+        object.__setattr__(self, "_measured", measured)
         object.__setattr__(self, "rounded", Coefficients(self.coefficients))
 
     @property
@@ -126,18 +126,17 @@ class SimilarityScores:
             if chosen is None:
                 return None, None
             landmarks = chosen.codes(X_used[evenly_spaced(len(used), _n_landmarks(len(used)))])
-            norms = squares(landmarks)
+            measured = Landmarks(landmarks)
 
             def alike(rows):
-                codes = chosen.codes(X_used[rows])
-                return likeness(distances(codes, landmarks, norms), chosen.width)
+                return likeness(measured.distances(chosen.codes(X_used[rows])), chosen.width)
 
             if len(landmarks) == len(used):
                 every = alike(slice(None))
                 groups = stratified_groups(y_used)
                 found = regress_on_all(every, Y, whole, chosen.penalty, groups, n_threads)
             else:
-                to_each_other = likeness(distances(landmarks, landmarks), chosen.width)
+                to_each_other = likeness(measured.distances(landmarks), chosen.width)
                 data = alike, to_each_other, Y, whole, chosen.penalty
                 found = regress_on_landmarks(*data, n_threads)
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
@@ -164,10 +163,14 @@ class SimilarityScores:
         if n * self.landmarks.size < FEW_OPERATIONS:
             levels[:] = as_levels(self._raw(X))
             return levels
+        # Memory that every step needs is kept: processes of Dask return it to the system at once.
+        width = min(step, n), len(self.landmarks)
+        room = np.empty(width, dtype=np.float32), np.empty(width)
         with _limited(n_threads):
             for start in range(0, n, step):
-                rows = slice(start, start + step)
-                levels[rows] = as_levels(self._raw(X[rows]))
+                rows = slice(start, min(start + step, n))
+                own = (array[: rows.stop - start] for array in room)
+                levels[rows] = as_levels(self._raw(X[rows], *own))
         return levels
 
     def filled(self, X):
@@ -184,10 +187,10 @@ class SimilarityScores:
         X[lost] = np.broadcast_to(self.fill, X.shape)[lost]
         return X
 
-    def _raw(self, X) -> np.ndarray:
+    def _raw(self, X, room=None, wide_room=None) -> np.ndarray:
         X = X.toarray() if sparse.issparse(X) else X
-        alike = likeness(distances(self.codes(X), *self._landmarks), self.width)
-        return self.rounded.scores(alike)
+        alike = likeness(self._measured.distances(self.codes(X), room), self.width)
+        return self.rounded.scores(alike, wide_room)
 
     def slopes(self) -> np.ndarray:
         """Return the share of each feature in the squared slopes of each score.
@@ -200,7 +203,7 @@ class SimilarityScores:
         """
         landmarks = self.landmarks.astype(np.float64)
         points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)]
-        squared = distances(points.astype(np.float32), *self._landmarks).astype(np.float64)
+        squared = self._measured.distances(points.astype(np.float32)).astype(np.float64)
         falls = (1.0 + squared / (TAIL * self.width)) ** -(TAIL + 1.0)
         shares = np.empty((self.n_scores, landmarks.shape[1]))
         for k, row in enumerate(shares):
@@ -261,10 +264,10 @@ class SimilarityScores:
 
 
 def _n_landmarks(n: int) -> int:
-    """Return the number of landmarks for n examples."""
+    """Return the number of landmarks for n examples of the regression."""
     if n <= FEW:
         return n
-    return LANDMARKS if n <= MANY else MORE_LANDMARKS
+    return LANDMARKS if n < MOST else MORE_LANDMARKS
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:

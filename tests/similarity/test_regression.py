@@ -7,7 +7,7 @@ from cwboost.similarity.choice import choose
 from cwboost.similarity.codes import BLOCK, LARGEST, FeatureCodes, products, squares
 from cwboost.similarity.factor import LEAF, inverse_factor
 from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.likeness import UNIT, distances, likeness
+from cwboost.similarity.likeness import FEW_FEATURES, UNIT, Landmarks, likeness
 from cwboost.similarity.regression import (
     JITTER,
     WEIGHT_UNIT,
@@ -24,7 +24,7 @@ def data():
     y = np.sort(rng.integers(0, 3, 60))
     X = rng.normal(size=(60, 4)) + y[:, None]
     codes = FeatureCodes.standardised(X)(X)
-    alike = likeness(distances(codes, codes), 400.0)
+    alike = likeness(Landmarks(codes).distances(codes), 400.0)
     weight = np.rint(rng.uniform(0.1, 1, 60) * WEIGHT_UNIT)
     return alike, targets(y, 3), weight
 
@@ -59,7 +59,7 @@ def test_scores_do_not_tell_labels_that_nothing_else_tells():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 30)
     codes = FeatureCodes.standardised(rng.normal(size=(60, 5)))(rng.normal(size=(60, 5)))
-    alike = likeness(distances(codes, codes), 1e6)  # so wide that all are alike
+    alike = likeness(Landmarks(codes).distances(codes), 1e6)  # so wide that all are alike
     Y, weight = targets(y, 1), np.full(60, WEIGHT_UNIT)
     apart = []
     for groups in (stratified_groups(y), np.arange(60)[:, None]):
@@ -129,6 +129,17 @@ def test_products_of_codes_are_exact(d):
     given = products(one.astype(np.float32), other.astype(np.float32))
     assert np.array_equal(given, expected)
     assert np.array_equal(squares(one.astype(np.float32)), np.square(one).sum(axis=1))
+
+
+@pytest.mark.parametrize("d", [3, FEW_FEATURES, FEW_FEATURES + 1])
+def test_distances(d):
+    rng = np.random.default_rng(d)
+    one, other = (rng.integers(-LARGEST, LARGEST + 1, (n, d)) for n in (7, 5))
+    one[0], other[0] = LARGEST, -LARGEST  # as far apart as codes may be
+    given = Landmarks(other.astype(np.float32)).distances(one.astype(np.float32))
+    expected = np.square(one[:, None] - other).sum(axis=2)
+    assert given.dtype == np.float32
+    assert np.array_equal(given, expected.astype(np.float32))
 
 
 def test_codes_of_odd_features():

@@ -25,7 +25,7 @@ X, y = X[order], y[order]
 found = []
 for few, most in ((2000, 2**14), (500, 2**14), (500, 1000)):
     module.FEW, module.LANDMARKS, module.MOST = few, 300, most
-    module.MANY, module.MORE_LANDMARKS = 1500, 400
+    module.MORE_LANDMARKS = 400
     similarity, levels = SimilarityScores.fit(X, y, 10, np.linspace(0.5, 1, len(y)), 2)
     arrays = [levels, similarity(X, 2), *similarity.arrays().values()]
     found += [hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest() for a in arrays]
@@ -46,12 +46,11 @@ def fitted(request):
         if request.param != "all":
             patch.setattr(module, "FEW", 500)
             patch.setattr(module, "LANDMARKS", 300)
-            patch.setattr(module, "MANY", 1500)
             patch.setattr(module, "MORE_LANDMARKS", 400)
         if request.param == "some examples":
             patch.setattr(module, "MOST", 1200)
         similarity, levels = SimilarityScores.fit(X, y, 10, np.ones(len(y)))
-        n_landmarks = {"all": len(y), "landmarks": 400, "some examples": 300}[request.param]
+        n_landmarks = {"all": len(y), "landmarks": 300, "some examples": 400}[request.param]
         assert len(similarity.landmarks) == n_landmarks
         yield X, y, similarity, levels
 
