@@ -13,6 +13,7 @@ from threadpoolctl import ThreadpoolController
 from cwboost.kernels import usable_threads
 from cwboost.similarity.choice import choose
 from cwboost.similarity.codes import FeatureCodes
+from cwboost.similarity.equal import mean_of_equals
 from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.levels import as_levels
 from cwboost.similarity.likeness import TAIL, Landmarks, likeness
@@ -114,7 +115,8 @@ class SimilarityScores:
         similarity : SimilarityScores or None
             None if the examples do not differ.
         levels : ndarray of shape (n_samples, n_scores), dtype uint8, or None
-            The scores that a regression without the label of the example would give it.
+            The scores that a regression without the label of the example would give it; equal
+            examples have the mean of theirs.
         """
         n_scores = 1 if n_classes == 2 else n_classes
         used = evenly_spaced(len(y), MOST)
@@ -139,12 +141,13 @@ class SimilarityScores:
                 to_each_other = likeness(measured.distances(landmarks), chosen.width)
                 data = alike, to_each_other, Y, whole, chosen.penalty
                 found = regress_on_landmarks(*data, n_threads)
+        left_out = mean_of_equals(found[1], _int8_codes(chosen.codes, X_used), whole)
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
         similarity = cls(chosen.codes, fill, landmarks.astype(np.int8), chosen.width, found[0])
         if len(used) == len(y):
-            return similarity, as_levels(found[1])
+            return similarity, as_levels(left_out)
         levels = np.empty((len(y), n_scores), dtype=np.uint8)
-        levels[used] = as_levels(found[1])
+        levels[used] = as_levels(left_out)
         others = np.setdiff1d(np.arange(len(y)), used, assume_unique=True)
         levels[others] = similarity(X[others], n_threads)
         return similarity, levels
@@ -274,6 +277,15 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
     """Return up to `most` evenly spaced indices below n."""
     kept = min(n, most)
     return np.arange(kept) * n // kept
+
+
+def _int8_codes(codes: FeatureCodes, X) -> np.ndarray:
+    """Return the codes of X as int8, without those of all rows in a larger type."""
+    found = np.empty(X.shape, dtype=np.int8)
+    step = max(1, ENTRIES // X.shape[1])
+    for start in range(0, len(X), step):
+        found[start : start + step] = codes(X[start : start + step])
+    return found
 
 
 def _whole(weight) -> np.ndarray:

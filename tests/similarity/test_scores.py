@@ -12,6 +12,7 @@ from sklearn.datasets import load_digits, load_iris
 
 import cwboost.similarity.scores as module
 from cwboost.similarity import SimilarityScores
+from cwboost.similarity.equal import mean_of_equals
 
 HASHES = """
 import hashlib, json
@@ -19,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 import cwboost.similarity.scores as module
 from cwboost.similarity import SimilarityScores
+from cwboost.similarity.equal import mean_of_equals
 X, y = load_digits(return_X_y=True)
 order = np.argsort(y, kind="stable")
 X, y = X[order], y[order]
@@ -208,3 +210,29 @@ def test_wrong_arrays_are_refused(change):
     change(arrays)
     with pytest.raises(ValueError, match="similarity_"):
         SimilarityScores.from_arrays(arrays, 4, 3)
+
+
+def test_equal_examples_have_equal_scores_whatever_their_labels(monkeypatch):
+    """Else the score that leaves an example out would tell its label among those."""
+    rng = np.random.default_rng(0)
+    kinds = rng.normal(size=(12, 3))
+    kind = np.repeat(np.arange(12), 50)
+    y = (rng.random(600) < rng.uniform(0.2, 0.8, 12)[kind]).astype(int)
+    order = np.argsort(y, kind="stable")
+    X, y, kind = kinds[kind][order], y[order], kind[order]
+    for few in (2000, 200):
+        monkeypatch.setattr(module, "FEW", few)
+        monkeypatch.setattr(module, "LANDMARKS", 100)
+        similarity, levels = SimilarityScores.fit(X, y, 2, rng.uniform(0.5, 1, 600))
+        assert [len(np.unique(levels[kind == k])) for k in range(12)] == [1] * 12
+        shares = [y[kind == k].mean() for k in range(12)]
+        of_kinds = similarity(kinds).ravel().astype(float)
+        assert np.corrcoef(shares, of_kinds)[0, 1] < -0.9  # the score is that of the first class
+
+
+def test_scores_of_equal_examples_are_weighted_means():
+    scores = np.array([[1.0, -1.0], [3.0, 0.0], [5.0, 2.0]])
+    codes = np.array([[1, 2], [1, 2], [2, 1]], dtype=np.int8)
+    found = mean_of_equals(scores, codes, np.array([3.0, 1.0, 7.0]))
+    np.testing.assert_array_equal(found, [[1.5, -0.75], [1.5, -0.75], [5.0, 2.0]])
+    assert mean_of_equals(scores, codes + np.arange(3, dtype=np.int8)[:, None], None) is scores
