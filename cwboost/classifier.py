@@ -74,7 +74,8 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and
         take no subspace steps.
     tol : float, default=1e-7
-        Training stops if a round lowers the objective by less than this fraction of it.
+        Training stops if a round lowers the objective by less than this fraction of it; if rounds
+        draw examples, or the weak learner draws what it prices, if ten rounds in a row do.
     early_stopping : bool, {"logloss", "error", "loss"}, str or callable, default=False
         Stop by a measure on held-out examples: the log loss of calibrated probabilities
         ("logloss" or True), the error rate, the mean pair loss, or a scikit-learn scorer, by name

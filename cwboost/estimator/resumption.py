@@ -31,7 +31,7 @@ STATE_TYPES = {
     "data": int,
 }
 PAIRS_TYPES = {"weights": np.ndarray, "scores": np.ndarray}
-PRECISION_TYPES = [float, int, bool]
+PRECISION_TYPES = [float, int, bool, int]
 STOPPING_TYPES = {"best": float, "best_round": int, "kept_round": int}
 
 LEARNERS_PER_CHUNK = 256

@@ -13,6 +13,10 @@ POLISHED = 1e-9
 """A solve at the smallest epsilon that lowers the objective by less than this fraction is the last
 one."""
 
+MOST_IDLE = 10
+"""Rounds in a row that lower the objective by less than `tol` after which training ends, unless
+pricing covers the family: the next sample, or the next kind of learner, may be worth more."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -28,7 +32,8 @@ class Settings:
         Fraction of the exact coordinate step taken, stage-wise only.
     solver : {"fcd", "fcd_printed", "lbfgsb"}
     tol : float
-        Training ends when a round lowers the objective by less than this fraction of it.
+        Training ends when a round lowers the objective by less than this fraction of it; ten rounds
+        in a row must, if pricing does not cover the whole family on all examples.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
     sampling : {"uniform", "mvs"}
@@ -87,6 +92,7 @@ class Schedule:
         """Begin with a problem of which no objective is known yet, such as another C."""
         self.stop_reason: str | None = None
         self._previous: float | None = None
+        self._n_idle = 0
         self.loosen()
 
     def loosen(self) -> None:
@@ -145,16 +151,18 @@ class Schedule:
             self._before_polish = None
             return True
         tol = self._settings.tol
-        if previous is not None and tol > 0.0 and previous - objective < tol * previous:
-            self.stop_reason = "tol"
-            return False
-        return True
+        is_idle = previous is not None and tol > 0.0 and previous - objective < tol * previous
+        self._n_idle = self._n_idle + 1 if is_idle else 0
+        if self._n_idle < (1 if self._proves_optimality else MOST_IDLE):
+            return True
+        self.stop_reason = "tol"
+        return False
 
     def state(self) -> list:
         """Return what `restore` needs to go on where this one is."""
-        return [self.epsilon, self._n_tighter, self._polished]
+        return [self.epsilon, self._n_tighter, self._polished, self._n_idle]
 
     def restore(self, state, previous: float) -> None:
         """Go on from a state and the last recorded objective."""
-        self.epsilon, self._n_tighter, self._polished = state
+        self.epsilon, self._n_tighter, self._polished, self._n_idle = state
         self._previous = previous
