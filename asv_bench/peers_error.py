@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -194,13 +195,13 @@ MODELS = {
 # -------------------------------------------------------------------- runs
 
 
-def measure(folder, names, models, n_seeds, results):
-    """Make the runs that the results file lacks."""
+def measure(split, names, models, n_seeds, results):
+    """Make the runs that the results file lacks; `split` takes a name and a seed."""
     done = {(row["set"], row["model"], row["seed"]) for row in read(results)}
     for name in names:
         for seed in range(n_seeds):
             missing = [model for model in models if (name, model, seed) not in done]
-            parts = split(folder, name, seed) if missing else None
+            parts = split(name, seed) if missing else None
             for model in missing:
                 found = fit(MODELS[model](seed), *parts)
                 row = {"set": name, "model": model, "seed": seed, **found}
@@ -245,7 +246,6 @@ def read(results):
 
 def report(found):
     """Return the tables of errors, log losses and times."""
-    packages = ["cwboost", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy"]
     rows = Rows(found, SETS, MODELS)
     return "\n".join(
         [
@@ -272,10 +272,16 @@ def report(found):
             "",
             against_goals(rows, "cwboost"),
             "",
-            "; ".join(f"{name} {version(name)}" for name in packages) + f"; {machine()}.",
+            f"{versions()}; {machine()}.",
             END,
         ]
     )
+
+
+def versions():
+    """Return the packages compared, with their versions."""
+    packages = ["cwboost", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy"]
+    return "; ".join(f"{name} {version(name)}" for name in packages)
 
 
 def write(rows):
@@ -296,7 +302,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="put the tables into the docs")
     options = parser.parse_args()
     models = options.models.split(";") if options.models else list(MODELS)
-    measure(options.folder, options.sets.split(","), models, options.seeds, options.results)
+    parts = partial(split, options.folder)
+    measure(parts, options.sets.split(","), models, options.seeds, options.results)
     rows = read(options.results)
     print(report(rows))
     if options.write:

@@ -12,11 +12,13 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import chosen, settings_of
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
 from cwboost.estimator.held_out.fitting import FitsWithHeldOut
+from cwboost.estimator.held_out.pilot import Pilots
 from cwboost.estimator.input.resemblance import UsesSimilarity
 from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import (
     change_C,
     check_continues,
+    family_to_continue,
     previous_fit,
     resume,
     training_state,
@@ -125,6 +127,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     categories_ : dict of int to ndarray
         Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
+        What `weak_learner` names, with the parameters that a pilot has chosen; see `AutoFamily`.
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (best so far, NaN if pricing is not exact), gap, max_violation (at
@@ -265,10 +268,11 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             problem, *others = self._held_out(problem, family, given, eval_sets)
             problem = self._with_similarity(problem, family, previous)
             followed = self._followed_sets(*others)
-            training, resumed = self._training(problem, family, settings, followed, previous)
+            begun = self._training(problem, family, settings, followed, previous)
+            training, resumed, pilots = begun
             self.__dict__.pop("_state", None)
-            self._run(self._fit(training, family, resumed, start))
-            self._run_pilot(training, problem)
+            self._run(self._fit(training, resumed, start))
+            self._run_pilot(training, pilots)
         return self
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0, calibrated=False):
@@ -283,10 +287,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         settings = settings_of(self)
         problem, family = self._prepare(X, y, sample_weight)
         problem = self._with_similarity(problem, family, None)
-        training, _ = self._training(problem, family, settings, None, None)
-        self._run(self._fit(training, family, None, start))
+        training, _, pilots = self._training(problem, family, settings, None, None)
+        self._run(self._fit(training, None, start))
         if calibrated:
-            self._run_pilot(training, problem)
+            self._run_pilot(training, pilots)
         yield self
         for C in Cs[1:]:
             self.C = float(C)
@@ -294,9 +298,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             if Cs[-1] == C:
                 self.n_estimators = max(self.n_estimators, at_least)
             change_C(training, self.C)
-            self._run(self._fit(training, family, None, perf_counter()))
+            self._run(self._fit(training, None, perf_counter()))
             if calibrated:
-                self._run_pilot(training, problem)
+                self._run_pilot(training, pilots)
             yield self
 
     # ---------------------------------------------------------------- training
@@ -309,24 +313,30 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         training : ColumnGeneration
         resumed : dict or None
             The state from which training goes on bit for bit.
+        pilots : Pilots
         """
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
         rng = self._generator()
         n_threads = self._n_threads()
-        pricer = self._bind(problem, family, len(self.classes_), rng)
+        pilots = Pilots(problem, n_threads, rng)
+        if previous is None:
+            pricer = self._chosen_pricer(problem, family, settings, rng, pilots)
+        else:
+            family = family_to_continue(family, previous["family"])
+            pricer = self._bind(problem, family, len(self.classes_), rng)
         master = RestrictedMaster(problem.counts, chosen(self).C, problem.weight, n_threads)
         training = ColumnGeneration(pricer, master, settings, rng, held_out)
         if previous is None:
             # This takes a pass over all data, so do it only if a continuation may need it.
             self._data = fingerprint(problem) if self._keeps_state() else None
-            return training, None
+            return training, None, pilots
         state = previous["state"]
         needed = state is not None or self._keeps_state()
         self._data = fingerprint(problem) if needed else None
         resumed = state if state is not None and state["data"] == self._data else None
         resume(training, previous["ensemble"], problem.X, previous["history"], resumed)
-        return training, resumed
+        return training, resumed, pilots
 
     def _keeps_state(self) -> bool:
         """Return True if the state for an exact continuation may be needed."""
@@ -335,9 +345,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         )
         return self.warm_start or any(wanted)
 
-    def _fit(self, training, family, resumed, start) -> Fit:
+    def _fit(self, training, resumed, start) -> Fit:
         """Return the fit in progress, ready to run."""
         stopping = self._stopping(None if resumed is None else resumed.get("early_stopping"))
+        family = training.pricer.family
         return Fit(self, training, family, list(self.callbacks or []), start, stopping)
 
     def _snapshot(self, fit) -> CWBoostClassifier:

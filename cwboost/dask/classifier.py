@@ -19,7 +19,7 @@ from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.defaults import chosen, settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
 from cwboost.estimator.held_out.stopping import watched_metric
-from cwboost.estimator.resumption import check_continues, previous_fit
+from cwboost.estimator.resumption import check_continues, family_to_continue, previous_fit
 from cwboost.families.composed.partitioned import check_members
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -121,7 +121,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             try:
                 sets = {role: name for role, name, _ in followed}
                 training = self._bound(crew, family, settings, previous, n_training, sets)
-                self._run(self._fit(training, family, None, start))
+                self._run(self._fit(training, None, start))
                 self._run_pilot(training, None)
             finally:
                 crew.close()
@@ -164,6 +164,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         self._set_attributes(problem.setup, columns)
         if previous is not None:
             check_continues(self, previous)
+            family = family_to_continue(family, previous["family"])
         if may_have_scores:
             is_sparse = any(report.is_sparse for report in own.values())
             setup = self._with_shared_scores(crew, problem.setup, columns, is_sparse, kept)
@@ -214,7 +215,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if columns.names is not None:
             self.feature_names_in_ = np.array(columns.names, dtype=object)
 
-    def _pilot_scale(self, training, problem) -> float:
+    def _pilot_scale(self, training, pilots) -> float:
         return pilot_scale(training, chosen(self).C)
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:

@@ -122,9 +122,10 @@ def pilot_scale(training: PartitionedTraining, C: float) -> float:
     variances, weights = sum_in_order(parts)
     loss = training.master.mean_loss
     crew.forget()
-    settings, n_rounds = pilot.plan_of_pilot(training, training.pricer.n_samples)
-    short = _pilot(training, settings, C, int(rng.integers(2**63)))
-    while short.n_rounds < n_rounds and short.round():
+    n_samples = training.pricer.n_samples
+    plan = pilot.plan_of_pilot(training.settings, C, training.n_rounds, n_samples)
+    short = _pilot(training, plan.settings, C, int(rng.integers(2**63)))
+    while short.n_rounds < plan.n_rounds and short.round():
         pass
     (parts,) = short.master.ask(("left_out", (max(1, MOST_LEFT_OUT // len(parts)),)))
     scores, y, weight = (np.concatenate(part) for part in zip(*parts))

@@ -9,13 +9,16 @@ import numpy as np
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.input.columns import call
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
+from cwboost.families.sealing import alternatives_of
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
     "add_columns",
     "change_C",
     "check_continues",
+    "family_to_continue",
     "previous_fit",
     "resume",
     "training_state",
@@ -70,6 +73,7 @@ def previous_fit(classifier) -> dict | None:
         "classes": classifier.classes_,
         "categories": classifier._categories(),
         "similarity": getattr(classifier, "similarity_", None),
+        "family": classifier.family_,
         "ensemble": classifier.ensemble_,
         "history": classifier.history_,
         "state": getattr(classifier, "_state", None),
@@ -104,6 +108,15 @@ def check_continues(classifier, previous: Mapping) -> None:
                 f"X: {call(place, names)} must have the categories of the fitted model if "
                 "warm_start=True"
             )
+
+
+def family_to_continue(family: WeakLearnerFamily, previous: WeakLearnerFamily):
+    """Return the previous family if it is an alternative of the one asked for, else this one."""
+    return next((one for one in alternatives_of(family) if _are_equal(one, previous)), family)
+
+
+def _are_equal(one: WeakLearnerFamily, other: WeakLearnerFamily) -> bool:
+    return type(one) is type(other) and one.get_params() == other.get_params()
 
 
 def _check_state(state: Mapping, n_rounds: int) -> None:

@@ -19,7 +19,14 @@ import numpy as np
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
 from cwboost.families.outputs import unpack_outputs
 
-__all__ = ["FamilyFault", "SealedPricer", "bind_family", "certificate", "family_source"]
+__all__ = [
+    "FamilyFault",
+    "SealedPricer",
+    "alternatives_of",
+    "bind_family",
+    "certificate",
+    "family_source",
+]
 
 N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
@@ -60,6 +67,22 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
         _add_note(error, f"raised by bind of {family_source(family)}")
         raise
     return SealedPricer(pricer, family, X, context.n_targets)
+
+
+def alternatives_of(family: WeakLearnerFamily, learners=None) -> list[WeakLearnerFamily]:
+    """Return what `WeakLearnerFamily.alternatives` does; raise a `FamilyFault` for another type."""
+    try:
+        found = list(family.alternatives(learners))
+    except Exception as error:
+        _add_note(error, f"raised by alternatives of {family_source(family)}")
+        raise
+    for one in found:
+        if type(one) is not type(family):
+            raise FamilyFault(
+                f"{family_source(family)}: alternatives must return instances of "
+                f"{type(family).__name__}, got {one!r}"
+            )
+    return found
 
 
 class SealedPricer(Pricer):

@@ -9,7 +9,8 @@ from cwboost.plugins.trees import TreeFamily, TreeLearners
 from sklearn.base import clone
 from slow_trees import criterion_value, evaluate, nested
 
-from cwboost import BindContext, Priced, unpack_outputs
+from cwboost import BindContext, CWBoostClassifier, Priced, unpack_outputs
+from cwboost.datasets import load_vowel
 
 
 def fitted(X, n_trees=6, seed=0, **params):
@@ -296,3 +297,21 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
     for name in ("min_weight_split", "min_gain"):
         with pytest.raises(ValueError, match=name):
             TreeFamily(**{name: 1.0}).bind(X, context)
+
+
+def test_heights_are_the_longest_ways_to_a_leaf():
+    X, y = load_vowel(return_X_y=True)
+    for depth in (1, 4, None):
+        clf = CWBoostClassifier(TreeFamily(max_depth=depth), 4, random_state=0).fit(X, y)
+        trees = clf.ensemble_.learners
+        heights = []
+        for start, end in zip(trees.offsets[:-1], trees.offsets[1:]):
+            level = np.zeros(end - start, dtype=int)
+            for node in range(end - start):
+                if trees.feature[start + node] >= 0:
+                    left = trees.left[start + node]
+                    level[[left, left + 1]] = level[node] + 1
+            heights.append(level.max())
+        np.testing.assert_array_equal(trees.heights(), heights)
+        assert depth is None or max(heights) == depth
+    assert len(trees.take([]).heights()) == 0

@@ -6,7 +6,8 @@ from numbers import Real
 
 from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.calibration import LOSS_SCALE
-from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, pilot_scale
+from cwboost.estimator.held_out.choice import MOST_EXAMPLES, chosen_pricer
+from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, Pilots
 from cwboost.estimator.held_out.sets import check_eval_sets, followed_sets, split_off
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
 from cwboost.estimator.parameters import check_number, check_scale, check_weight
@@ -70,13 +71,23 @@ class FitsWithHeldOut:
         scale = None if followed is None else followed.scale(ensemble)
         return LOSS_SCALE if scale is None else scale
 
-    def _run_pilot(self, training, problem) -> None:
+    def _chosen_pricer(self, problem: Problem, family, settings, rng, pilots: Pilots):
+        """Return the pricer of the family, or of an alternative that a pilot prefers."""
+
+        def bind(one):
+            return self._bind(problem, one, len(self.classes_), rng)
+
+        if len(problem.y) > MOST_EXAMPLES or self.n_estimators < FEWEST_ROUNDS:
+            return bind(family)
+        return chosen_pricer(family, bind, pilots, settings, chosen(self).C, rng)
+
+    def _run_pilot(self, training, pilots: Pilots | None) -> None:
         """Learn the scale of the probabilities from a pilot, if nothing else tells it."""
         followed = training.model.held_out
         has_held_out = followed is not None and followed.has_valid
         is_long = training.n_rounds >= FEWEST_ROUNDS
         if self.probability_scale == "auto" and is_long and not has_held_out:
-            self.probability_scale_ = self._pilot_scale(training, problem)
+            self.probability_scale_ = self._pilot_scale(training, pilots)
 
-    def _pilot_scale(self, training, problem) -> float:
-        return pilot_scale(training, problem, chosen(self).C, self._n_threads())
+    def _pilot_scale(self, training, pilots: Pilots) -> float:
+        return pilots.scale(training, chosen(self).C)

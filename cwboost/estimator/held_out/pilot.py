@@ -1,33 +1,41 @@
-"""A pilot: a short training that leaves examples out, to learn the scale of the probabilities.
+"""A pilot: a short training that leaves examples out, to learn from those.
 
 A model that has seen all examples says little of how sure it may be. The pilot trains a few rounds,
-of longer steps, on the same bound matrix without a fifth of the examples, and fits the scale on
-those. Along a training, the best scale falls as the scores grow: times the negative logarithm of
-the mean pair loss on the training examples, it changes little. So the pilot's scale tells that of
-the whole model, for the cost of the pilot's rounds.
+of longer steps, on the same bound matrix without a fifth of the examples, and fits the scale of the
+probabilities on those. Along a training, the best scale falls as the scores grow: times the
+negative logarithm of the mean pair loss on the training examples, it changes little. So the pilot's
+scale tells that of the whole model, for the cost of the pilot's rounds.
 
-A pilot of few rounds on few examples is unsure, and mostly too careful. A second estimate needs no
-pilot: on data sets with little noise, the logits of fitted models have about the same spread on the
-training examples. The two are combined so that the second one counts if they are near each other,
-and the pilot if they are far apart, as with noisy labels.
+A pilot of few rounds on few examples is unsure. A second estimate needs no pilot: the logits of
+models that fit their training examples well have about the same spread on them. It counts where the
+pilot is surer than that, the more the better the model fits; where the pilot is more careful, as
+with noisy labels, the pilot counts.
+
+Pilots of several settings of a family, which leave the same examples out, tell which suits the data
+(`cwboost.estimator.held_out.choice`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import log_softmax
 
 from cwboost.column_generation import ColumnGeneration
+from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_scale
 from cwboost.estimator.problem import Problem
+from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.row_sampling import RowSampler
 from cwboost.solvers.schedule import Settings
 
 __all__ = [
     "FEWEST_ROUNDS",
-    "pilot_scale",
+    "Pilot",
+    "PilotPlan",
+    "Pilots",
     "plan_of_pilot",
     "scale_of_model",
 ]
@@ -55,12 +63,15 @@ NEGLIGIBLE = 2.0**-100
 
 PRIOR = ScalePrior(LOSS_SCALE, 0.5)
 
-USUAL_SPREAD = 5.3
-"""Root mean square of the logits of the training examples about their mean over the classes: the
-median over held-out parts of six data sets, at a third to all of 200 to 300 rounds of trees."""
+USUAL_SPREAD = 4.0
+"""Root mean square of the logits of the training examples about their mean over the classes."""
 
-NEAR = 0.8
-"""Difference of the logarithms of the two estimates at which both count the same."""
+WEIGHT_IF_CAREFUL = 0.8
+"""Least weight of the pilot's estimate, where it is below the one by the spread."""
+
+GOOD_FIT = 8.0
+"""Negative logarithm of the mean pair loss at which the two estimates have the same weight, where
+the pilot's is above."""
 
 
 class PilotMaster(RestrictedMaster):
@@ -81,39 +92,104 @@ class PilotMaster(RestrictedMaster):
         super().__init__(problem.counts, C, weight, n_threads)
 
 
-def pilot_scale(training: ColumnGeneration, problem: Problem, C: float, n_threads: int) -> float:
-    """Return the scale of the probabilities of a trained model, from a pilot.
+@dataclass(frozen=True)
+class PilotPlan:
+    """How a pilot is trained: settings, C and number of rounds."""
+
+    settings: Settings
+    C: float
+    n_rounds: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What a pilot has found.
 
     Parameters
     ----------
-    training : ColumnGeneration
-        Finished; it is left as it was, its generator included.
-    problem : Problem
-        What it was trained on.
-    C : float
-    n_threads : int
-
-    Returns
-    -------
-    float
+    pricer : SealedPricer
+    plan : PilotPlan
+    model : GrowingEnsemble
+    scale : float
+        The scale of the probabilities that fits the examples left out best.
+    mean_loss : float
+        Mean pair loss of the examples it was trained on.
+    log_losses : ndarray of shape (n_left_out,), dtype float64
+        Of the examples left out, with this scale.
+    weight : ndarray of shape (n_left_out,), dtype float64
     """
-    state = training.rng.bit_generator.state
-    try:
-        kept, left_out = _split(problem.counts, training.rng)
-        if len(left_out) == 0:
+
+    pricer: SealedPricer
+    plan: PilotPlan
+    model: GrowingEnsemble
+    scale: float
+    mean_loss: float
+    log_losses: np.ndarray
+    weight: np.ndarray
+
+
+class Pilots:
+    """Pilots of one training: all draw the same numbers, hence leave the same examples out.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_threads : int
+    rng : numpy.random.Generator
+        That of the training, which its pricers draw from, in its first state. Every pilot begins
+        with this state and leaves the generator as it was.
+    """
+
+    def __init__(self, problem: Problem, n_threads: int, rng: np.random.Generator):
+        self._problem = problem
+        self._n_threads = n_threads
+        self._rng = rng
+        self._first_state = rng.bit_generator.state
+        self._latest: Pilot | None = None
+
+    def run(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
+        """Run a pilot; return None if the classes are too small to leave an example out."""
+        if self._latest is not None and (self._latest.pricer, self._latest.plan) == (pricer, plan):
+            return self._latest
+        state = self._rng.bit_generator.state
+        self._rng.bit_generator.state = self._first_state
+        try:
+            return self._trained(pricer, plan)
+        finally:
+            self._rng.bit_generator.state = state
+
+    def keep(self, pilot: Pilot) -> None:
+        """Keep a pilot, so that `run` need not repeat it."""
+        self._latest = pilot
+
+    def scale(self, training: ColumnGeneration, C: float) -> float:
+        """Return the scale of the probabilities of a finished training."""
+        plan = plan_of_pilot(training.settings, C, training.n_rounds, len(self._problem.y))
+        pilot = self.run(training.pricer, plan)
+        if pilot is None:
             return LOSS_SCALE
-        master = PilotMaster(problem, C, n_threads, kept)
-        settings, n_rounds = plan_of_pilot(training, len(problem.y))
+        variances = np.var(training.master.scores, axis=1)
+        return scale_of_model(
+            pilot.scale,
+            (pilot.mean_loss, training.master.mean_loss),
+            np.average(variances, weights=self._problem.weight),
+        )
+
+    def _trained(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
+        problem, settings = self._problem, plan.settings
+        kept, left_out = _split(problem.counts, self._rng)
+        if len(left_out) == 0:
+            return None
+        master = PilotMaster(problem, plan.C, self._n_threads, kept)
         sampler = RowSampler(settings.subsample, settings.sampling, among=kept)
-        pilot = ColumnGeneration(training.pricer, master, settings, training.rng, sampler=sampler)
-        while pilot.n_rounds < n_rounds and pilot.round():
+        training = ColumnGeneration(pricer, master, settings, self._rng, sampler=sampler)
+        while training.n_rounds < plan.n_rounds and training.round():
             pass
-    finally:
-        training.rng.bit_generator.state = state
-    own = fit_scale(master.scores[left_out], problem.y[left_out], problem.weight[left_out], PRIOR)
-    losses = master.mean_loss, training.master.mean_loss
-    variances = np.var(training.master.scores, axis=1)
-    return scale_of_model(own, losses, np.average(variances, weights=problem.weight))
+        scores, y, weight = master.scores[left_out], problem.y[left_out], problem.weight[left_out]
+        scale = fit_scale(scores, y, weight, PRIOR)
+        log_losses = -log_softmax(scale * scores, axis=1)[np.arange(len(y)), y]
+        loss = master.mean_loss
+        return Pilot(pricer, plan, training.model, scale, loss, log_losses, weight)
 
 
 def scale_of_model(pilot: float, losses: tuple[float, float], variance: float) -> float:
@@ -131,17 +207,18 @@ def scale_of_model(pilot: float, losses: tuple[float, float], variance: float) -
     progress, progress_of_model = (-np.log(np.clip(loss, 1e-300, 1 - 1e-9)) for loss in losses)
     pilot *= min(1.0, progress / progress_of_model)
     usual = USUAL_SPREAD / np.sqrt(max(variance, 1e-300))
-    difference = np.log(pilot / usual)
-    weight = difference**2 / (difference**2 + NEAR**2)
-    return float(usual * np.exp(weight * difference))
+    weight = 1.0 / (1.0 + (progress_of_model / GOOD_FIT) ** 2)
+    if pilot < usual:
+        weight = max(weight, WEIGHT_IF_CAREFUL)
+    return float(usual * (pilot / usual) ** weight)
 
 
-def plan_of_pilot(training: ColumnGeneration, n_samples: int) -> tuple[Settings, int]:
-    """Return settings and number of rounds of the pilot of a finished training."""
-    rate = training.settings.learning_rate
+def plan_of_pilot(settings: Settings, C: float, n_rounds: int, n_samples: int) -> PilotPlan:
+    """Return the plan of a pilot for a training of `n_rounds`."""
+    rate = settings.learning_rate
     longer = max(rate, min(LONGER_STEPS * rate, LONGEST_STEP))
-    settings = replace(training.settings, tol=0.0, learning_rate=longer)
-    return settings, _n_rounds(training.n_rounds, n_samples, longer / rate)
+    settings = replace(settings, tol=0.0, learning_rate=longer)
+    return PilotPlan(settings, C, _n_rounds(n_rounds, n_samples, longer / rate))
 
 
 def _n_rounds(n_rounds: int, n_samples: int, longer: float) -> int:

@@ -19,6 +19,12 @@ __all__ = ["AutoFamily"]
 DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 8, 8192, 1.5
 """Depth of the trees up to this number of examples, and what each doubling adds."""
 
+OTHER_DEPTHS = None, 5
+"""Depths that pilots may prefer: the first where small regions differ, the second on noisy data."""
+
+MANY = 0.5
+"""Share of the trees that must reach the limit of their depth for another one to matter."""
+
 
 class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     """Trees mixed with thresholds on discriminant directions, as far as the data allow.
@@ -31,7 +37,9 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     ----------
     max_depth : int, "auto" or None, default="auto"
         Of the trees. "auto" is 8 up to 8,192 examples, and 1.5 more for every doubling of them,
-        rounded: 12 with 50,000, and 15 with 200,000. None does not limit it.
+        rounded: 12 with 50,000, and 15 with 200,000; up to 32,768 examples,
+        `cwboost.CWBoostClassifier` takes no limit or 5 in its place if pilots say that this is
+        better. None does not limit it.
     discriminants : float, default=0.25
         In [0, 1]. Probability that a round takes discriminants.
 
@@ -61,6 +69,18 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
             doublings = max(0.0, math.log2(max(1, n_samples) / FEW_EXAMPLES))
             depth = DEPTH + round(DEPTH_PER_DOUBLING * doublings)
         return get_family("tree")(max_depth=depth)
+
+    def alternatives(self, learners=None):
+        """Return the family with trees of any depth and with shallow ones, if the depth is "auto".
+
+        They matter only if many trees of the pilot's `learners` reach the limit of their depth.
+        """
+        if self.max_depth != "auto" or not self._checked_share() < 1:
+            return ()
+        trees = None if learners is None else learners.parts.get("tree")
+        if trees is not None and np.mean(trees.heights() >= DEPTH) < MANY:
+            return ()
+        return [AutoFamily(depth, self.discriminants) for depth in OTHER_DEPTHS]
 
     def bind(self, X, context: BindContext) -> Pricer:
         suits_directions = _allows_directions(context) and _is_finite(X)

@@ -7,7 +7,7 @@ from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily
 from cwboost.datasets import load_vowel
-from cwboost.estimator.held_out import fitting, pilot
+from cwboost.estimator.held_out import pilot
 
 PARAMS = {
     "weak_learner": TreeFamily(max_depth=5),
@@ -43,6 +43,18 @@ def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classe
     assert given < 1.1 * loss(clf.calibrate(X_test, y_test), X_test, y_test)
 
 
+def test_the_more_careful_of_two_estimates_counts_more():
+    usual = pilot.USUAL_SPREAD  # of a model whose scores have variance 1
+    well, badly = (0.05, 1e-12), (0.6, 0.6)
+    assert pilot.scale_of_model(0.1 * usual, badly, 1.0) == pytest.approx(0.1 * usual, rel=0.02)
+    assert pilot.scale_of_model(10 * usual, badly, 1.0) == pytest.approx(10 * usual, rel=0.02)
+    progress = np.log(well[0]) / np.log(well[1])
+    careful = pilot.scale_of_model(0.1 * usual / progress, well, 1.0)
+    assert careful == pytest.approx(usual * 0.1**pilot.WEIGHT_IF_CAREFUL)
+    sure = pilot.scale_of_model(10 * usual / progress, well, 1.0)
+    assert usual < sure < 1.3 * usual
+
+
 def test_a_pilot_has_at_most_a_tenth_of_the_rounds_unless_steps_are_long():
     assert pilot._n_rounds(400, 742, longer=3.0) == 40
     assert pilot._n_rounds(400, 742, longer=1.0) == 73
@@ -73,7 +85,7 @@ def test_weights_count_in_the_pilot(vowel):
 
 def test_short_and_fixed_models_have_no_pilot(vowel, monkeypatch):
     X, X_test, y, y_test = vowel
-    monkeypatch.setattr(fitting, "pilot_scale", lambda *_: pytest.fail("a pilot"))
+    monkeypatch.setattr(pilot.Pilots, "run", lambda *_: pytest.fail("a pilot"))
     short = CWBoostClassifier(**PARAMS).set_params(n_estimators=pilot.FEWEST_ROUNDS - 1)
     assert short.fit(X, y).probability_scale_ == 2.0
     fixed = CWBoostClassifier(**PARAMS, probability_scale=0.5).fit(X, y)

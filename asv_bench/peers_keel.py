@@ -1,0 +1,134 @@
+"""Test errors and log losses of the defaults on the classification sets of KEEL.
+
+    python asv_bench/peers_keel.py [--sets A,B] [--models "A;B"] [--seeds N] [--results FILE]
+        [--write]
+
+These sets were chosen by nobody here: small and noisy ones, two classes, discrete features. Each
+result is appended to the results file immediately, and a run skips results that the file has.
+--write puts the table into docs/benchmarks.md. Needs the packages of requirements-peers.txt.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from peers import keel
+from peers.report import machine, table
+from peers_error import MODELS, PAGE, measure, read, versions
+from sklearn.model_selection import train_test_split
+
+BEGIN, END = "<!-- keel: begin -->", "<!-- keel: end -->"
+OURS = "cwboost"
+OTHERS = [
+    "LightGBM",
+    "XGBoost",
+    "HistGradientBoosting",
+    "ExtraTrees",
+    "RandomForest",
+    "SVC, standardised",
+    "SVC, raw",
+]
+LEAST_ERROR, LEAST_LOSS = 0.1, 0.01
+"""What is added to errors in percent and to log losses before their ratios, since some are 0."""
+
+
+def split(name, seed):
+    """Return training and test parts."""
+    X, y = keel.load(name)
+    return train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
+
+
+class Means:
+    """Means over the splits, by set and model."""
+
+    def __init__(self, rows, models):
+        self.sets = sorted({row["set"] for row in rows})
+        self.models = [m for m in models if any(row["model"] == m for row in rows)]
+        self._values = {}
+        for row in rows:
+            for measure_ in ("error", "log_loss"):
+                if measure_ in row:
+                    key = row["set"], row["model"], measure_
+                    self._values.setdefault(key, []).append(row[measure_])
+
+    def __call__(self, name, model, measure_):
+        return float(np.mean(self._values.get((name, model, measure_), np.nan)))
+
+
+def of_sets(means: Means):
+    """Return the table of errors, a line per set, the lowest of a line in bold."""
+    lines = []
+    for name in means.sets:
+        X, y = keel.load(name)
+        values = [means(name, model, "error") for model in means.models]
+        cells = [f"**{v:.2f}**" if v == np.nanmin(values) else f"{v:.2f}" for v in values]
+        lines.append([name, f"{len(y):,}", str(X.shape[1]), str(y.max() + 1), *cells])
+    return table(["", "examples", "features", "classes", *means.models], lines)
+
+
+def of_rivals(means: Means):
+    """Return the comparison of the default with each other model."""
+    lines = []
+    for other in means.models[1:]:
+        line = [other]
+        for kind, least in (("error", LEAST_ERROR), ("log_loss", LEAST_LOSS)):
+            own, theirs = (
+                np.array([means(name, model, kind) for name in means.sets])
+                for model in (OURS, other)
+            )
+            if np.isnan(theirs).any():
+                line += ["", ""]
+            else:
+                line += [str((own <= theirs).sum()), f"{_geometric(own, theirs, least):.3f}"]
+        lines.append(line)
+    head = ["", "errors lower or level, sets", "errors over its", "log losses lower", "over its"]
+    return table(head, lines)
+
+
+def _geometric(ours, theirs, least):
+    return float(np.exp(np.mean(np.log((ours + least) / (theirs + least)))))
+
+
+def report(rows, models):
+    """Return both tables."""
+    means = Means(rows, models)
+    return "\n".join(
+        [
+            BEGIN,
+            f"The default against each other one on {len(means.sets)} sets of KEEL: the number of "
+            "sets on which its mean error, or log loss, is lower or level, and geometric means of "
+            f"the ratios (after {LEAST_ERROR} points, or {LEAST_LOSS}, are added to both).",
+            "",
+            of_rivals(means),
+            "",
+            "Test error in percent, the lowest of a line in bold:",
+            "",
+            of_sets(means),
+            "",
+            f"{versions()}; {machine()}.",
+            END,
+        ]
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", help="default: all")
+    parser.add_argument("--models", help="names separated by semicolons")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=Path("peers_keel.jsonl"))
+    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
+    options = parser.parse_args()
+    models = options.models.split(";") if options.models else [OURS, *OTHERS]
+    sets = options.sets.split(",") if options.sets else keel.names()
+    measure(split, sets, models, options.seeds, options.results)
+    text = report(read(options.results), [name for name in MODELS if name in [OURS, *OTHERS]])
+    print(text)
+    if options.write:
+        page = PAGE.read_text()
+        before, rest = page.split(BEGIN)
+        PAGE.write_text(before + text + rest.split(END)[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The choice among settings of a family, by pilots that leave the same examples out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from cwboost.estimator.held_out.pilot import Pilot, Pilots, plan_of_pilot
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.sealing import SealedPricer, alternatives_of
+from cwboost.solvers.schedule import Settings
+
+__all__ = ["MOST_EXAMPLES", "chosen_pricer"]
+
+MOST_EXAMPLES = 2**15
+"""With more, families keep their own settings: pilots would take long."""
+
+ROUNDS, MOST_ROUNDS = 400, 40
+"""A pilot that decides has the rounds of one for a training of 400, but not more than 40, whatever
+is asked for, so that a training in two parts decides as a whole one."""
+
+SURE = 1.0
+"""An alternative must be better by this many standard errors of the difference of log losses."""
+
+
+def chosen_pricer(
+    family: WeakLearnerFamily,
+    bind: Callable[[WeakLearnerFamily], SealedPricer],
+    pilots: Pilots,
+    settings: Settings,
+    C: float,
+    rng: np.random.Generator,
+) -> SealedPricer:
+    """Bind a family, or the one of its alternatives that a pilot prefers.
+
+    Alternatives are tried in their order, until one is better, be it by less than is sure.
+
+    Parameters
+    ----------
+    family : WeakLearnerFamily
+    bind : callable
+        Binds a family to the training matrix; it may draw from `rng`.
+    pilots : Pilots
+    settings : Settings
+    C : float
+    rng : numpy.random.Generator
+        Afterwards in the state in which binding of the chosen family leaves it.
+    """
+    first_state = rng.bit_generator.state
+    pricer = bind(family)
+    if not alternatives_of(family):
+        return pricer
+    plan = plan_of_pilot(settings, C, ROUNDS, pricer.n_samples)
+    plan = replace(plan, n_rounds=min(plan.n_rounds, MOST_ROUNDS))
+    own = pilots.run(pricer, plan)
+    if own is None:
+        return pricer
+    best, state = own, rng.bit_generator.state
+    for other in alternatives_of(family, own.model.ensemble().learners):
+        rng.bit_generator.state = first_state
+        pilot = pilots.run(bind(other), plan)
+        difference, error = _difference(pilot, own)
+        if difference < -SURE * error:
+            best, state = pilot, rng.bit_generator.state
+        if difference < 0.0:
+            break
+    rng.bit_generator.state = state
+    pilots.keep(best)
+    return best.pricer
+
+
+def _difference(pilot: Pilot, other: Pilot) -> tuple[float, float]:
+    """Return the difference of the mean log losses of two pilots, and its standard error."""
+    share = pilot.weight / pilot.weight.sum()
+    difference = pilot.log_losses - other.log_losses
+    mean = float(difference @ share)
+    return mean, float(np.sqrt(np.square((difference - mean) * share).sum()))
