@@ -5,8 +5,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
+from cwboost.plugins.trees.depths import depth_for, other_depths
 from cwboost.plugins.trees.learners import TreeLearners
 from cwboost.plugins.trees.partitioned import TreePlan
+from sklearn.base import clone
 
 import cwboost
 from cwboost.kernels import (
@@ -24,6 +26,8 @@ __all__ = ["TreeFamily", "TreePricer"]
 
 SPLITTERS = ("auto", "best", "random")
 
+NO_LIMIT = np.iinfo(np.int64).max
+
 
 class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     """Binary trees with leaves -1 and +1, grown greedily on binned features.
@@ -33,8 +37,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     Parameters
     ----------
-    max_depth : int or None, default=8
-        Largest number of comparisons between the root and a leaf; None sets no limit.
+    max_depth : int, "auto" or None, default="auto"
+        Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 8
+        up to 8,192 examples, and 1.5 more for every doubling of them, rounded: 12 with 50,000, and
+        15 with 200,000. Up to 32,768 examples, `cwboost.CWBoostClassifier` takes no limit or 5 in
+        its place if pilots say that this is better.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
@@ -85,7 +92,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     def __init__(
         self,
-        max_depth=8,
+        max_depth="auto",
         max_leaf_nodes=None,
         min_samples_leaf=1,
         max_features="sqrt",
@@ -115,8 +122,18 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             missing_values=True, sparse_input=True, max_categories=most, monotonic=True
         )
 
+    def alternatives(self, learners=None):
+        """Return the family with other depths, if `max_depth` is "auto".
+
+        They matter only if many of the `learners` of a pilot reach the limit of their depth.
+        """
+        if self.max_depth != "auto":
+            return []
+        others = other_depths(None if learners is None else learners.heights())
+        return [clone(self).set_params(max_depth=depth) for depth in others]
+
     def bind(self, X, context):
-        settings = self._settings(X.shape[1])
+        settings = self._settings(*X.shape)
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X, max_bins=self.max_bins, n_threads=n_threads, n_categories=context.n_categories
@@ -140,19 +157,25 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def plan(self, descriptions, context):
         self.check_partitioned()
         bins = SharedBins.from_sketches(descriptions, self.max_bins)
-        settings = self._settings(bins.n_features)
+        n_rows = sum(own.n_rows for own in descriptions)
+        settings = self._settings(n_rows, bins.n_features)
         n_categories = np.zeros(bins.n_features, dtype=np.int64)
         if context.n_categories is not None:
             n_categories[:] = context.n_categories
-        n_rows = sum(own.n_rows for own in descriptions)
         return TreePlan(bins, settings, n_categories, n_rows)
 
-    def _settings(self, n_features):
+    def _depth(self, n_samples):
+        if isinstance(self.max_depth, str) and self.max_depth == "auto":
+            return depth_for(n_samples)
+        if self.max_depth is None:
+            return NO_LIMIT
+        _check_int("max_depth", self.max_depth, 1, or_else=", 'auto' or None")
+        return min(self.max_depth, NO_LIMIT)
+
+    def _settings(self, n_samples, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""
         _check_int("max_bins", self.max_bins, 2, 256)
         _check_int("min_samples_leaf", self.min_samples_leaf, 1)
-        if self.max_depth is not None:
-            _check_int("max_depth", self.max_depth, 1)
         if self.max_leaf_nodes is not None:
             _check_int("max_leaf_nodes", self.max_leaf_nodes, 2)
         if not isinstance(self.criterion, str) or self.criterion not in TREE_CRITERIA:
@@ -164,12 +187,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         randomised = self.criterion != "edge"
         random_splits = self.splitter == "random" or (self.splitter == "auto" and randomised)
         n_drawn = cwboost.count_max_features(self.max_features, n_features)
-        no_limit = np.iinfo(np.int64).max
         return {
             "criterion": TREE_CRITERIA[self.criterion],
             "random_splits": random_splits,
             "trim": self._trimmed_fraction(0.05 if randomised else 0.0),
-            "max_depth": no_limit if self.max_depth is None else min(self.max_depth, no_limit),
+            "max_depth": self._depth(n_samples),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self.min_samples_leaf,
             "max_features": n_drawn,
@@ -215,9 +237,9 @@ class TreePricer(cwboost.Pricer):
         return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 
-def _check_int(name, value, low, high=None):
+def _check_int(name, value, low, high=None, or_else=""):
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
+        raise TypeError(f"{name}: expected an int{or_else}, got {value!r}")
     if value < low or (high is not None and value > high):
         span = f"at least {low}" if high is None else f"{low} to {high}"
         raise ValueError(f"{name}: expected {span}, got {value!r}")

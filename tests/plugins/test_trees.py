@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily, TreeLearners
+from cwboost.plugins.trees.depths import depth_for, other_depths
 from sklearn.base import clone
 from slow_trees import criterion_value, evaluate, nested
 
@@ -315,3 +316,16 @@ def test_heights_are_the_longest_ways_to_a_leaf():
         np.testing.assert_array_equal(trees.heights(), heights)
         assert depth is None or max(heights) == depth
     assert len(trees.take([]).heights()) == 0
+
+
+@pytest.mark.parametrize(("n_samples", "depth"), [(1, 8), (8_192, 8), (50_000, 12), (200_000, 15)])
+def test_trees_are_deeper_if_examples_are_many(n_samples, depth):
+    assert depth_for(n_samples) == depth
+
+
+def test_other_depths_matter_if_many_trees_reach_the_limit():
+    assert other_depths() == other_depths(np.array([8, 8, 3, 9])) == (None, 5)
+    assert other_depths(np.array([8, 3, 3])) == other_depths(np.array([], dtype=int)) == ()
+    assert TreeFamily(max_depth=8).alternatives() == []
+    others = TreeFamily(max_bins=30).alternatives()
+    assert [(one.max_depth, one.max_bins) for one in others] == [(None, 30), (5, 30)]

@@ -55,6 +55,11 @@ def test_the_model_is_that_of_the_chosen_family_and_so_is_the_scale(certain):
     np.testing.assert_array_equal(chosen.predict_proba(X), given.predict_proba(X))
 
 
+def test_trees_alone_have_a_choice_as_well(certain):
+    clf = small(TreeFamily(min_samples_leaf=2)).fit(*certain)
+    assert clf.family_.get_params() == TreeFamily(None, min_samples_leaf=2).get_params()
+
+
 def test_the_same_choice_and_bits_at_two_threads(noisy):
     X, y = noisy
     one, two = small().fit(X, y), small(n_jobs=2).fit(X, y)
@@ -73,7 +78,7 @@ def test_trees_that_stay_within_the_depth_need_no_other(monkeypatch):
     [
         (AutoFamily(max_depth=8), ROUNDS, 2**15),
         (AutoFamily(discriminants=1.0), ROUNDS, 2**15),
-        ("tree", ROUNDS, 2**15),
+        (TreeFamily(max_depth=8), ROUNDS, 2**15),
         ("auto", 19, 2**15),
         ("auto", ROUNDS, 2499),
     ],

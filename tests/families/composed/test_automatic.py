@@ -32,12 +32,6 @@ def test_the_data_decide_on_directions():
     assert kinds(AutoFamily(), X, monotonic=ordered) == {"tree"}
 
 
-@pytest.mark.parametrize(("n_samples", "depth"), [(1, 8), (8_192, 8), (50_000, 12), (200_000, 15)])
-def test_trees_are_deeper_if_examples_are_many(n_samples, depth):
-    assert AutoFamily().trees(n_samples).max_depth == depth
-    assert AutoFamily(max_depth=5).trees(n_samples).max_depth == 5
-
-
 def test_missing_values_at_prediction_only():
     """The exported model gives the answers of this one there, too."""
     runtime = pytest.importorskip("onnxruntime")
