@@ -71,7 +71,9 @@ TREES = {
         "learning_rate": 0.3,
         "C": LARGE_C,
     },
+    # The default but for the depth, which pilots may change.
     "depth 8, the default, learning rate 0.1, half of the examples per round": {
+        "max_depth": 8,
         "learning_rate": 0.1,
         "subsample": 0.5,
         "C": 1e12,
