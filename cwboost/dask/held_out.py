@@ -132,7 +132,8 @@ def pilot_scale(training: PartitionedTraining, C: float) -> float:
     if not len(y):
         return pilot.LOSS_SCALE
     own = fit_scale(scores, y, weight, pilot.PRIOR)
-    return pilot.scale_of_model(own, (short.master.mean_loss, loss), variances / weights)
+    losses = short.master.mean_loss, loss
+    return pilot.scale_of_model(own, losses, variances / weights, n_samples)
 
 
 def _pilot(training, settings, C, seed) -> PartitionedTraining:

@@ -9,7 +9,8 @@ scale tells that of the whole model, for the cost of the pilot's rounds.
 A pilot of few rounds on few examples is unsure. A second estimate needs no pilot: the logits of
 models that fit their training examples well have about the same spread on them. It counts where the
 pilot is surer than that, the more the better the model fits; where the pilot is more careful, as
-with noisy labels, the pilot counts.
+with noisy labels, the pilot counts. With few examples the scale is smaller still, since the pilot
+may have left out none that the model gets wrong.
 
 Pilots of several settings of a family, which leave the same examples out, tell which suits the data
 (`cwboost.estimator.held_out.choice`).
@@ -72,6 +73,9 @@ WEIGHT_IF_CAREFUL = 0.8
 GOOD_FIT = 8.0
 """Negative logarithm of the mean pair loss at which the two estimates have the same weight, where
 the pilot's is above."""
+
+FEW = 60
+"""Number of examples at which the scale of a model that fits them well is halved."""
 
 
 class PilotMaster(RestrictedMaster):
@@ -173,6 +177,7 @@ class Pilots:
             pilot.scale,
             (pilot.mean_loss, training.master.mean_loss),
             np.average(variances, weights=self._problem.weight),
+            len(self._problem.y),
         )
 
     def _trained(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
@@ -192,7 +197,9 @@ class Pilots:
         return Pilot(pricer, plan, training.model, scale, loss, log_losses, weight)
 
 
-def scale_of_model(pilot: float, losses: tuple[float, float], variance: float) -> float:
+def scale_of_model(
+    pilot: float, losses: tuple[float, float], variance: float, n_samples: int
+) -> float:
     """Return the scale of a model from that of its pilot, and from its spread of scores.
 
     Parameters
@@ -203,14 +210,16 @@ def scale_of_model(pilot: float, losses: tuple[float, float], variance: float) -
         Mean pair losses of the pilot and of the model on their training examples.
     variance : float
         Mean over the training examples of the variance of the model's scores over the classes.
+    n_samples : int
+        Number of training examples.
     """
     progress, progress_of_model = (-np.log(np.clip(loss, 1e-300, 1 - 1e-9)) for loss in losses)
     pilot *= min(1.0, progress / progress_of_model)
     usual = USUAL_SPREAD / np.sqrt(max(variance, 1e-300))
-    weight = 1.0 / (1.0 + (progress_of_model / GOOD_FIT) ** 2)
-    if pilot < usual:
-        weight = max(weight, WEIGHT_IF_CAREFUL)
-    return float(usual * (pilot / usual) ** weight)
+    trust = 1.0 / (1.0 + (progress_of_model / GOOD_FIT) ** 2)
+    weight = trust if pilot > usual else max(trust, WEIGHT_IF_CAREFUL)
+    reduced = 1.0 / (1.0 + (FEW / n_samples) ** 2 * (1.0 - trust))
+    return float(reduced * usual * (pilot / usual) ** weight)
 
 
 def plan_of_pilot(settings: Settings, C: float, n_rounds: int, n_samples: int) -> PilotPlan:

@@ -46,13 +46,25 @@ def test_probabilities_are_nearly_as_good_as_with_the_best_scale(vowel, n_classe
 def test_the_more_careful_of_two_estimates_counts_more():
     usual = pilot.USUAL_SPREAD  # of a model whose scores have variance 1
     well, badly = (0.05, 1e-12), (0.6, 0.6)
-    assert pilot.scale_of_model(0.1 * usual, badly, 1.0) == pytest.approx(0.1 * usual, rel=0.02)
-    assert pilot.scale_of_model(10 * usual, badly, 1.0) == pytest.approx(10 * usual, rel=0.02)
+    many = 10**9
+    for factor in (0.1, 10):
+        found = pilot.scale_of_model(factor * usual, badly, 1.0, many)
+        assert found == pytest.approx(factor * usual, rel=0.02)
     progress = np.log(well[0]) / np.log(well[1])
-    careful = pilot.scale_of_model(0.1 * usual / progress, well, 1.0)
+    careful = pilot.scale_of_model(0.1 * usual / progress, well, 1.0, many)
     assert careful == pytest.approx(usual * 0.1**pilot.WEIGHT_IF_CAREFUL)
-    sure = pilot.scale_of_model(10 * usual / progress, well, 1.0)
+    sure = pilot.scale_of_model(10 * usual / progress, well, 1.0, many)
     assert usual < sure < 1.3 * usual
+
+
+def test_models_of_few_examples_are_more_careful_unless_they_fit_badly():
+    def share(loss, n_samples):
+        few, many = (pilot.scale_of_model(4.0, (loss, loss), 1.0, n) for n in (n_samples, 10**9))
+        return few / many
+
+    assert share(1e-30, pilot.FEW) == pytest.approx(0.5, rel=0.02)
+    assert share(1e-30, 1000) > 0.99
+    assert share(0.6, pilot.FEW) > 0.99
 
 
 def test_a_pilot_has_at_most_a_tenth_of_the_rounds_unless_steps_are_long():
