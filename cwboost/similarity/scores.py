@@ -127,23 +127,25 @@ class SimilarityScores:
             chosen = choose(X_used[sample], Y[sample], y_used[sample], whole[sample], n_threads)
             if chosen is None:
                 return None, None
-            landmarks = chosen.codes(X_used[evenly_spaced(len(used), _n_landmarks(len(used)))])
-            measured = Landmarks(landmarks)
+            codes = _int8_codes(chosen.codes, X_used)
+            landmarks = codes[evenly_spaced(len(used), _n_landmarks(len(used)))]
+            measured = Landmarks(landmarks.astype(np.float32))
 
             def alike(rows):
-                return likeness(measured.distances(chosen.codes(X_used[rows])), chosen.width)
+                return likeness(measured.distances(codes[rows].astype(np.float32)), chosen.width)
 
             if len(landmarks) == len(used):
                 every = alike(slice(None))
                 groups = stratified_groups(y_used)
                 found = regress_on_all(every, Y, whole, chosen.penalty, groups, n_threads)
             else:
-                to_each_other = likeness(measured.distances(landmarks), chosen.width)
+                apart = measured.distances(landmarks.astype(np.float32))
+                to_each_other = likeness(apart, chosen.width)
                 data = alike, to_each_other, Y, whole, chosen.penalty
                 found = regress_on_landmarks(*data, n_threads)
-        left_out = mean_of_equals(found[1], _int8_codes(chosen.codes, X_used), whole)
+        left_out = mean_of_equals(found[1], codes, whole)
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
-        similarity = cls(chosen.codes, fill, landmarks.astype(np.int8), chosen.width, found[0])
+        similarity = cls(chosen.codes, fill, landmarks, chosen.width, found[0])
         if len(used) == len(y):
             return similarity, as_levels(left_out)
         levels = np.empty((len(y), n_scores), dtype=np.uint8)
