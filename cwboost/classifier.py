@@ -268,8 +268,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             problem, *others = self._held_out(problem, family, given, eval_sets)
             problem = self._with_similarity(problem, family, previous)
             followed = self._followed_sets(*others)
-            begun = self._training(problem, family, settings, followed, previous)
-            training, resumed, pilots = begun
+            training, resumed, pilots = self._training(
+                problem, family, settings, followed, previous
+            )
             self.__dict__.pop("_state", None)
             self._run(self._fit(training, resumed, start))
             self._run_pilot(training, pilots)

@@ -14,6 +14,7 @@ from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.estimator.input.resemblance import joined
+from cwboost.families.composed.automatic import is_finite
 from cwboost.families.partitioned import PartitionContext, PricingPlan
 from cwboost.similarity import SimilarityScores, evenly_spaced
 
@@ -152,8 +153,7 @@ class Host:
         for index, X, weight in self._training(setup):
             places = setup.context_of(index, self.n_threads).places
             rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-            is_finite = X.dtype.kind != "f" or bool(np.isfinite(X).all())
-            found[index] = is_finite, places[rows], rows, X[rows], weight[rows]
+            found[index] = is_finite(X), places[rows], rows, X[rows], weight[rows]
         return found
 
     def describe_expanded(self, family, setup: Setup) -> dict:

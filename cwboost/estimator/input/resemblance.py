@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cwboost.ensemble.inspection import feature_importances
 from cwboost.estimator.problem import Problem
-from cwboost.families.composed.automatic import AutoFamily
+from cwboost.families.composed.automatic import AutoFamily, is_finite
 from cwboost.similarity import SimilarityScores
 
 __all__ = ["UsesSimilarity", "joined", "names_of_scores"]
@@ -39,9 +39,9 @@ class UsesSimilarity:
         self._set_similarity(None)
         if not self._may_have_similarity(family):
             return problem
-        is_sparse, is_finite = sparse.issparse(problem.X), _is_finite(problem.X)
-        shape = problem.X.shape
-        if not self._data_allow_similarity(shape, is_sparse=is_sparse, is_finite=is_finite):
+        X = problem.X
+        facts = {"is_sparse": sparse.issparse(X), "is_finite": is_finite(X)}
+        if not self._data_allow_similarity(X.shape, **facts):
             return problem
         similarity, levels = _fit(problem, self._n_threads())
         self._set_similarity(similarity)
@@ -58,7 +58,7 @@ class UsesSimilarity:
         if problem.X.shape[1] != len(own.fill):
             raise ValueError(f"X: expected {len(own.fill)} features, got {problem.X.shape[1]}")
         n_threads = self._n_threads()
-        if not sparse.issparse(problem.X) and _is_finite(problem.X):
+        if not sparse.issparse(problem.X) and is_finite(problem.X):
             found, levels = _fit(problem, n_threads)
             if found is not None and found.equals(own):
                 return replace(problem, X=joined(problem.X, levels))
@@ -132,11 +132,6 @@ def names_of_scores(similarity: SimilarityScores | None, classes) -> list[str]:
     """Return the names of the scores as features."""
     scored = () if similarity is None else classes[: similarity.n_scores]
     return [f"similarity to {label}" for label in scored]
-
-
-def _is_finite(X) -> bool:
-    values = X.data if sparse.issparse(X) else X
-    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
 
 
 def joined(X, levels):

@@ -13,7 +13,7 @@ from cwboost.families.contract import BindContext, Pricer, WeakLearnerFamily
 from cwboost.families.discovery import get_family
 from cwboost.families.partitioned import PartitionedFamily
 
-__all__ = ["AutoFamily"]
+__all__ = ["AutoFamily", "is_finite"]
 
 
 class AutoFamily(PartitionedFamily, WeakLearnerFamily):
@@ -58,11 +58,11 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         return [AutoFamily(other.max_depth, self.discriminants) for other in others]
 
     def bind(self, X, context: BindContext) -> Pricer:
-        suits_directions = _allows_directions(context) and _is_finite(X)
+        suits_directions = _allows_directions(context) and is_finite(X)
         return self._mixture(suits_directions).bind(X, context)
 
     def describe(self, X):
-        suits = _is_finite(X)
+        suits = is_finite(X)
         members = {member.name: member for member in self._mixture(suits).families}
         members["tree"] = self._trees()  # another partition may not suit directions
         return suits, {name: member.describe(X) for name, member in members.items()}
@@ -102,7 +102,7 @@ def _allows_directions(context: BindContext) -> bool:
     return context.monotonic is None and not has_categories
 
 
-def _is_finite(X) -> bool:
+def is_finite(X) -> bool:
     """Return True if all values are finite numbers."""
     values = X.data if sparse.issparse(X) else X
     return values.dtype.kind != "f" or bool(np.isfinite(values).all())
