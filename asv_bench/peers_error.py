@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from peers.data import a_class, pooled, traffic_signs
 from peers.error_tables import Rows, against_goals, grid
-from peers.report import machine
+from peers.report import machine, replace_part
 from sklearn.datasets import load_digits, make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -288,8 +288,8 @@ def write(rows):
     text = PAGE.read_text()
     if BEGIN not in text:
         text = f"{text.rstrip()}\n\n## Error\n\n{BEGIN}\n{END}\n"
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + report(rows) + rest.split(END)[1])
+        PAGE.write_text(text)
+    replace_part(PAGE, report(rows), BEGIN, END)
 
 
 def main():

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from peers import keel
-from peers.report import machine, table
+from peers.error_tables import Rows
+from peers.report import machine, replace_part, table
 from peers_error import MODELS, PAGE, measure, read, versions
 from sklearn.model_selection import train_test_split
 
@@ -38,42 +39,25 @@ def split(name, seed):
     return train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
 
 
-class Means:
-    """Means over the splits, by set and model."""
-
-    def __init__(self, rows, models):
-        self.sets = sorted({row["set"] for row in rows})
-        self.models = [m for m in models if any(row["model"] == m for row in rows)]
-        self._values = {}
-        for row in rows:
-            for measure_ in ("error", "log_loss"):
-                if measure_ in row:
-                    key = row["set"], row["model"], measure_
-                    self._values.setdefault(key, []).append(row[measure_])
-
-    def __call__(self, name, model, measure_):
-        return float(np.mean(self._values.get((name, model, measure_), np.nan)))
-
-
-def of_sets(means: Means):
+def of_sets(rows: Rows):
     """Return the table of errors, a line per set, the lowest of a line in bold."""
     lines = []
-    for name in means.sets:
+    for name in rows.sets:
         X, y = keel.load(name)
-        values = [means(name, model, "error") for model in means.models]
+        values = [rows.mean(name, model, "error") for model in rows.models]
         cells = [f"**{v:.2f}**" if v == np.nanmin(values) else f"{v:.2f}" for v in values]
         lines.append([name, f"{len(y):,}", str(X.shape[1]), str(y.max() + 1), *cells])
-    return table(["", "examples", "features", "classes", *means.models], lines)
+    return table(["", "examples", "features", "classes", *rows.models], lines)
 
 
-def of_rivals(means: Means):
+def of_rivals(rows: Rows):
     """Return the comparison of the default with each other model."""
     lines = []
-    for other in means.models[1:]:
+    for other in rows.models[1:]:
         line = [other]
         for kind, least in (("error", LEAST_ERROR), ("log_loss", LEAST_LOSS)):
             own, theirs = (
-                np.array([means(name, model, kind) for name in means.sets])
+                np.array([rows.mean(name, model, kind) for name in rows.sets])
                 for model in (OURS, other)
             )
             if np.isnan(theirs).any():
@@ -89,21 +73,21 @@ def _geometric(ours, theirs, least):
     return float(np.exp(np.mean(np.log((ours + least) / (theirs + least)))))
 
 
-def report(rows, models):
+def report(found, models):
     """Return both tables."""
-    means = Means(rows, models)
+    rows = Rows(found, sorted({row["set"] for row in found}), models)
     return "\n".join(
         [
             BEGIN,
-            f"The default against each other one on {len(means.sets)} sets of KEEL: the number of "
+            f"The default against each other one on {len(rows.sets)} sets of KEEL: the number of "
             "sets on which its mean error, or log loss, is lower or level, and geometric means of "
             f"the ratios (after {LEAST_ERROR} points, or {LEAST_LOSS}, are added to both).",
             "",
-            of_rivals(means),
+            of_rivals(rows),
             "",
             "Test error in percent, the lowest of a line in bold:",
             "",
-            of_sets(means),
+            of_sets(rows),
             "",
             f"{versions()}; {machine()}.",
             END,
@@ -125,9 +109,7 @@ def main():
     text = report(read(options.results), [name for name in MODELS if name in [OURS, *OTHERS]])
     print(text)
     if options.write:
-        page = PAGE.read_text()
-        before, rest = page.split(BEGIN)
-        PAGE.write_text(before + text + rest.split(END)[1])
+        replace_part(PAGE, text, BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from peers.data import a_class
 from peers.models import MAKERS, fit
-from peers.report import machine, number, table
+from peers.report import machine, number, replace_part, table
 from peers.timing import alternate
 
 BEGIN, END = "<!-- predict: begin -->", "<!-- predict: end -->"
@@ -50,8 +50,7 @@ def main():
     text = page(lines, after_each, options.rounds)
     print(text)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(before + text + rest.split(END)[1])
+        replace_part(PAGE, text, BEGIN, END)
 
 
 class Models:

@@ -66,6 +66,12 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def replace_part(page, text, begin, end):
+    """Put a text, which has its markers, in place of the part of a page between them."""
+    before, rest = page.read_text().split(begin)
+    page.write_text(before + text + rest.split(end)[1])
+
+
 def machine():
     """Describe the class of the machine without identifying it."""
     model = platform.processor() or platform.machine()

@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
-from distributed import Client, LocalCluster  # noqa: E402
 
 from cwboost import CWBoostClassifier, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
@@ -30,13 +29,6 @@ PARAMETERS = {
 }
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def client():
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

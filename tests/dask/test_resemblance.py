@@ -7,7 +7,6 @@ from scipy import sparse
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
-from distributed import Client, LocalCluster  # noqa: E402
 
 import cwboost.dask.resemblance as module  # noqa: E402
 from cwboost import CWBoostClassifier  # noqa: E402
@@ -19,13 +18,6 @@ X, Y = X[:600].astype(np.float64), np.array([f"vowel {label}" for label in Y[:60
 FEW = {"n_estimators": 4, "random_state": 0}
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def client():
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster) as client:
-        yield client
 
 
 def parts(X, Y, rows=150):
