@@ -7,6 +7,8 @@
  * on z must give the same output in prediction as in training.
  *
  * Dense rows of finite numbers skip the features that eight neighbouring columns of W do not use.
+ * The others are taken in blocks that fit the first cache, so that a block, once read, serves all
+ * rows.
  *
  * Cost: a multiplication and an addition per entry of W and row, or per entry of W and non-zero.
  */
@@ -19,8 +21,10 @@
 
 #define CWB_PROJ_LANES 8 /* columns of W per group */
 #define CWB_PROJ_ROWS 4  /* rows that share a register of W while it is loaded */
+#define CWB_PROJ_TASK 64 /* rows of a task */
 
 typedef struct {
+    /* Adds to the sums of eight columns for four rows. */
     void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature, int64_t count,
                  double *sums);
     void (*stored)(const double *value, const int32_t *feature, int64_t count, const double *w,

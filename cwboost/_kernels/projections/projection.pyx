@@ -5,7 +5,7 @@ from cython.parallel cimport prange
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -16,6 +16,7 @@ cdef extern from "projections/projection.h" nogil:
     enum:
         CWB_PROJ_LANES
         CWB_PROJ_ROWS
+        CWB_PROJ_TASK
     ctypedef struct cwb_projection_kernels:
         void (*rows)(const double *x, int64_t d, const double *w, const int32_t *feature,
                      int64_t count, double *sums) noexcept nogil
@@ -31,9 +32,10 @@ cdef extern from "projections/directions.h" nogil:
 
 cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_set()]
 
-cdef int64_t ROWS_OF_A_TASK = 64
 # Rows of a task that are held at a time, so that eight columns of W, once read, serve all of them.
 cdef int64_t BYTES_HELD = 1 << 18
+# Features of eight columns taken at a time: with four rows, these are 24 kB of the first cache.
+cdef int64_t FEATURES_AT_ONCE = 256
 # A row is summed over its non-zeros only if they are this fraction of a panel's features.
 cdef double FEW = 0.3
 
@@ -114,7 +116,7 @@ cdef class Directions:
         Doubles are the sums before they are rounded.
         """
         cdef int64_t n = X.shape[0], task
-        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
+        cdef int64_t n_tasks = (n + CWB_PROJ_TASK - 1) // CWB_PROJ_TASK
         cdef int64_t row_step = X.strides[0] // <int64_t> sizeof(feature_t)
         cdef int64_t column_step = X.strides[1] // <int64_t> sizeof(feature_t)
         cdef const feature_t *x
@@ -127,8 +129,8 @@ cdef class Directions:
             self.fill_panels()
         x = &X[0, 0]
         for task in prange(n_tasks, nogil=True, schedule="dynamic", num_threads=n_threads):
-            failed += self.dense_task(x, row_step, column_step, task * ROWS_OF_A_TASK,
-                                      min(n, (task + 1) * ROWS_OF_A_TASK), n, &out[0, 0])
+            failed += self.dense_task(x, row_step, column_step, task * CWB_PROJ_TASK,
+                                      min(n, (task + 1) * CWB_PROJ_TASK), n, &out[0, 0])
         if failed:
             raise MemoryError("no memory for the projections")
 
@@ -136,7 +138,7 @@ cdef class Directions:
                         int64_t start, int64_t end, int64_t n, floating *out) noexcept nogil:
         cdef int64_t d = self.d, i, k, count
         cdef int64_t fitting = BYTES_HELD // (8 * CWB_PROJ_ROWS * d) * CWB_PROJ_ROWS
-        cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(ROWS_OF_A_TASK, fitting))
+        cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(<int64_t> CWB_PROJ_TASK, fitting))
         cdef int64_t waiting = 0
         cdef double *row
         cdef int64_t *rows = <int64_t *> malloc(held * sizeof(int64_t))
@@ -176,22 +178,26 @@ cdef class Directions:
     cdef void project_tile(self, const double *tile, const int64_t *rows, int64_t n_rows, int64_t n,
                            floating *out) noexcept nogil:
         """Project rows that lie one after the other; up to a multiple of four may be read."""
-        cdef int64_t at = 0, row, r, first, count
-        cdef double sums[CWB_PROJ_ROWS * CWB_PROJ_LANES]
+        cdef int64_t at = 0, row, first, end
+        cdef double sums[CWB_PROJ_TASK * CWB_PROJ_LANES]
         cdef const double *panels = &self.panels[0, 0] if self.feature.shape[0] else NULL
         cdef const int32_t *features = &self.feature[0] if self.feature.shape[0] else NULL
         while at < self.n_columns:
+            memset(sums, 0, sizeof(sums))
             first = self.start[at // CWB_PROJ_LANES]
-            count = self.start[at // CWB_PROJ_LANES + 1] - first
-            row = 0
-            while row < n_rows:
-                kernels.rows(tile + row * self.d, self.d, panels + CWB_PROJ_LANES * first,
-                             features + first, count, sums)
-                # Rows beyond the last hold an earlier tile; their sums are not read.
-                for r in range(min(<int64_t> CWB_PROJ_ROWS, n_rows - row)):
-                    self.store(sums + r * CWB_PROJ_LANES - at, rows[row + r], n, at,
-                               min(self.n_columns, at + CWB_PROJ_LANES), out)
-                row = row + CWB_PROJ_ROWS
+            end = self.start[at // CWB_PROJ_LANES + 1]
+            while first < end:
+                row = 0
+                while row < n_rows:
+                    kernels.rows(tile + row * self.d, self.d, panels + CWB_PROJ_LANES * first,
+                                 features + first, min(FEATURES_AT_ONCE, end - first),
+                                 sums + row * CWB_PROJ_LANES)
+                    row = row + CWB_PROJ_ROWS
+                first = first + FEATURES_AT_ONCE
+            # Rows beyond the last hold an earlier tile; their sums are not read.
+            for row in range(n_rows):
+                self.store(sums + row * CWB_PROJ_LANES - at, rows[row], n, at,
+                           min(self.n_columns, at + CWB_PROJ_LANES), out)
             at = at + CWB_PROJ_LANES
 
     cdef void store(self, const double *sums, int64_t i, int64_t n, int64_t start, int64_t end,

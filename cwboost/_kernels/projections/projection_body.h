@@ -4,8 +4,8 @@
 /* Registers of columns per group: with four rows per register, the sums stay in registers. */
 #define CWB_AT_ONCE (CWB_PARTS < 2 ? CWB_PARTS : 2)
 
-/* Eight columns for four rows of d doubles: sums[8 * row + column]. Row p of w has the entries of
- * feature[p]; those of other features are zero. */
+/* Adds eight columns for four rows of d doubles to sums[8 * row + column]. Row p of w has the
+ * entries of feature[p]. */
 static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w,
                                    const int32_t *feature, int64_t count, double *sums) {
     for (int part = 0; part < CWB_PARTS; part += CWB_AT_ONCE) {
@@ -14,7 +14,8 @@ static void CWB_NAME(project_rows)(const double *x, int64_t d, const double *w,
         CWB_UNROLL
         for (int row = 0; row < CWB_PROJ_ROWS; row++) {
             CWB_UNROLL
-            for (int v = 0; v < CWB_AT_ONCE; v++) s[row][v] = cwb_r_splat(0.0);
+            for (int v = 0; v < CWB_AT_ONCE; v++)
+                s[row][v] = cwb_r_load(sums + CWB_PROJ_LANES * row + CWB_LANES * (part + v));
         }
         for (int64_t p = 0; p < count; p++) {
             CWB_UNROLL
