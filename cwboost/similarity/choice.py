@@ -70,7 +70,7 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
 
     def loss(setting: Setting) -> float:
         apart = next(apart for codes, apart in squared if codes is setting.codes)
-        alike = likeness(apart.copy(), setting.width)
+        alike = likeness(apart, setting.width)
         left_out = regress_on_all(alike, Y, weight, setting.penalty, groups, n_threads)[1]
         return _log_loss(left_out, y, weight)
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cwboost._kernels.similarity.codes import fill_codes
+from cwboost.kernels.matrices import readable
+
 __all__ = ["BLOCK", "LARGEST", "FeatureCodes", "products", "squares"]
 
 LARGEST = 127
@@ -51,12 +54,10 @@ class FeatureCodes:
 
     def __call__(self, X) -> np.ndarray:
         """Return the codes of the rows of X, (n, n_features), dtype float32."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            codes = (X - self.centre) * self.scale
-        # An infinite value of a feature that does not count.
-        codes[np.isnan(codes)] = 0.0
-        np.rint(codes, out=codes)
-        return np.clip(codes, -LARGEST, LARGEST, out=codes).astype(np.float32)
+        codes = np.empty(X.shape, dtype=np.float32)
+        # NaN, of an infinite value of a feature that does not count, becomes 0.
+        fill_codes(readable(X), self.centre, self.scale, LARGEST, codes)
+        return codes
 
 
 def products(one, other) -> np.ndarray:

@@ -47,7 +47,20 @@ def inverse_factor(A, n_threads: int = 1) -> np.ndarray:
     B = np.zeros((m, m))
     B11 = B[:half, :half] = inverse_factor(A[:half, :half], n_threads)
     L21 = product(A[half:, :half], B11.T, n_threads)
-    rest = A[half:, half:] - product(L21, L21.T, n_threads)
+    rest = A[half:, half:] - _with_itself(L21, n_threads)
     B22 = B[half:, half:] = inverse_factor(rest, n_threads)
-    B[half:, :half] = -product(B22, product(L21, B11, n_threads), n_threads)
+    # The triangular factor goes last, since products skip its zeros only there.
+    B[half:, :half] = -product(product(L21, B11, n_threads).T, B22.T, n_threads).T
     return B
+
+
+def _with_itself(L, n_threads: int) -> np.ndarray:
+    """Return ``L @ L.T``, without the upper right quarter if it is larger than a leaf."""
+    m = len(L)
+    if m <= LEAF:
+        return product(L, L.T, n_threads)
+    half = m // 2
+    found = np.zeros((m, m))
+    found[:half, :half] = product(L[:half], L[:half].T, n_threads)
+    found[half:] = product(L[half:], L.T, n_threads)
+    return found

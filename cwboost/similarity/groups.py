@@ -56,7 +56,10 @@ def without_groups(B, coefficients, groups) -> np.ndarray:
         As of `stratified_groups`; results of the places with -1 mean nothing.
     """
     absent = groups < 0
-    roots = np.rint(B.T * ROOT_UNIT)[groups]
+    # Rows of a copy are gathered several times as fast as columns.
+    roots = np.ascontiguousarray(B.T)[groups]
+    roots *= ROOT_UNIT
+    np.rint(roots, out=roots)
     roots[absent] = 0.0
     blocks = (roots @ roots.transpose(0, 2, 1)) / ROOT_UNIT**2
     group, place = np.nonzero(absent)

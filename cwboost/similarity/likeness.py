@@ -1,14 +1,15 @@
-"""How alike two examples are: a heavy-tailed kernel of their distance, in whole units of 2**-14."""
+"""How alike two examples are: a heavy-tailed kernel of their distance, in whole units of 2**-17."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from cwboost._kernels.similarity.likeness import fill_likeness
 from cwboost.similarity.codes import products, squares
 
 __all__ = ["TAIL", "UNIT", "Landmarks", "likeness", "mean_distance"]
 
-UNIT = 2.0**14
+UNIT = 2.0**17
 """Likeness 1 in the units in which it is kept, so that sums of products are exact."""
 
 TAIL = 4.0
@@ -63,14 +64,11 @@ def mean_distance(squared) -> float:
     return float(squared.mean(dtype=np.float64))
 
 
-def likeness(squared, width: float) -> np.ndarray:
-    """Return ``(1 + d / (4 width))**-4`` of squared distances d in whole units, float32.
+def likeness(squared, width: float, out=None) -> np.ndarray:
+    """Return ``(1 + d / (4 width))**-4`` of squared distances d in whole units, float64.
 
-    `squared`, float32, is overwritten.
+    They are written to `out`, if it is given.
     """
-    squared *= np.float32(1.0 / (TAIL * width))
-    squared += np.float32(1.0)
-    squared *= squared
-    squared *= squared
-    np.divide(np.float32(UNIT), squared, out=squared)
-    return np.rint(squared, out=squared)
+    out = np.empty(squared.shape) if out is None else out
+    fill_likeness(squared, 1.0 / (TAIL * width), UNIT, out)
+    return out

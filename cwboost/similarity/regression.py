@@ -8,10 +8,10 @@ integers in small units.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import dtrmm
 
 from cwboost.similarity.factor import inverse_factor, product
 from cwboost.similarity.groups import without_groups
+from cwboost.similarity.leverage import Squares
 from cwboost.similarity.likeness import UNIT
 
 __all__ = ["WEIGHT_UNIT", "Coefficients", "regress_on_all", "regress_on_landmarks", "targets"]
@@ -19,12 +19,12 @@ __all__ = ["WEIGHT_UNIT", "Coefficients", "regress_on_all", "regress_on_landmark
 WEIGHT_UNIT = 2.0**10
 """Weight 1, that of the heaviest example, in the units in which weights are kept."""
 
-JITTER = 2.0**-7
+JITTER = 2.0**-10
 """Added to the diagonal of the landmarks' likenesses, in units of likeness 1: more than rounding
 can take from the least eigenvalue."""
 
-ROOT_UNIT = 2.0**20
-"""Unit of the entries of the root of inv(A); they are below ``(penalty jitter)**-0.5 < 2**8``."""
+MOST_LEVERAGE = 0.95
+"""Limit of the share of its own label in the score of an example, which may be an estimate."""
 
 CHUNK = 2048
 """Number of examples whose sums are formed at a time."""
@@ -45,22 +45,15 @@ class Coefficients:
 
     def __init__(self, values):
         self.values = values
-        largest = float(np.abs(values).max(initial=0.0))
-        bits = 52 - int(np.log2(UNIT)) - int(np.ceil(np.log2(max(len(values), 2))))
+        # Of a score, terms in whole units then sum up to less than 2**53, whatever their signs.
+        largest = float(np.abs(values).sum(axis=0).max())
+        bits = 52 - int(np.log2(UNIT))
         self.unit = 2.0 ** (int(np.frexp(largest)[1]) - bits) if largest > 0 else 1.0
         self.whole = np.rint(values / self.unit)
         self._by_score = np.ascontiguousarray(self.whole.T)
 
-    def scores(self, alike, room=None) -> np.ndarray:
-        """Return scores, (n, n_scores), of likenesses (n, n_landmarks) in whole units.
-
-        `room` is overwritten; it saves memory for the likenesses in float64.
-        """
-        if room is None:
-            alike = alike.astype(np.float64, copy=False)
-        else:
-            room[...] = alike
-            alike = room
+    def scores(self, alike) -> np.ndarray:
+        """Return scores, (n, n_scores), of likenesses (n, n_landmarks), float64, in whole units."""
         # Few rows of a product take less time than few columns.
         by_score = self._by_score @ alike.T
         return by_score.T * (self.unit / UNIT)
@@ -74,7 +67,7 @@ def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1)
 
     Parameters
     ----------
-    alike : ndarray of shape (n, n)
+    alike : ndarray of shape (n, n), dtype float64
         In whole units.
     Y : ndarray of shape (n, n_scores), dtype float64
     weight : ndarray of shape (n,), dtype float64
@@ -89,7 +82,7 @@ def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1)
     coefficients : ndarray of shape (n, n_scores), dtype float64
     left_out : ndarray of shape (n, n_scores), dtype float64
     """
-    A = np.asarray(alike, dtype=np.float64) / UNIT
+    A = alike / UNIT
     A[np.diag_indices(len(A))] += penalty * WEIGHT_UNIT / weight
     B = inverse_factor(A, n_threads)
     found = product(B.T, product(B, Y, n_threads), n_threads)
@@ -98,20 +91,22 @@ def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1)
     return found, left_out
 
 
-def regress_on_landmarks(alike, of_landmarks, Y, weight, penalty: float, n_threads: int = 1):
+def regress_on_landmarks(alike, at, Y, weight, penalty: float, n_threads: int = 1):
     """Regress on the likenesses to some of the examples.
 
     With P the likenesses, K those of the landmarks to each other and ``A = P' W P + penalty (K +
     jitter I)``, the coefficients are ``inv(A) P' W Y``. Of the score f of an example,
-    ``(f - h y) / (1 - h)`` is left without its label, with ``h = w p' inv(A) p``.
+    ``(f - h y) / (1 - h)`` is left without its label, with ``h = w p' inv(A) p``; see
+    `cwboost.similarity.leverage`.
 
     Parameters
     ----------
     alike : callable
-        Returns the likenesses of a slice of the examples, (n_rows, n_landmarks), in whole units.
-        It is called twice for each slice, since those of all examples take much memory.
-    of_landmarks : ndarray of shape (n_landmarks, n_landmarks)
-        In whole units.
+        Returns the likenesses of some of the examples, given as a slice or by their indices,
+        (n_rows, n_landmarks), in whole units. It is called twice for each example, since those of
+        all examples take much memory.
+    at : ndarray of shape (n_landmarks,), int
+        Indices of the landmarks among the examples, ascending.
     Y, weight, penalty, n_threads
         As in `regress_on_all`.
 
@@ -121,17 +116,19 @@ def regress_on_landmarks(alike, of_landmarks, Y, weight, penalty: float, n_threa
     left_out : ndarray of shape (n, n_scores), dtype float64
     """
     A, moments = _normal_equations(alike, Y, weight)
-    m = len(A)
-    A += penalty * (np.asarray(of_landmarks, dtype=np.float64) / UNIT + JITTER * np.eye(m))
+    of_landmarks = alike(at)
+    A += penalty * (of_landmarks / UNIT + JITTER * np.eye(len(A)))
     B = inverse_factor(A, n_threads)
     found = product(B.T, product(B, moments, n_threads), n_threads)
-    coefficients, root = Coefficients(found), np.asfortranarray(np.rint(B * ROOT_UNIT))
+    coefficients, squares = Coefficients(found), Squares(B, n_threads)
+    of_landmarks = squares.exact(of_landmarks)
     left_out = np.empty_like(Y)
     for rows in _chunks(len(Y)):
-        part = np.asarray(alike(rows), dtype=np.float64)
-        # B p, whose entries are sums of integers below 2**53; zeros of B take no time.
-        spread = dtrmm(1.0 / (ROOT_UNIT * UNIT), root, part.T, lower=True)
-        h = (np.square(spread).sum(axis=0) * weight[rows] / WEIGHT_UNIT)[:, None]
+        part = alike(rows)
+        square = squares(part)
+        is_landmark = slice(*np.searchsorted(at, [rows.start, rows.stop]))
+        square[at[is_landmark] - rows.start] = of_landmarks[is_landmark]
+        h = np.minimum(square * (weight[rows] / WEIGHT_UNIT), MOST_LEVERAGE)[:, None]
         left_out[rows] = (coefficients.scores(part) - h * Y[rows]) / (1.0 - h)
     return found, left_out
 
@@ -141,7 +138,7 @@ def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:
     A = moments = 0.0
     all_alike = (weight == weight[0]).all()
     for rows in _chunks(len(Y)):
-        part = np.asarray(alike(rows), dtype=np.float64)
+        part = alike(rows)
         weighted = part if all_alike else part * weight[rows, None]
         # BLAS does half of the work if both factors are one array.
         A = A + weighted.T @ part

@@ -128,7 +128,8 @@ class SimilarityScores:
             if chosen is None:
                 return None, None
             codes = _int8_codes(chosen.codes, X_used)
-            landmarks = codes[evenly_spaced(len(used), _n_landmarks(len(used)))]
+            at = evenly_spaced(len(used), _n_landmarks(len(used)))
+            landmarks = codes[at]
             measured = Landmarks(landmarks.astype(np.float32))
 
             def alike(rows):
@@ -139,10 +140,7 @@ class SimilarityScores:
                 groups = stratified_groups(y_used)
                 found = regress_on_all(every, Y, whole, chosen.penalty, groups, n_threads)
             else:
-                apart = measured.distances(landmarks.astype(np.float32))
-                to_each_other = likeness(apart, chosen.width)
-                data = alike, to_each_other, Y, whole, chosen.penalty
-                found = regress_on_landmarks(*data, n_threads)
+                found = regress_on_landmarks(alike, at, Y, whole, chosen.penalty, n_threads)
         left_out = mean_of_equals(found[1], codes, whole)
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
         similarity = cls(chosen.codes, fill, landmarks, chosen.width, found[0])
@@ -194,8 +192,8 @@ class SimilarityScores:
 
     def _raw(self, X, room=None, wide_room=None) -> np.ndarray:
         X = X.toarray() if sparse.issparse(X) else X
-        alike = likeness(self._measured.distances(self.codes(X), room), self.width)
-        return self.rounded.scores(alike, wide_room)
+        squared = self._measured.distances(self.codes(X), room)
+        return self.rounded.scores(likeness(squared, self.width, wide_room))
 
     def slopes(self) -> np.ndarray:
         """Return the share of each feature in the squared slopes of each score.

@@ -7,7 +7,8 @@ from cwboost.similarity.choice import choose
 from cwboost.similarity.codes import BLOCK, LARGEST, FeatureCodes, products, squares
 from cwboost.similarity.factor import LEAF, inverse_factor
 from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.likeness import FEW_FEATURES, UNIT, Landmarks, likeness
+from cwboost.similarity.leverage import SIGNS, Squares
+from cwboost.similarity.likeness import FEW_FEATURES, TAIL, UNIT, Landmarks, likeness
 from cwboost.similarity.regression import (
     JITTER,
     WEIGHT_UNIT,
@@ -70,9 +71,9 @@ def test_scores_do_not_tell_labels_that_nothing_else_tells():
 
 def test_left_out_by_regression_on_landmarks_is_a_regression_without_the_example(data):
     alike, Y, weight = data
-    at = slice(0, 60, 4)
+    at = np.arange(0, 60, 4)
     coefficients, left_out = regress_on_landmarks(
-        lambda rows: alike[rows, at], alike[at][:, at], Y, weight, 0.1
+        lambda rows: alike[rows][:, at], at, Y, weight, 0.1
     )
     P, K, w = alike[:, at].astype(float) / UNIT, alike[at][:, at] / UNIT, weight / WEIGHT_UNIT
     prior = 0.1 * (K + JITTER * np.eye(15))
@@ -87,14 +88,46 @@ def test_left_out_by_regression_on_landmarks_is_a_regression_without_the_example
         np.testing.assert_allclose(left_out[i], expected, atol=1e-5)
 
 
+def test_squares_are_estimated_if_there_are_many_landmarks():
+    rng = np.random.default_rng(0)
+    m = SIGNS + 50
+    B = np.tril(rng.normal(size=(m, m)))
+    alike = np.rint(rng.uniform(0, UNIT, (500, m)))
+    exact = np.square(B @ (alike.T / UNIT)).sum(axis=0)
+    squares = Squares(B)
+    np.testing.assert_allclose(squares.exact(alike), exact, rtol=1e-5)
+    ratio = squares(alike) / exact
+    assert abs(ratio.mean() - 1) < 0.1 and 0.06 < ratio.std() < 0.2  # (2 / SIGNS)**0.5 is 0.125
+    assert np.array_equal(Squares(B, n_threads=2)(alike[:3]), squares(alike)[:3])
+    few = Squares(B[:SIGNS, :SIGNS])
+    assert np.array_equal(few(alike[:, :SIGNS]), few.exact(alike[:, :SIGNS]))
+
+
+def test_with_many_landmarks_their_own_scores_are_exact_and_others_nearly():
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 3, 900))
+    codes = FeatureCodes.standardised(X := rng.normal(size=(900, 4)) + y[:, None])(X)
+    at, Y, weight = np.arange(0, 900, 5), targets(y, 3), np.full(900, WEIGHT_UNIT)
+    alike = likeness(Landmarks(codes[at]).distances(codes), 400.0)
+    _, left_out = regress_on_landmarks(alike.__getitem__, at, Y, weight, 0.1)
+    P, K = alike / UNIT, alike[at] / UNIT
+    A = P.T @ P + 0.1 * (K + JITTER * np.eye(len(at)))
+    h = np.einsum("ij,ij->i", P, np.linalg.solve(A, P.T).T)[:, None]
+    expected = (P @ np.linalg.solve(A, P.T @ Y) - h * Y) / (1 - h)
+    np.testing.assert_allclose(left_out[at], expected[at], atol=1e-4)
+    others = np.setdiff1d(np.arange(900), at)
+    np.testing.assert_allclose(left_out[others], expected[others], atol=0.2)
+    assert np.sqrt(np.mean((left_out - expected)[others] ** 2)) < 0.02
+
+
 @pytest.mark.parametrize("weight", [1.0, 0.25])
 def test_equal_weights_take_the_short_way_to_the_same_result(data, weight):
     alike, Y, _ = data
-    at, small = slice(0, 60, 4), np.full(60, weight * WEIGHT_UNIT)
+    at, small = np.arange(0, 60, 4), np.full(60, weight * WEIGHT_UNIT)
     uneven = small.copy()
     uneven[0] += 1e-9  # as good as equal, but not for the comparison
     given = [
-        regress_on_landmarks(lambda rows: alike[rows, at], alike[at][:, at], Y, w, 0.1)
+        regress_on_landmarks(lambda rows: alike[rows][:, at], at, Y, w, 0.1)
         for w in (small, uneven)
     ]
     for one, other in zip(*given):
@@ -140,6 +173,29 @@ def test_distances(d):
     expected = np.square(one[:, None] - other).sum(axis=2)
     assert given.dtype == np.float32
     assert np.array_equal(given, expected.astype(np.float32))
+
+
+def test_likeness_is_the_formula_in_single_precision():
+    squared = np.random.default_rng(0).integers(0, 2**23, (31, 17)).astype(np.float32)
+    grown = squared * np.float32(1 / (TAIL * 900.0)) + np.float32(1)
+    expected = np.rint(np.float32(UNIT) / ((grown * grown) * (grown * grown)))
+    given = likeness(squared, 900.0)
+    assert given.dtype == np.float64 and np.array_equal(given, expected)
+    room = np.empty(squared.shape)
+    assert likeness(squared, 900.0, room) is room and np.array_equal(room, given)
+    assert likeness(np.zeros((1, 1), dtype=np.float32), 900.0) == UNIT
+    with pytest.raises(ValueError, match="same shape"):
+        likeness(squared, 900.0, room[1:])
+
+
+def test_codes_are_the_rounded_formula_for_every_dtype_and_order():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 200, (40, 9))
+    codes = FeatureCodes(rng.uniform(0, 200, 9), rng.uniform(0, 3, 9))
+    expected = np.clip(np.rint((X - codes.centre) * codes.scale), -LARGEST, LARGEST)
+    for other in (X, X.astype(np.uint8), X.astype(np.float32), np.asfortranarray(X.astype(float))):
+        assert np.array_equal(codes(other), expected)
+    assert np.array_equal(codes(X[:0]), expected[:0])
 
 
 def test_codes_of_odd_features():

@@ -1,4 +1,4 @@
-"""Hashes of what the kernels of stumps, trees and projections return, as JSON on standard output.
+"""Hashes of what the kernels of weak learners and similarity return, as JSON on standard output.
 
 A program: `test_weak_learner_kernels.py` runs it under every instruction set of the machine.
 """
@@ -9,6 +9,7 @@ import json
 import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.projections.projection import Directions
+from cwboost._kernels.similarity.likeness import fill_likeness
 
 from cwboost._kernels.common import cpu
 from cwboost.ensemble.shapley import TreeShapley
@@ -93,23 +94,30 @@ def trees(rng):
 
 
 def projections(rng):
-    for n_features, width in ((3, 8), (50, 72)):
+    for n_features, width in ((600, 24), (3, 8), (50, 72)):  # the first in blocks
         X = data(rng, 131, n_features, False)
         directions = Directions(rng.normal(size=(n_features, width - 3)), rng.random(n_features))
         out = np.empty((width - 3, 131), dtype=np.float32)
         directions.dense(X, out, 1)
-        yield f"projections on {width}", hash_of(out)
+        yield f"projections of {n_features} on {width}", hash_of(out)
         rows = sp.csr_array(X)
         directions.sparse(rows.data, rows.indices, rows.indptr.astype(np.int64), out, 1)
-        yield f"projections of sparse rows on {width}", hash_of(out)
+        yield f"projections of sparse rows of {n_features} on {width}", hash_of(out)
     about = rng.normal(size=5), np.ones(5), rng.normal(size=(5, 131)), np.full(5, 0.5)
     gains = LinearGains(X)(rng.normal(size=(50, 5)), *about)
     yield "gains of directions", hash_of(gains.toarray())
 
 
+def similarity(rng):
+    squared = rng.integers(0, 2**23, (70, 33)).astype(np.float32)
+    alike = np.empty(squared.shape)
+    fill_likeness(squared, 1e-5, 2.0**17, alike)
+    yield "likenesses", hash_of(alike)
+
+
 def main():
     hashes = {}
-    for subject in (stumps, binned_stumps, trees, projections):
+    for subject in (stumps, binned_stumps, trees, projections, similarity):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))
 

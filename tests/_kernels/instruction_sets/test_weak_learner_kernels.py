@@ -1,4 +1,4 @@
-"""The kernels of stumps, trees and projections give the same bits under every instruction set."""
+"""The kernels of weak learners and similarity give the same bits under every instruction set."""
 
 from pathlib import Path
 

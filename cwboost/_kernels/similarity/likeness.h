@@ -1,0 +1,28 @@
+/* How alike two examples are, from the square d of their distance, in whole units:
+ *
+ *     round( unit / (1 + factor d)^4 ),   factor = 1 / (4 width).
+ *
+ * Every step is one operation on single-precision numbers, each rounded on its own, so that the
+ * bits are the same everywhere. A sum with 1.5 2^23 rounds to whole numbers, to even ones in ties,
+ * as long as they are below 2^22.
+ *
+ * Cost: five operations per entry, of which the division takes most; memory bounds it.
+ */
+#ifndef CWBOOST_LIKENESS_H
+#define CWBOOST_LIKENESS_H
+
+#include <stdint.h>
+
+#define CWB_ROUNDS_FLOATS 12582912.0f
+
+typedef struct {
+    /* out may not overlap d. */
+    void (*of_squares)(const float *d, int64_t n, float factor, float unit, double *out);
+} cwb_likeness_kernels;
+
+#define CWB_BODY "similarity/likeness_body.h"
+#include "common/for_each_target.h"
+
+static const cwb_likeness_kernels *const cwb_likeness_tables[] = CWB_TABLES(cwb_likeness_kernels);
+
+#endif
