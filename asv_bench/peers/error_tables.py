@@ -15,9 +15,12 @@ class Rows:
         Each has ``set``, ``model``, ``seed`` and measures.
     sets, models : sequence of str
         All names, in the order of the tables.
+    one_split : sequence of str, default=()
+        Sets whose split is the same for every seed, so that seeds are those of the models alone.
     """
 
-    def __init__(self, rows, sets, models):
+    def __init__(self, rows, sets, models, one_split=()):
+        self._one_split = one_split
         self.sets = [name for name in sets if any(row["set"] == name for row in rows)]
         self.models = [name for name in models if any(row["model"] == name for row in rows)]
         self._values = {}
@@ -35,7 +38,9 @@ class Rows:
         return float(np.mean(values)) if values else np.nan
 
     def ratio(self, name, model, other, measure):
-        """Return the ratio of two models' means over the seeds that both have, or NaN."""
+        """Return the ratio of two models' means over the splits that both have, or NaN."""
+        if name in self._one_split:
+            return self.mean(name, model, measure) / self.mean(name, other, measure)
         ours, theirs = (self.values(name, one, measure) for one in (model, other))
         common = ours.keys() & theirs.keys()
         if not common:

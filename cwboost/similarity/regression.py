@@ -26,8 +26,9 @@ can take from the least eigenvalue."""
 MOST_LEVERAGE = 0.95
 """Limit of the share of its own label in the score of an example, which may be an estimate."""
 
-CHUNK = 2048
-"""Number of examples whose sums are formed at a time."""
+CHUNK, WEIGHTED_CHUNK = 2048, 512
+"""Number of examples whose sums are formed at a time; of weighted ones, so that sums of products of
+two likenesses and a weight do not exceed 2**(17 + 17 + 10 + 9) = 2**53."""
 
 
 def targets(y, n_scores: int) -> np.ndarray:
@@ -137,7 +138,7 @@ def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:
     """Return ``P' W P`` and ``P' W Y``; sums of integers over a slice, hence exact."""
     A = moments = 0.0
     all_alike = (weight == weight[0]).all()
-    for rows in _chunks(len(Y)):
+    for rows in _chunks(len(Y), CHUNK if all_alike else WEIGHTED_CHUNK):
         part = alike(rows)
         weighted = part if all_alike else part * weight[rows, None]
         # BLAS does half of the work if both factors are one array.
@@ -147,5 +148,5 @@ def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:
     return A * (unit / UNIT**2), moments * (unit / UNIT)
 
 
-def _chunks(n: int):
-    return [slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
+def _chunks(n: int, size: int = CHUNK):
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

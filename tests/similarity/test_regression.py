@@ -10,8 +10,10 @@ from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.leverage import SIGNS, Squares
 from cwboost.similarity.likeness import FEW_FEATURES, TAIL, UNIT, Landmarks, likeness
 from cwboost.similarity.regression import (
+    CHUNK,
     JITTER,
     WEIGHT_UNIT,
+    WEIGHTED_CHUNK,
     Coefficients,
     regress_on_all,
     regress_on_landmarks,
@@ -132,6 +134,15 @@ def test_equal_weights_take_the_short_way_to_the_same_result(data, weight):
     ]
     for one, other in zip(*given):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("size", "weight"), [(CHUNK, 1.0), (WEIGHTED_CHUNK, WEIGHT_UNIT)])
+def test_the_largest_sums_are_exact(size, weight):
+    """Those of examples that are all equal and of the largest weight."""
+    assert size * weight * UNIT**2 <= 2**53
+    largest = np.full((size, 2), UNIT)
+    sums = (largest * weight).T @ largest
+    assert (sums == size * int(weight) * int(UNIT) ** 2).all()
 
 
 @pytest.mark.parametrize("m", [1, 5, LEAF, LEAF + 1, 3 * LEAF + 7])
