@@ -7,6 +7,8 @@ integers in small units.
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 
 from cwboost.similarity.factor import inverse_factor, product
@@ -47,7 +49,8 @@ class Coefficients:
     def __init__(self, values):
         self.values = values
         # Of a score, terms in whole units then sum up to less than 2**53, whatever their signs.
-        largest = float(np.abs(values).sum(axis=0).max())
+        # The sums are correctly rounded, whatever the order of the values in memory.
+        largest = max(fsum(column) for column in np.abs(values).T)
         bits = 52 - int(np.log2(UNIT))
         self.unit = 2.0 ** (int(np.frexp(largest)[1]) - bits) if largest > 0 else 1.0
         self.whole = np.rint(values / self.unit)
@@ -122,13 +125,13 @@ def regress_on_landmarks(alike, at, Y, weight, penalty: float, n_threads: int = 
     B = inverse_factor(A, n_threads)
     found = product(B.T, product(B, moments, n_threads), n_threads)
     coefficients, squares = Coefficients(found), Squares(B, n_threads)
-    of_landmarks = squares.exact(of_landmarks)
+    squares_at = squares.exact(of_landmarks)
     left_out = np.empty_like(Y)
     for rows in _chunks(len(Y)):
         part = alike(rows)
         square = squares(part)
-        is_landmark = slice(*np.searchsorted(at, [rows.start, rows.stop]))
-        square[at[is_landmark] - rows.start] = of_landmarks[is_landmark]
+        own = slice(*np.searchsorted(at, [rows.start, rows.stop]))
+        square[at[own] - rows.start] = squares_at[own]
         h = np.minimum(square * (weight[rows] / WEIGHT_UNIT), MOST_LEVERAGE)[:, None]
         left_out[rows] = (coefficients.scores(part) - h * Y[rows]) / (1.0 - h)
     return found, left_out

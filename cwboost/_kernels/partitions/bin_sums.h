@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/rounding.h"
+
 #define CWB_LINE 8           /* numbers of a cache line */
 #define CWB_MOST_TARGETS 12  /* targets of one pass: a cache line of numbers, and half a line */
 #define CWB_BLOCK_ROWS 2048  /* examples whose rounded weights stay in the second cache */

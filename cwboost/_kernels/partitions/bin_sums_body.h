@@ -1,8 +1,5 @@
 /* Sums of bins, see bin_sums.h. */
 
-/* Adding and subtracting 1.5 x 2^52 rounds to integers. */
-#define CWB_TO_INTEGER 6755399441055744.0
-
 /* The rounded weights of the targets [first, first + lanes) for the examples [from, to), in rows of
  * `lanes` numbers; zeros for targets that do not exist. */
 CWB_INLINE void CWB_NAME(round_rows)(const cwb_targets *w, int first, const int lanes, int64_t from,
@@ -12,14 +9,14 @@ CWB_INLINE void CWB_NAME(round_rows)(const cwb_targets *w, int first, const int 
         const double *r = w->r + (exists ? t : 0) * w->stride;
         const double scale = exists ? w->scales[t] : 0.0;
         for (int64_t i = from; i < to; i++)
-            rows[(i - from) * lanes + k] = (r[i] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+            rows[(i - from) * lanes + k] = (r[i] * scale + CWB_ROUND) - CWB_ROUND;
     }
 }
 
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
 /* The rounded weights of four examples of target t. */
 CWB_INLINE __m256d CWB_NAME(round_four)(const cwb_targets *w, int t, int64_t from) {
-    const __m256d shift = _mm256_set1_pd(CWB_TO_INTEGER);
+    const __m256d shift = _mm256_set1_pd(CWB_ROUND);
     const int exists = t < w->n_targets;
     const double *r = w->r + (exists ? t : 0) * w->stride + from;
     CWB_PREFETCH(r + CWB_WEIGHTS_AHEAD);
@@ -77,7 +74,7 @@ static void CWB_NAME(rounded)(const cwb_targets *w, int64_t from, int64_t to, do
 
 /* Add the squares of the weights of the examples [from, to), rounded more coarsely by 2^-26. */
 static void CWB_NAME(squares)(const cwb_targets *w, int64_t from, int64_t to, double *out) {
-    const cwb_doubles shift = cwb_splat(CWB_TO_INTEGER);
+    const cwb_doubles shift = cwb_splat(CWB_ROUND);
     for (int t = 0; t < w->n_targets; t++) {
         const double *r = w->r + t * w->stride, scale = w->scales[t] * 0x1p-26;
         const cwb_doubles scales = cwb_splat(scale);
@@ -90,7 +87,7 @@ static void CWB_NAME(squares)(const cwb_targets *w, int64_t from, int64_t to, do
         }
         out[t] += cwb_sum(sums);
         for (; i < to; i++) {
-            const double q = (r[i] * scale + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+            const double q = (r[i] * scale + CWB_ROUND) - CWB_ROUND;
             out[t] += q * q;
         }
     }
@@ -279,4 +276,3 @@ static const cwb_bin_sum_kernels CWB_NAME(cwb_bin_sum_kernels) = {
     .squares = CWB_NAME(squares),
     .outputs = CWB_NAME(outputs),
 };
-#undef CWB_TO_INTEGER

@@ -8,6 +8,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from cwboost._kernels.common.cpu cimport instruction_set
 
+cdef extern from "common/rounding.h" nogil:
+    const double CWB_ROUND
+
 cdef extern from "partitions/leaves.h" nogil:
     ctypedef struct cwb_leaf_step:
         pass
@@ -21,8 +24,6 @@ cdef const cwb_leaf_kernels* kernels = cwb_leaf_tables[instruction_set()]
 cdef enum:
     BLOCK = 256  # examples that go down a tree together
 
-# Adding and subtracting 1.5 x 2^52 rounds to integers.
-cdef double TO_INTEGER = 6755399441055744.0
 
 # Squares are summed of weights rounded more coarsely by this factor, as in node_sums.h.
 cdef double COARSE = 2.0 ** -26
@@ -106,9 +107,9 @@ cdef void add_to_leaves(const int32_t* leaves, const double* r, double scale, do
     cdef int64_t i
     cdef double w, kept, coarse
     for i in range(n):
-        w = (r[i] * scale + TO_INTEGER) - TO_INTEGER
+        w = (r[i] * scale + CWB_ROUND) - CWB_ROUND
         kept = w if fabs(w) >= bound else 0.0
-        coarse = (kept * COARSE + TO_INTEGER) - TO_INTEGER
+        coarse = (kept * COARSE + CWB_ROUND) - CWB_ROUND
         out[3 * leaves[i]] += kept
         out[3 * leaves[i] + 1] += coarse * coarse
         out[3 * leaves[i] + 2] += w

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/rounding.h"
+
 /* Squares are summed of weights rounded more coarsely by this factor. */
 #define CWB_COARSE 0x1p-26
 #define CWB_AHEAD 16 /* rows whose codes are asked for before they are needed */

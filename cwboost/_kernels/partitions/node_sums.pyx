@@ -14,17 +14,17 @@ from libc.string cimport memcpy
 
 from cwboost._kernels.common.cpu cimport instruction_set
 
-cdef const cwb_node_kernels* kernels = cwb_node_tables[instruction_set()]
+cdef extern from "common/rounding.h" nogil:
+    const double CWB_ROUND
 
-# Adding and subtracting 1.5 x 2^52 rounds to integers.
-cdef double TO_INTEGER = 6755399441055744.0
+cdef const cwb_node_kernels* kernels = cwb_node_tables[instruction_set()]
 
 cdef enum:
     NONE = 256  # smallest code of no examples, and minus the largest one
 
 
 cdef inline double rounded(double r, double scale) noexcept nogil:
-    return (r * scale + TO_INTEGER) - TO_INTEGER
+    return (r * scale + CWB_ROUND) - CWB_ROUND
 
 
 cdef class Asked:

@@ -1,8 +1,5 @@
 /* Sums over the rows of a node, see node_sums.h. */
 
-/* Adding and subtracting 1.5 x 2^52 rounds to integers. */
-#define CWB_TO_INTEGER 6755399441055744.0
-
 static void CWB_NAME(below)(const uint8_t *codes, const double *w, int64_t n, uint8_t last,
                             double *out) {
     double sum = 0.0, mass = 0.0;
@@ -40,7 +37,7 @@ static void CWB_NAME(totals)(const double *w, int64_t n, double *out) {
     int64_t i = 0;
     if (n >= 8) {
         cwb_doubles sums = cwb_zero(), masses = cwb_zero(), all_squares = cwb_zero();
-        const cwb_doubles rounds = cwb_splat(CWB_TO_INTEGER), coarse = cwb_splat(CWB_COARSE);
+        const cwb_doubles rounds = cwb_splat(CWB_ROUND), coarse = cwb_splat(CWB_COARSE);
         for (; i + 8 <= n; i += 8) {
             const cwb_doubles own = cwb_load(w + i);
             const cwb_doubles q = cwb_sub(cwb_add(cwb_mul(own, coarse), rounds), rounds);
@@ -53,7 +50,7 @@ static void CWB_NAME(totals)(const double *w, int64_t n, double *out) {
         squares = cwb_sum(all_squares);
     }
     for (; i < n; i++) {
-        const double q = (w[i] * CWB_COARSE + CWB_TO_INTEGER) - CWB_TO_INTEGER;
+        const double q = (w[i] * CWB_COARSE + CWB_ROUND) - CWB_ROUND;
         sum += w[i];
         mass += fabs(w[i]);
         squares += q * q;
@@ -172,4 +169,3 @@ static const cwb_node_kernels CWB_NAME(cwb_node_kernels) = {
     .gather = CWB_NAME(gather),
     .divide = CWB_NAME(divide),
 };
-#undef CWB_TO_INTEGER

@@ -5,11 +5,11 @@ import numpy as np
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
+cdef extern from "common/rounding.h" nogil:
+    const double CWB_ROUND
+
 cdef enum:
     BLOCK = 256  # examples that go down a tree together
-
-# Adding and subtracting 1.5 x 2^52 rounds to integers.
-cdef double TO_INTEGER = 6755399441055744.0
 
 
 cdef packed struct Step:
@@ -127,5 +127,5 @@ cdef double output_edge(const uint8_t* packed, const double* r, double scale,
     cdef double edge = 0.0
     cdef int64_t i
     for i in range(n):
-        edge += sign[packed[i >> 3] >> (i & 7) & 1] * ((r[i] * scale + TO_INTEGER) - TO_INTEGER)
+        edge += sign[packed[i >> 3] >> (i & 7) & 1] * ((r[i] * scale + CWB_ROUND) - CWB_ROUND)
     return edge

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t
 
 from cwboost._kernels.common.typedefs cimport feature_t
 
-# A sum with it rounds doubles of less than 2**51 to whole numbers, to even ones in ties.
-cdef double ROUNDS_DOUBLES = 6755399441055744.0
+cdef extern from "common/rounding.h" nogil:
+    const double CWB_ROUND
 
 
 def fill_codes(const feature_t[:, :] X, const double[::1] centre, const double[::1] scale,
@@ -38,4 +38,4 @@ cdef inline void fill_row(const feature_t *x, int64_t step, int64_t d, const dou
         code = code if code == code else 0.0
         code = code if code < largest else largest
         code = code if code > -largest else -largest
-        codes[j] = <float> ((code + ROUNDS_DOUBLES) - ROUNDS_DOUBLES)
+        codes[j] = <float> ((code + CWB_ROUND) - CWB_ROUND)

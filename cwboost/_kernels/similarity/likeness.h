@@ -3,8 +3,7 @@
  *     round( unit / (1 + factor d)^4 ),   factor = 1 / (4 width).
  *
  * Every step is one operation on single-precision numbers, each rounded on its own, so that the
- * bits are the same everywhere. A sum with 1.5 2^23 rounds to whole numbers, to even ones in ties,
- * as long as they are below 2^22.
+ * bits are the same everywhere. The unit is below 2^22, so that CWB_ROUND_FLOAT rounds.
  *
  * Cost: five operations per entry, of which the division takes most; memory bounds it.
  */
@@ -13,7 +12,7 @@
 
 #include <stdint.h>
 
-#define CWB_ROUNDS_FLOATS 12582912.0f
+#include "common/rounding.h"
 
 typedef struct {
     /* out may not overlap d. */

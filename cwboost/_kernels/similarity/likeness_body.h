@@ -4,7 +4,7 @@ static void CWB_NAME(likeness_of_squares)(const float *restrict d, int64_t n, fl
     for (int64_t i = 0; i < n; i++) {
         const float grown = d[i] * factor + 1.0f, squared = grown * grown;
         const float alike = unit / (squared * squared);
-        out[i] = (double)((alike + CWB_ROUNDS_FLOATS) - CWB_ROUNDS_FLOATS);
+        out[i] = (double)((alike + CWB_ROUND_FLOAT) - CWB_ROUND_FLOAT);
     }
 }
 

@@ -23,12 +23,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/rounding.h"
 #include "stumps/blocks.h"
 #include "stumps/column_sort.h"
 
-#define CWB_ROUND                                                                  \
-    6755399441055744.0 /* 1.5 x 2^52: adding and subtracting it rounds to integers \
-                        */
 #define CWB_COARSE 0x1p-20
 #define CWB_VECTOR 8        /* int32 numbers per group of targets */
 #define CWB_SCAN_LANES 64   /* most lanes of a row, with any instruction set */
