@@ -13,7 +13,7 @@ from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.likeness import Landmarks, likeness, mean_distance
 from cwboost.similarity.regression import regress_on_all
 
-__all__ = ["Setting", "choose"]
+__all__ = ["Setting", "choose", "log_loss"]
 
 NARROWNESS = (0.25, 1.0, 4.0)
 """Half the mean squared distance over these are the first widths that are tried."""
@@ -72,7 +72,7 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
         apart = next(apart for codes, apart in squared if codes is setting.codes)
         alike = likeness(apart, setting.width)
         left_out = regress_on_all(alike, Y, weight, setting.penalty, groups, n_threads)[1]
-        return _log_loss(left_out, y, weight)
+        return log_loss(left_out, y, weight)
 
     best = min(((setting, loss(setting)) for setting in first), key=itemgetter(1))
     wider = [replace(best[0], width=factor * best[0].width) for factor in (0.5, 2.0)]
@@ -81,8 +81,8 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
     return min([best, *((setting, loss(setting)) for setting in firmer)], key=itemgetter(1))[0]
 
 
-def _log_loss(scores, y, weight) -> float:
-    """Return the least weighted log loss over factors of the scores."""
+def log_loss(scores, y, weight) -> float:
+    """Return the least log loss over factors of the scores, times the sum of the weights."""
     if scores.shape[1] == 1:
         scores = np.hstack([scores, -scores])
     every = np.arange(len(y))

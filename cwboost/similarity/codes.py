@@ -1,4 +1,8 @@
-"""Features as small integers, whose products are exact in single precision, in any order."""
+"""Features and scores as small integers.
+
+Products of codes of features are exact in single precision, in any order. Scores are one of 256
+levels, so that they fit a matrix of uint8.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,18 @@ import numpy as np
 from cwboost._kernels.similarity.codes import fill_codes
 from cwboost.kernels.matrices import readable
 
-__all__ = ["BLOCK", "LARGEST", "FeatureCodes", "products", "squares"]
+__all__ = [
+    "BLOCK",
+    "HIGHEST_LEVEL",
+    "LARGEST",
+    "LEVELS_PER_UNIT",
+    "LOWEST",
+    "FeatureCodes",
+    "as_levels",
+    "class_scores",
+    "products",
+    "squares",
+]
 
 LARGEST = 127
 """Codes lie in [-127, 127]."""
@@ -19,6 +34,9 @@ PER_DEVIATION = 16.0
 
 BLOCK = 1024
 """Number of features whose products are summed in single precision: up to 2**24, hence exactly."""
+
+LOWEST, LEVELS_PER_UNIT, HIGHEST_LEVEL = -1.5, 85.0, 255.0
+"""Levels go from -1.5 to 1.5. Scores of -1 and 1 mean that the class is certain."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +122,15 @@ def _rounded(centre, scale) -> tuple[np.ndarray, np.ndarray]:
         whole = np.rint(centre * scale)
     scale = np.where(np.isfinite(whole), scale, 0.0)
     return np.where(scale > 0, whole / np.where(scale > 0, scale, 1), centre), scale
+
+
+def class_scores(levels) -> np.ndarray:
+    """Return a score of each class, float64, of levels; the second of two has minus the first."""
+    scores = np.asarray(levels, dtype=np.float64) / LEVELS_PER_UNIT + LOWEST
+    return np.hstack([scores, -scores]) if scores.shape[1] == 1 else scores
+
+
+def as_levels(scores) -> np.ndarray:
+    """Return scores as levels from 0 to 255, dtype uint8."""
+    levels = np.rint((scores - LOWEST) * LEVELS_PER_UNIT)
+    return np.clip(levels, 0, HIGHEST_LEVEL, out=levels).astype(np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["mean_of_equals"]
+__all__ = ["first_of_equals", "mean_of_equals"]
 
 
 def mean_of_equals(scores, codes, weight) -> np.ndarray:
@@ -23,12 +23,21 @@ def mean_of_equals(scores, codes, weight) -> np.ndarray:
     -------
     ndarray of shape (n, n_scores), dtype float64
     """
-    codes = np.ascontiguousarray(codes)
-    rows = codes.view(np.dtype((np.void, codes.shape[1]))).ravel()
-    kinds, kind = np.unique(rows, return_inverse=True)
-    if len(kinds) == len(rows):
+    kinds, kind = np.unique(_rows(codes), return_inverse=True)
+    if len(kinds) == len(codes):
         return scores
     total = np.bincount(kind, weight)
     return np.column_stack(
         [(np.bincount(kind, weight * column) / total)[kind] for column in scores.T]
     )
+
+
+def first_of_equals(codes) -> np.ndarray:
+    """Return the index of the first example of each kind, ascending."""
+    return np.sort(np.unique(_rows(codes), return_index=True)[1])
+
+
+def _rows(codes) -> np.ndarray:
+    """Return the codes of each example as one object."""
+    codes = np.ascontiguousarray(codes)
+    return codes.view(np.dtype((np.void, codes.shape[1]))).ravel()

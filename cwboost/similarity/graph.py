@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.similarity.codes import BLOCK, LARGEST, squares
-from cwboost.similarity.levels import HIGHEST_LEVEL, LEVELS_PER_UNIT, LOWEST
+from cwboost.similarity.codes import (
+    BLOCK,
+    HIGHEST_LEVEL,
+    LARGEST,
+    LEVELS_PER_UNIT,
+    LOWEST,
+    squares,
+)
 from cwboost.similarity.likeness import TAIL, UNIT
 from cwboost.similarity.scores import SimilarityScores
 

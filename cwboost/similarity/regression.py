@@ -16,7 +16,7 @@ from cwboost.similarity.groups import without_groups
 from cwboost.similarity.leverage import Squares
 from cwboost.similarity.likeness import UNIT
 
-__all__ = ["WEIGHT_UNIT", "Coefficients", "regress_on_all", "regress_on_landmarks", "targets"]
+__all__ = ["WEIGHT_UNIT", "Coefficients", "LandmarkRegression", "regress_on_all", "targets"]
 
 WEIGHT_UNIT = 2.0**10
 """Weight 1, that of the heaviest example, in the units in which weights are kept."""
@@ -95,46 +95,57 @@ def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1)
     return found, left_out
 
 
-def regress_on_landmarks(alike, at, Y, weight, penalty: float, n_threads: int = 1):
-    """Regress on the likenesses to some of the examples.
+class LandmarkRegression:
+    """Regression on the likenesses to some of the examples, for any penalty.
 
     With P the likenesses, K those of the landmarks to each other and ``A = P' W P + penalty (K +
     jitter I)``, the coefficients are ``inv(A) P' W Y``. Of the score f of an example,
     ``(f - h y) / (1 - h)`` is left without its label, with ``h = w p' inv(A) p``; see
-    `cwboost.similarity.leverage`.
+    `cwboost.similarity.leverage`, also for landmarks, which are left out as landmarks too.
 
     Parameters
     ----------
     alike : callable
         Returns the likenesses of some of the examples, given as a slice or by their indices,
-        (n_rows, n_landmarks), in whole units. It is called twice for each example, since those of
-        all examples take much memory.
+        (n_rows, n_landmarks), in whole units. It is called again for each penalty, since the
+        likenesses of all examples take much memory.
     at : ndarray of shape (n_landmarks,), int
         Indices of the landmarks among the examples, ascending.
-    Y, weight, penalty, n_threads
+    Y, weight, n_threads
         As in `regress_on_all`.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
-    left_out : ndarray of shape (n, n_scores), dtype float64
     """
-    A, moments = _normal_equations(alike, Y, weight)
-    of_landmarks = alike(at)
-    A += penalty * (of_landmarks / UNIT + JITTER * np.eye(len(A)))
-    B = inverse_factor(A, n_threads)
-    found = product(B.T, product(B, moments, n_threads), n_threads)
-    coefficients, squares = Coefficients(found), Squares(B, n_threads)
-    squares_at = squares.exact(of_landmarks)
-    left_out = np.empty_like(Y)
-    for rows in _chunks(len(Y)):
-        part = alike(rows)
-        square = squares(part)
-        own = slice(*np.searchsorted(at, [rows.start, rows.stop]))
-        square[at[own] - rows.start] = squares_at[own]
-        h = np.minimum(square * (weight[rows] / WEIGHT_UNIT), MOST_LEVERAGE)[:, None]
-        left_out[rows] = (coefficients.scores(part) - h * Y[rows]) / (1.0 - h)
-    return found, left_out
+
+    def __init__(self, alike, at, Y, weight, n_threads: int = 1):
+        self._alike, self._at, self._n_threads = alike, at, n_threads
+        self._Y, self._weight = Y, weight
+        self._squares, self._moments = _normal_equations(alike, Y, weight)
+        self._of_landmarks = np.ascontiguousarray(alike(at))
+
+    def __call__(self, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients, (n_landmarks, n_scores), and scores of examples left out."""
+        A = self._of_landmarks / UNIT
+        A[np.diag_indices(len(A))] += JITTER
+        A *= penalty
+        A += self._squares
+        B = inverse_factor(A, self._n_threads)
+        found = product(B.T, product(B, self._moments, self._n_threads), self._n_threads)
+        return found, self._left_out(Coefficients(found), Squares(B, self._n_threads))
+
+    def _left_out(self, coefficients: Coefficients, squares: Squares) -> np.ndarray:
+        left_out = np.empty_like(self._Y)
+        for rows in _chunks(len(self._Y)):
+            part = self._alike(rows)
+            scores = coefficients.scores(part)
+            left_out[rows] = self._without_label(scores, squares(part), rows)
+        at, alike = self._at, self._of_landmarks
+        square, pull = squares.of_landmarks(alike)
+        scores = coefficients.scores(alike) - pull[:, None] * coefficients.values
+        left_out[at] = self._without_label(scores, square, at)
+        return left_out
+
+    def _without_label(self, scores, square, rows) -> np.ndarray:
+        share = np.minimum(square * (self._weight[rows] / WEIGHT_UNIT), MOST_LEVERAGE)[:, None]
+        return (scores - share * self._Y[rows]) / (1.0 - share)
 
 
 def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:

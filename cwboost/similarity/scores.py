@@ -11,19 +11,19 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from cwboost.kernels import usable_threads
-from cwboost.similarity.choice import choose
-from cwboost.similarity.codes import FeatureCodes
+from cwboost.similarity.choice import Setting, choose
+from cwboost.similarity.codes import FeatureCodes, as_levels
 from cwboost.similarity.equal import mean_of_equals
 from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.levels import as_levels
 from cwboost.similarity.likeness import TAIL, Landmarks, likeness
 from cwboost.similarity.regression import (
     WEIGHT_UNIT,
     Coefficients,
+    LandmarkRegression,
     regress_on_all,
-    regress_on_landmarks,
     targets,
 )
+from cwboost.similarity.selection import evenly_spaced, select
 
 __all__ = ["MOST", "SimilarityScores", "evenly_spaced"]
 
@@ -34,7 +34,12 @@ MOST = 2**14
 """Largest number of examples that the regression takes."""
 
 LANDMARKS, MORE_LANDMARKS = 1000, 2000
-"""Number of landmarks with more examples, and with as many as the regression takes, or more."""
+"""Least and largest number of landmarks with more examples; the second with as many as the
+regression takes, or more."""
+
+LANDMARKS_PER_ROOT = 80.0
+"""Number of landmarks over the root of features times scores, between these limits: the time of the
+regression then grows as that of the rounds."""
 
 SAMPLE = 500
 """Number of examples on which width, penalty and scale of the features are chosen."""
@@ -105,7 +110,7 @@ class SimilarityScores:
         X : ndarray of shape (n_samples, n_features)
             Finite.
         y : ndarray of shape (n_samples,), int
-            Class indices, ascending: landmarks are evenly spaced, so that each class has its share.
+            Class indices, ascending: of landmarks that are evenly spaced, each class has its share.
         n_classes : int
         weight : ndarray of shape (n_samples,), dtype float64, > 0
         n_threads : int, default=1
@@ -128,22 +133,10 @@ class SimilarityScores:
             if chosen is None:
                 return None, None
             codes = _int8_codes(chosen.codes, X_used)
-            at = evenly_spaced(len(used), _n_landmarks(len(used)))
-            landmarks = codes[at]
-            measured = Landmarks(landmarks.astype(np.float32))
-
-            def alike(rows):
-                return likeness(measured.distances(codes[rows].astype(np.float32)), chosen.width)
-
-            if len(landmarks) == len(used):
-                every = alike(slice(None))
-                groups = stratified_groups(y_used)
-                found = regress_on_all(every, Y, whole, chosen.penalty, groups, n_threads)
-            else:
-                found = regress_on_landmarks(alike, at, Y, whole, chosen.penalty, n_threads)
-        left_out = mean_of_equals(found[1], codes, whole)
+            at, coefficients, left_out = _regressed(codes, Y, y_used, whole, chosen, n_threads)
+        left_out = mean_of_equals(left_out, codes, whole)
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
-        similarity = cls(chosen.codes, fill, landmarks, chosen.width, found[0])
+        similarity = cls(chosen.codes, fill, codes[at], chosen.width, coefficients)
         if len(used) == len(y):
             return similarity, as_levels(left_out)
         levels = np.empty((len(y), n_scores), dtype=np.uint8)
@@ -266,17 +259,34 @@ class SimilarityScores:
         return cls(codes, arrays["fill"], landmarks, float(arrays["width"]), coefficients)
 
 
-def _n_landmarks(n: int) -> int:
-    """Return the number of landmarks for n examples of the regression."""
+def _regressed(codes, Y, y, weight, setting: Setting, n_threads: int):
+    """Return the indices of the landmarks, their coefficients and the scores of examples left out.
+
+    All examples are landmarks if they are few.
+    """
+
+    def alike_to(at):
+        measured = Landmarks(codes[at].astype(np.float32))
+        return lambda rows: likeness(
+            measured.distances(codes[rows].astype(np.float32)), setting.width
+        )
+
+    n = len(codes)
     if n <= FEW:
-        return n
-    return LANDMARKS if n < MOST else MORE_LANDMARKS
+        at, groups = np.arange(n), stratified_groups(y)
+        return at, *regress_on_all(alike_to(at)(at), Y, weight, setting.penalty, groups, n_threads)
+    n_landmarks = _n_landmarks(n, codes.shape[1], Y.shape[1])
+    given = codes, Y, y, weight, setting.penalty, n_landmarks
+    at, penalty = select(alike_to, *given, n_threads)
+    return at, *LandmarkRegression(alike_to(at), at, Y, weight, n_threads)(penalty)
 
 
-def evenly_spaced(n: int, most: int) -> np.ndarray:
-    """Return up to `most` evenly spaced indices below n."""
-    kept = min(n, most)
-    return np.arange(kept) * n // kept
+def _n_landmarks(n: int, n_features: int, n_scores: int) -> int:
+    """Return the number of landmarks for n examples, more than `FEW`, of the regression."""
+    if n == MOST:
+        return MORE_LANDMARKS
+    affordable = round(LANDMARKS_PER_ROOT * np.sqrt(n_features * n_scores))
+    return min(max(LANDMARKS, affordable), MORE_LANDMARKS)
 
 
 def _int8_codes(codes: FeatureCodes, X) -> np.ndarray:

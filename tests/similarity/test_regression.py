@@ -15,8 +15,8 @@ from cwboost.similarity.regression import (
     WEIGHT_UNIT,
     WEIGHTED_CHUNK,
     Coefficients,
+    LandmarkRegression,
     regress_on_all,
-    regress_on_landmarks,
     targets,
 )
 
@@ -72,22 +72,29 @@ def test_scores_do_not_tell_labels_that_nothing_else_tells():
 
 
 def test_left_out_by_regression_on_landmarks_is_a_regression_without_the_example(data):
+    """Landmarks are left out as landmarks too: new examples are none either."""
     alike, Y, weight = data
     at = np.arange(0, 60, 4)
-    coefficients, left_out = regress_on_landmarks(
-        lambda rows: alike[rows][:, at], at, Y, weight, 0.1
-    )
-    P, K, w = alike[:, at].astype(float) / UNIT, alike[at][:, at] / UNIT, weight / WEIGHT_UNIT
-    prior = 0.1 * (K + JITTER * np.eye(15))
+    regression = LandmarkRegression(lambda rows: alike[rows][:, at], at, Y, weight)
+    coefficients, left_out = regression(0.1)
+    w = weight / WEIGHT_UNIT
 
-    def fit(rows):
+    def fit(rows, at):
+        P, K = alike[:, at] / UNIT, alike[at][:, at] / UNIT
         Q = P[rows] * w[rows, None]
-        return np.linalg.solve(Q.T @ P[rows] + prior, Q.T @ Y[rows])
+        A = Q.T @ P[rows] + 0.1 * (K + JITTER * np.eye(len(at)))
+        found = np.linalg.solve(A, Q.T @ Y[rows])
+        return found, P @ found
 
-    np.testing.assert_allclose(coefficients, fit(np.arange(60)), rtol=1e-9, atol=1e-9)
-    for i in range(0, 60, 7):
-        expected = P[i] @ fit(np.arange(60) != i)
+    np.testing.assert_allclose(coefficients, fit(np.arange(60), at)[0], rtol=1e-9, atol=1e-9)
+    for i in [0, 4, 7, 13, 28, 35, 59]:
+        others = at[at != i]
+        expected = fit(np.arange(60) != i, others)[1][i]
         np.testing.assert_allclose(left_out[i], expected, atol=1e-5)
+    again = regression(1.0)[0]  # another penalty, with the sums of the first
+    np.testing.assert_array_equal(
+        again, LandmarkRegression(lambda rows: alike[rows][:, at], at, Y, weight)(1.0)[0]
+    )
 
 
 def test_squares_are_estimated_if_there_are_many_landmarks():
@@ -105,21 +112,39 @@ def test_squares_are_estimated_if_there_are_many_landmarks():
     assert np.array_equal(few(alike[:, :SIGNS]), few.exact(alike[:, :SIGNS]))
 
 
-def test_with_many_landmarks_their_own_scores_are_exact_and_others_nearly():
+def test_with_many_landmarks_scores_of_landmarks_are_exact_and_others_nearly():
     rng = np.random.default_rng(0)
     y = np.sort(rng.integers(0, 3, 900))
     codes = FeatureCodes.standardised(X := rng.normal(size=(900, 4)) + y[:, None])(X)
     at, Y, weight = np.arange(0, 900, 5), targets(y, 3), np.full(900, WEIGHT_UNIT)
     alike = likeness(Landmarks(codes[at]).distances(codes), 400.0)
-    _, left_out = regress_on_landmarks(alike.__getitem__, at, Y, weight, 0.1)
+    _, left_out = LandmarkRegression(alike.__getitem__, at, Y, weight)(0.1)
     P, K = alike / UNIT, alike[at] / UNIT
     A = P.T @ P + 0.1 * (K + JITTER * np.eye(len(at)))
     h = np.einsum("ij,ij->i", P, np.linalg.solve(A, P.T).T)[:, None]
     expected = (P @ np.linalg.solve(A, P.T @ Y) - h * Y) / (1 - h)
-    np.testing.assert_allclose(left_out[at], expected[at], atol=1e-4)
     others = np.setdiff1d(np.arange(900), at)
     np.testing.assert_allclose(left_out[others], expected[others], atol=0.2)
     assert np.sqrt(np.mean((left_out - expected)[others] ** 2)) < 0.02
+    for place in [0, 50, 111, 179]:
+        rest = np.arange(len(at)) != place
+        A_rest = A[np.ix_(rest, rest)] - np.outer(P[at[place], rest], P[at[place], rest])
+        sums = P[:, rest].T @ Y - np.outer(P[at[place], rest], Y[at[place]])
+        alone = P[at[place], rest] @ np.linalg.solve(A_rest, sums)
+        np.testing.assert_allclose(left_out[at[place]], alone, atol=1e-4)
+
+
+def test_what_remains_of_the_squares_of_landmarks():
+    rng = np.random.default_rng(1)
+    B = np.tril(rng.normal(size=(7, 7))) + 2 * np.eye(7)
+    alike = np.rint(rng.uniform(0, UNIT, (7, 7)))
+    spread = B @ (alike.T / UNIT)
+    squares, pulls = Squares(B).of_landmarks(alike)
+    for i in range(7):
+        rest = np.linalg.lstsq(B[:, [i]], spread[:, i])[1]
+        np.testing.assert_allclose(squares[i], rest.item(), rtol=1e-4, atol=1e-6)
+        expected = spread[:, i] @ B[:, i] / (B[:, i] @ B[:, i])
+        np.testing.assert_allclose(pulls[i], expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.25])
@@ -129,8 +154,7 @@ def test_equal_weights_take_the_short_way_to_the_same_result(data, weight):
     uneven = small.copy()
     uneven[0] += 1e-9  # as good as equal, but not for the comparison
     given = [
-        regress_on_landmarks(lambda rows: alike[rows][:, at], at, Y, w, 0.1)
-        for w in (small, uneven)
+        LandmarkRegression(lambda rows: alike[rows][:, at], at, Y, w)(0.1) for w in (small, uneven)
     ]
     for one, other in zip(*given):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)

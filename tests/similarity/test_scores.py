@@ -27,7 +27,7 @@ X, y = X[order], y[order]
 found = []
 for few, most in ((2000, 2**14), (500, 2**14), (500, 1000)):
     module.FEW, module.LANDMARKS, module.MOST = few, 300, most
-    module.MORE_LANDMARKS = 400
+    module.MORE_LANDMARKS, module.LANDMARKS_PER_ROOT = 400, 1.0
     similarity, levels = SimilarityScores.fit(X, y, 10, np.linspace(0.5, 1, len(y)), 2)
     arrays = [levels, similarity(X, 2), *similarity.arrays().values()]
     found += [hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest() for a in arrays]
@@ -49,6 +49,7 @@ def fitted(request):
             patch.setattr(module, "FEW", 500)
             patch.setattr(module, "LANDMARKS", 300)
             patch.setattr(module, "MORE_LANDMARKS", 400)
+            patch.setattr(module, "LANDMARKS_PER_ROOT", 1.0)
         if request.param == "some examples":
             patch.setattr(module, "MOST", 1200)
         similarity, levels = SimilarityScores.fit(X, y, 10, np.ones(len(y)))

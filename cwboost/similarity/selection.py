@@ -1,0 +1,85 @@
+"""The choice of landmarks among many examples: half evenly spaced, half the hardest.
+
+What a regression can express depends on where its landmarks are. A first one, on few of them, tells
+which examples are near the border of their class, or beyond it: those whose class leads by least,
+or not at all, in the scores that leave the example out. Landmarks there are worth two to four times
+as many anywhere (measured; see the documentation, "How the defaults were chosen").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cwboost.similarity.choice import log_loss
+from cwboost.similarity.equal import first_of_equals
+from cwboost.similarity.regression import WEIGHT_UNIT, LandmarkRegression
+
+__all__ = ["evenly_spaced", "select"]
+
+FIRST = 500
+"""Number of landmarks of the first regression."""
+
+BEYOND = 0.25
+"""Distances beyond the border, over those on the side of the own class: of noisy labels, the ones
+farthest beyond it are there by chance."""
+
+FACTORS = (1.0, 0.1)
+"""Factors of the penalty, of which the one of lower log loss is taken: it was chosen on a sample,
+and the more examples there are, the less of it is needed."""
+
+
+def select(
+    alike_to: Callable, codes, Y, y, weight, penalty: float, n_landmarks: int, n_threads: int = 1
+) -> tuple[np.ndarray, float]:
+    """Return the indices of the landmarks, ascending, and the penalty.
+
+    Of equal examples only the first is a candidate.
+
+    Parameters
+    ----------
+    alike_to : callable
+        Returns, for the indices of landmarks, what `LandmarkRegression` calls `alike`.
+    codes : ndarray of shape (n, n_features), dtype int8
+    Y : ndarray of shape (n, n_scores), dtype float64
+        Targets, +1 and -1.
+    y : ndarray of shape (n,), int
+        Class indices, ascending, so that evenly spaced landmarks have their share of each class.
+    weight : ndarray of shape (n,), dtype float64
+        In whole units.
+    penalty : float
+    n_landmarks : int
+    n_threads : int, default=1
+    """
+    candidates = first_of_equals(codes)
+    first = candidates[evenly_spaced(len(candidates), FIRST)]
+    regression = LandmarkRegression(alike_to(first), first, Y, weight, n_threads)
+    found = [(factor * penalty, regression(factor * penalty)[1]) for factor in FACTORS]
+    penalty, left_out = min(found, key=lambda one: log_loss(one[1], y, weight))
+    if len(candidates) <= n_landmarks:
+        return candidates, penalty
+    even = candidates[evenly_spaced(len(candidates), n_landmarks // 2)]
+    others = np.setdiff1d(candidates, even, assume_unique=True)
+    lead = _lead(left_out[others], y[others])
+    distance = np.where(lead > 0, lead, -BEYOND * lead)
+    # A heavy example is as many; those that are certain, with a lead of 2, do not count.
+    hardness = (weight[others] / WEIGHT_UNIT) * (2.0 - distance)
+    hardest = np.argsort(-hardness, kind="stable")[: n_landmarks - len(even)]
+    return np.sort(np.concatenate([even, others[hardest]])), penalty
+
+
+def _lead(scores, y) -> np.ndarray:
+    """Return by how much the score of its class is above the highest other one, per example."""
+    if scores.shape[1] == 1:
+        return np.where(y == 0, 2.0, -2.0) * scores[:, 0]
+    every = np.arange(len(y))
+    own, others = scores[every, y], scores.copy()
+    others[every, y] = -np.inf
+    return own - others.max(axis=1)
+
+
+def evenly_spaced(n: int, most: int) -> np.ndarray:
+    """Return up to `most` evenly spaced indices below n."""
+    kept = min(n, most)
+    return np.arange(kept) * n // kept
