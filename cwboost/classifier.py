@@ -47,7 +47,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
         "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
     n_estimators : int, default=400
-        Number of rounds; each adds at most one column per class.
+        Number of rounds; each adds at most one column per class. If scores of similarity vote,
+        stage-wise training ends when the learning rates of its rounds sum up to 20, after 200
+        rounds of the default: later ones hardly change the model then.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
@@ -116,7 +118,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     similarity : bool or "auto", default="auto"
         Give weak learners further columns: scores of a kernel ridge regression, which say how much
         an example resembles the training examples of each class. "auto" does with the weak learner
-        "auto", if X is dense and numeric, has no missing values, and there are no constraints.
+        "auto", if X is dense and numeric, has no missing values, and there are no constraints. With
+        this weak learner, scores also vote: they are added to those of the model, if they predict
+        held-out examples, or those that a pilot leaves out, better. True keeps all rounds then.
 
     Attributes
     ----------
@@ -130,11 +134,11 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         What `weak_learner` names, with the parameters that a pilot has chosen; see `AutoFamily`.
     ensemble_ : Ensemble
     history_ : dict of ndarrays of shape (n_rounds,)
-        objective, dual_bound (best so far, NaN if pricing is not exact), gap, max_violation (at
-        the solver's last violation scan, before its last pass; NaN if stage-wise), n_nonzero,
-        pricing_seconds, solver_seconds, train_error, valid_error; with early
-        stopping also ``valid_`` and the name of the measure; NAME_error and NAME_logloss of each
-        set in `eval_sets`.
+        Of the weak learners alone: objective, dual_bound (best so far, NaN if pricing is not
+        exact), gap, max_violation (at the solver's last violation scan, before its last pass; NaN
+        if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error, valid_error; with
+        early stopping also ``valid_`` and the name of the measure; NAME_error and NAME_logloss of
+        each set in `eval_sets`.
     n_iter_ : int
         Number of rounds trained.
     best_iteration_ : int
@@ -143,10 +147,12 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         Factor of the scores in the softmax of `predict_proba`.
     similarity_ : SimilarityScores
         Defined if weak learners have scores of similarity as last columns.
+    similarity_votes_ : int
+        How many of the learners, the first ones, write votes of similarity; if `similarity_` is.
     stop_reason_ : str
-        "n_estimators", "tol", "optimal", "no column", "early stopping", "callback" or, after
-        `thin`, "thinned". With "optimal" exact pricing found no weak learner of the family that
-        could lower the objective.
+        "n_estimators", "similarity", "tol", "optimal", "no column", "early stopping", "callback"
+        or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
+        family that could lower the objective.
 
     References
     ----------
@@ -271,9 +277,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             training, resumed, pilots = self._training(
                 problem, family, settings, followed, previous
             )
+            decision = self._decided(training, pilots)
             self.__dict__.pop("_state", None)
-            self._run(self._fit(training, resumed, start))
-            self._run_pilot(training, pilots)
+            self._run(self._fit(training, resumed, start, self._enough(decision)))
+            self._learn_scale(training, pilots, decision)
         return self
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0, calibrated=False):
@@ -289,9 +296,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         problem, family = self._prepare(X, y, sample_weight)
         problem = self._with_similarity(problem, family, None)
         training, _, pilots = self._training(problem, family, settings, None, None)
+        decision = self._decided(training, pilots) if calibrated else None
         self._run(self._fit(training, None, start))
         if calibrated:
-            self._run_pilot(training, pilots)
+            self._learn_scale(training, pilots, decision)
         yield self
         for C in Cs[1:]:
             self.C = float(C)
@@ -301,7 +309,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             change_C(training, self.C)
             self._run(self._fit(training, None, perf_counter()))
             if calibrated:
-                self._run_pilot(training, pilots)
+                self._learn_scale(training, pilots, decision)
             yield self
 
     # ---------------------------------------------------------------- training
@@ -346,11 +354,11 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         )
         return self.warm_start or any(wanted)
 
-    def _fit(self, training, resumed, start) -> Fit:
+    def _fit(self, training, resumed, start, enough=None) -> Fit:
         """Return the fit in progress, ready to run."""
         stopping = self._stopping(None if resumed is None else resumed.get("early_stopping"))
         family = training.pricer.family
-        return Fit(self, training, family, list(self.callbacks or []), start, stopping)
+        return Fit(self, training, family, list(self.callbacks or []), start, stopping, enough)
 
     def _snapshot(self, fit) -> CWBoostClassifier:
         """Return a copy of this classifier with all rounds so far, from which it can go on."""

@@ -18,6 +18,7 @@ import numpy as np
 from cwboost.commands import CommandError
 from cwboost.commands._models import feature_names, load
 from cwboost.estimator.defaults import chosen
+from cwboost.estimator.held_out.votes import without_votes
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -61,7 +62,7 @@ def _summary(classifier) -> dict:
         "features": classifier.n_features_in_,
         "classes": len(classifier.classes_),
         "rounds": classifier.ensemble_.n_rounds,
-        "weak_learners": len(classifier.ensemble_.learners),
+        "weak_learners": len(without_votes(classifier).learners),
         "stopped_by": classifier.stop_reason_,
     }
     if hasattr(classifier, "similarity_"):
@@ -84,7 +85,7 @@ def _loss(classifier, objective: float) -> float:
         C = classifier.history_["C"][-1]
     else:
         C = chosen(classifier).C if hasattr(classifier, "correction") else classifier.C
-    return float((objective - classifier.ensemble_.coef().data.sum()) / C)
+    return float((objective - without_votes(classifier).coef().data.sum()) / C)
 
 
 def _changed(estimator) -> dict:

@@ -122,7 +122,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 sets = {role: name for role, name, _ in followed}
                 training = self._bound(crew, family, settings, previous, n_training, sets)
                 self._run(self._fit(training, None, start))
-                self._run_pilot(training, None)
+                self._learn_scale(training, None, None)
             finally:
                 crew.close()
         return self
@@ -215,7 +215,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if columns.names is not None:
             self.feature_names_in_ = np.array(columns.names, dtype=object)
 
-    def _pilot_scale(self, training, pilots) -> float:
+    def _pilot_scale(self, training, pilots, decision) -> float:
         return pilot_scale(training, chosen(self).C)
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:

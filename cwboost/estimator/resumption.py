@@ -8,6 +8,7 @@ import numpy as np
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
+from cwboost.estimator.held_out.votes import without_votes
 from cwboost.estimator.input.columns import call
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
@@ -74,7 +75,7 @@ def previous_fit(classifier) -> dict | None:
         "categories": classifier._categories(),
         "similarity": getattr(classifier, "similarity_", None),
         "family": classifier.family_,
-        "ensemble": classifier.ensemble_,
+        "ensemble": without_votes(classifier),
         "history": classifier.history_,
         "state": getattr(classifier, "_state", None),
     }

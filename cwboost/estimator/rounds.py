@@ -46,7 +46,7 @@ class RoundState:
     round : int
         Finished rounds, from 1.
     n_rounds : int
-        Rounds asked for.
+        Rounds after which training ends at the latest.
     seconds : float
         Time since `fit` began.
     latest : dict of float
@@ -75,8 +75,8 @@ class Outcome:
     Parameters
     ----------
     stop_reason : str
-        "n_estimators", what the training or a callback gave as its reason, "interrupted" or
-        "failed".
+        "n_estimators", "similarity" if fewer rounds are enough, what the training or a callback
+        gave as its reason, "interrupted" or "failed".
     error : BaseException or None
         What ended training against its will.
     """
@@ -102,6 +102,8 @@ class Fit:
         ``perf_counter()`` when `fit` began.
     early_stopping : EarlyStopping or None, default=None
         Called before the callbacks.
+    enough : int or None, default=None
+        A number of rounds after which training ends, though more are asked for.
     """
 
     estimator: object
@@ -110,6 +112,13 @@ class Fit:
     callbacks: Sequence
     start: float
     early_stopping: object = None
+    enough: int | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds after which training ends at the latest."""
+        wanted = self.estimator.n_estimators
+        return wanted if self.enough is None else min(wanted, self.enough)
 
     def run(self) -> Outcome:
         """Do the rounds; whatever ends them, those that were finished are in `training.model`."""
@@ -133,12 +142,12 @@ class Fit:
             # Without a bar: a bar that is not shown has a destructor all the same, and an
             # interrupt that arrives in a destructor is lost.
             return self._until_the_end(listeners)
-        with ProgressBar(self.estimator.n_estimators, self.estimator.verbose) as bar:
+        with ProgressBar(self.n_rounds, self.estimator.verbose) as bar:
             return self._until_the_end([bar, *listeners])
 
     def _until_the_end(self, listeners) -> str:
         """Do the rounds in front of the `listeners` and return why they ended."""
-        training, n_rounds = self.training, self.estimator.n_estimators
+        training, n_rounds = self.training, self.n_rounds
         while training.n_rounds < n_rounds:
             done = training.n_rounds
             goes_on = training.round()
@@ -148,13 +157,13 @@ class Fit:
                     return getattr(stopped_by, "stop_reason", "callback")
             if not goes_on:
                 return training.stop_reason
-        return "n_estimators"
+        return "n_estimators" if n_rounds == self.estimator.n_estimators else "similarity"
 
     def _tell(self, listeners):
         """Tell every listener of a round; return the first that wants to stop, or None."""
         state = RoundState(
             round=self.training.n_rounds,
-            n_rounds=self.estimator.n_estimators,
+            n_rounds=self.n_rounds,
             seconds=perf_counter() - self.start,
             latest=self.training.model.latest,
             training=self.training,

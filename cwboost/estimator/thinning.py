@@ -18,6 +18,7 @@ from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.held_out.votes import without_votes
 from cwboost.estimator.parameters import check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
@@ -86,7 +87,9 @@ class ThinModels:
         rng, n_threads = self._generator(), self._n_threads()
         thin = copy.copy(self)
         thin.__dict__.pop("_state", None)
-        thin.__dict__.update(_solve(self.ensemble_, problem, Cs, rng, n_threads, held_out))
+        if "similarity_votes_" in thin.__dict__:
+            thin.similarity_votes_ = 0
+        thin.__dict__.update(_solve(without_votes(self), problem, Cs, rng, n_threads, held_out))
         return thin
 
 

@@ -42,6 +42,7 @@ OPTIONAL_ATTRIBUTES = {
     "probability_scale_": float,
     "categories_": dict,
     SIMILARITY: dict,
+    "similarity_votes_": int,
 }
 STATE_ATTRIBUTE = "_state"
 

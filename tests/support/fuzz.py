@@ -34,7 +34,9 @@ FAMILIES = {
     "tree of scikit-learn": SklearnFamily(DecisionTreeClassifier(max_depth=2)),
     "linear model of scikit-learn": SklearnFamily(LogisticRegression()),
     "third-party": Waves(10),
+    "votes": "auto",  # and similarity votes
 }
+PARAMETERS = {"votes": {"correction": "stagewise", "n_estimators": 20}}
 X, Y = load_iris(return_X_y=True)
 
 
@@ -67,7 +69,7 @@ def run(family, mutations, seed):
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         path = Path(folder, "model.cwb")
-        model_file = prepared(trained(family), path)
+        model_file = prepared(trained(family, **PARAMETERS.get(family, {})), path)
         fields = every_field(rng, model_file)
         accepted = 0
         for number in range(mutations):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import log_softmax
 
 from cwboost.support.warnings import warn_caller
 
@@ -13,6 +14,7 @@ __all__ = [
     "LOSS_SCALE",
     "ScalePrior",
     "fit_scale",
+    "log_loss",
     "log_loss_of_best_scale",
     "predict_prior",
 ]
@@ -94,6 +96,12 @@ def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
     float
     """
     return _fit(scores, y, weight, prior)[0]
+
+
+def log_loss(logits, y, weight) -> float:
+    """Return the weighted mean negative log-likelihood of the labels under softmax(logits)."""
+    losses = -log_softmax(logits, axis=1)[np.arange(len(y)), y]
+    return float(np.average(losses, weights=weight))
 
 
 def log_loss_of_best_scale(scores, y, weight=None) -> float:

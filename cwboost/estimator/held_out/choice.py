@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from cwboost.estimator.held_out.pilot import Pilot, Pilots, plan_of_pilot
+from cwboost.estimator.held_out.pilot import Pilot, PilotPlan, Pilots, plan_of_pilot
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing import SealedPricer, alternatives_of
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["MOST_EXAMPLES", "chosen_pricer"]
+__all__ = ["MOST_EXAMPLES", "chosen_pricer", "deciding_plan"]
 
 MOST_EXAMPLES = 2**15
 """With more, families keep their own settings: pilots would take long."""
@@ -52,8 +52,7 @@ def chosen_pricer(
     pricer = bind(family)
     if not alternatives_of(family):
         return pricer
-    plan = plan_of_pilot(settings, C, ROUNDS, pricer.n_samples)
-    plan = replace(plan, n_rounds=min(plan.n_rounds, MOST_ROUNDS))
+    plan = deciding_plan(settings, C, pricer.n_samples)
     own = pilots.run(pricer, plan)
     if own is None:
         return pricer
@@ -69,6 +68,12 @@ def chosen_pricer(
     rng.bit_generator.state = state
     pilots.keep(best)
     return best.pricer
+
+
+def deciding_plan(settings: Settings, C: float, n_samples: int) -> PilotPlan:
+    """Return the plan of a pilot that decides, whatever the number of rounds of the training."""
+    plan = plan_of_pilot(settings, C, ROUNDS, n_samples)
+    return replace(plan, n_rounds=min(plan.n_rounds, MOST_ROUNDS))
 
 
 def _difference(pilot: Pilot, other: Pilot) -> tuple[float, float]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from math import ceil
 from numbers import Real
 
 from cwboost.estimator.defaults import chosen
-from cwboost.estimator.held_out.calibration import LOSS_SCALE
-from cwboost.estimator.held_out.choice import MOST_EXAMPLES, chosen_pricer
+from cwboost.estimator.held_out.calibration import (
+    LOSS_SCALE,
+    fit_scale,
+    log_loss_of_best_scale,
+)
+from cwboost.estimator.held_out.choice import MOST_EXAMPLES, chosen_pricer, deciding_plan
 from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, Pilots
 from cwboost.estimator.held_out.sets import check_eval_sets, followed_sets, split_off
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
+from cwboost.estimator.held_out.votes import Decision, decide, scores_in, with_votes
 from cwboost.estimator.parameters import check_number, check_scale, check_weight
 from cwboost.estimator.problem import Problem
+from cwboost.families.composed.automatic import AutoFamily
 
 __all__ = ["FitsWithHeldOut"]
+
+ENOUGH = 20.0
+"""Sum of the learning rates of the rounds after which training ends if similarity votes."""
 
 
 class FitsWithHeldOut:
@@ -81,13 +91,58 @@ class FitsWithHeldOut:
             return bind(family)
         return chosen_pricer(family, bind, pilots, settings, chosen(self).C, rng)
 
-    def _run_pilot(self, training, pilots: Pilots | None) -> None:
-        """Learn the scale of the probabilities from a pilot, if nothing else tells it."""
-        followed = training.model.held_out
-        has_held_out = followed is not None and followed.has_valid
-        is_long = training.n_rounds >= FEWEST_ROUNDS
-        if self.probability_scale == "auto" and is_long and not has_held_out:
-            self.probability_scale_ = self._pilot_scale(training, pilots)
+    def _decided(self, training, pilots: Pilots) -> Decision | None:
+        """Decide by a pilot whether similarity votes; return None if it cannot."""
+        may_vote = type(training.pricer.family) is AutoFamily and self._similarity() is not None
+        if not may_vote or self.n_estimators < FEWEST_ROUNDS:
+            return None
+        plan = deciding_plan(training.settings, chosen(self).C, len(pilots.problem.y))
+        pilot = pilots.run(training.pricer, plan)
+        n_scores = self._similarity().n_scores
+        return None if pilot is None else decide(pilot, pilots.problem, n_scores)
 
-    def _pilot_scale(self, training, pilots: Pilots) -> float:
-        return pilots.scale(training, chosen(self).C)
+    def _enough(self, decision: Decision | None) -> int | None:
+        """Return the number of rounds that are enough if similarity votes; None if all count."""
+        if decision is None or not decision.votes:
+            return None
+        if self.similarity is True or self.correction == "total":
+            return None
+        return ceil(ENOUGH / chosen(self).learning_rate)
+
+    def _learn_scale(self, training, pilots: Pilots | None, decision: Decision | None) -> None:
+        """Learn the scale of the probabilities, and let similarity vote if that helps.
+
+        From held-out examples, if there are any, or from a pilot.
+        """
+        followed, is_auto = training.model.held_out, self.probability_scale == "auto"
+        if followed is not None and followed.has_valid:
+            if decision is not None:
+                self._vote_by_held_out(decision, followed)
+        elif training.n_rounds >= FEWEST_ROUNDS and (is_auto or decision is not None):
+            scale = self._pilot_scale(training, pilots, decision)
+            if is_auto:
+                self.probability_scale_ = scale
+            if decision is not None and decision.votes:
+                self._vote(decision.scale / scale)
+                if is_auto:
+                    self.probability_scale_ = scale / 2
+
+    def _pilot_scale(self, training, pilots: Pilots, decision: Decision | None) -> float:
+        pilot = None if decision is None else decision.pilot
+        return pilots.scale(training, chosen(self).C, pilot)
+
+    def _vote_by_held_out(self, decision: Decision, followed) -> None:
+        """Let similarity vote if that lowers the log loss of the held-out examples."""
+        X, y, weight = followed.valid.X, followed.valid.y, followed.valid.weight
+        scores = self.ensemble_.scores(X)
+        factor = decision.scale / fit_scale(scores, y, weight)
+        both = scores + factor * scores_in(X, self._similarity().n_scores)
+        if log_loss_of_best_scale(both, y, weight) < log_loss_of_best_scale(scores, y, weight):
+            self._vote(factor)
+            if self.probability_scale == "auto":
+                self.probability_scale_ = fit_scale(both, y, weight)
+
+    def _vote(self, factor: float) -> None:
+        n_scores, n_columns = self._similarity().n_scores, self._n_columns()
+        found = with_votes(self.ensemble_, self.family_, n_columns, n_scores, factor)
+        self.ensemble_, self.similarity_votes_ = found

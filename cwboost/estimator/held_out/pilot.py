@@ -104,6 +104,11 @@ class PilotPlan:
     C: float
     n_rounds: int
 
+    @property
+    def length(self) -> float:
+        """Sum of the learning rates of the rounds."""
+        return self.n_rounds * self.settings.learning_rate
+
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
@@ -121,6 +126,8 @@ class Pilot:
     log_losses : ndarray of shape (n_left_out,), dtype float64
         Of the examples left out, with this scale.
     weight : ndarray of shape (n_left_out,), dtype float64
+    left_out : ndarray of shape (n_left_out,), int
+        Their indices, ascending.
     """
 
     pricer: SealedPricer
@@ -130,6 +137,7 @@ class Pilot:
     mean_loss: float
     log_losses: np.ndarray
     weight: np.ndarray
+    left_out: np.ndarray
 
 
 class Pilots:
@@ -145,7 +153,7 @@ class Pilots:
     """
 
     def __init__(self, problem: Problem, n_threads: int, rng: np.random.Generator):
-        self._problem = problem
+        self.problem = problem
         self._n_threads = n_threads
         self._rng = rng
         self._first_state = rng.bit_generator.state
@@ -166,22 +174,26 @@ class Pilots:
         """Keep a pilot, so that `run` need not repeat it."""
         self._latest = pilot
 
-    def scale(self, training: ColumnGeneration, C: float) -> float:
-        """Return the scale of the probabilities of a finished training."""
-        plan = plan_of_pilot(training.settings, C, training.n_rounds, len(self._problem.y))
-        pilot = self.run(training.pricer, plan)
+    def scale(self, training: ColumnGeneration, C: float, pilot: Pilot | None = None) -> float:
+        """Return the scale of the probabilities of a finished training.
+
+        Of `pilot`, if it is not longer than the training, else of a pilot that is run for it.
+        """
+        if pilot is None or pilot.plan.length > training.n_rounds * training.settings.learning_rate:
+            plan = plan_of_pilot(training.settings, C, training.n_rounds, len(self.problem.y))
+            pilot = self.run(training.pricer, plan)
         if pilot is None:
             return LOSS_SCALE
         variances = np.var(training.master.scores, axis=1)
         return scale_of_model(
             pilot.scale,
             (pilot.mean_loss, training.master.mean_loss),
-            np.average(variances, weights=self._problem.weight),
-            len(self._problem.y),
+            np.average(variances, weights=self.problem.weight),
+            len(self.problem.y),
         )
 
     def _trained(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
-        problem, settings = self._problem, plan.settings
+        problem, settings = self.problem, plan.settings
         kept, left_out = _split(problem.counts, self._rng)
         if len(left_out) == 0:
             return None
@@ -194,7 +206,7 @@ class Pilots:
         scale = fit_scale(scores, y, weight, PRIOR)
         log_losses = -log_softmax(scale * scores, axis=1)[np.arange(len(y)), y]
         loss = master.mean_loss
-        return Pilot(pricer, plan, training.model, scale, loss, log_losses, weight)
+        return Pilot(pricer, plan, training.model, scale, loss, log_losses, weight, left_out)
 
 
 def scale_of_model(

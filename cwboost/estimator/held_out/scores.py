@@ -104,16 +104,19 @@ class HeldOutSets:
         self.sets = tuple(sets)
 
     @property
+    def valid(self) -> HeldOutScores | None:
+        """The held-out examples that are no evaluation set; None if there are none."""
+        return next((one for one in self.sets if one.name == "valid"), None)
+
+    @property
     def has_valid(self) -> bool:
         """True if there are held-out examples besides the evaluation sets."""
-        return any(one.name == "valid" for one in self.sets)
+        return self.valid is not None
 
     def scale(self, ensemble: Ensemble) -> float | None:
         """Return the scale of the probabilities, fitted on "valid"; None if there is no such."""
-        for one in self.sets:
-            if one.name == "valid":
-                return fit_scale(ensemble.scores(one.X), one.y, one.weight)
-        return None
+        one = self.valid
+        return None if one is None else fit_scale(ensemble.scores(one.X), one.y, one.weight)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ class UsesSimilarity:
     def _set_similarity(self, similarity: SimilarityScores | None) -> None:
         """Set or remove ``similarity_``, which only models with these scores have."""
         self.__dict__.pop("similarity_", None)
+        self.__dict__.pop("similarity_votes_", None)
         if similarity is not None:
             self.similarity_ = similarity
 
@@ -101,6 +102,21 @@ class UsesSimilarity:
             return X
         X = similarity.filled(X)
         return joined(X, similarity(X, self._n_threads()))
+
+    def _fitted_attributes(self, fit, stop_reason) -> dict:
+        attributes = super()._fitted_attributes(fit, stop_reason)
+        return attributes if self._similarity() is None else attributes | {"similarity_votes_": 0}
+
+    def _check_model(self) -> None:
+        super()._check_model()
+        n_votes, path = self.__dict__.get("similarity_votes_", 0), self.ensemble_.path
+        if self._similarity() is None and "similarity_votes_" in self.__dict__:
+            raise ValueError("similarity_votes_ needs similarity_")
+        if not 0 <= n_votes <= path.learners_offsets[min(1, path.n_rounds)]:
+            raise ValueError(f"similarity_votes_ must be learners of round 1, got {n_votes}")
+        first, others = path.column[:n_votes], path.column[n_votes:]
+        if not np.array_equal(first, np.arange(n_votes)) or (others < n_votes).any():
+            raise ValueError("similarity_votes_ must have one coefficient each, the first ones")
 
     def _n_columns(self) -> int:
         similarity = self._similarity()

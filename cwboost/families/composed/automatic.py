@@ -73,6 +73,18 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         names = [member.name for member in family.families]
         return family.plan([[own[name] for name in names] for own in parts], context)
 
+    def trees(self, nodes, n_features: int) -> MixedLearners:
+        """Return trees that are given by their nodes as learners of this family.
+
+        Parameters
+        ----------
+        nodes : mapping of str to ndarray
+            As `ThresholdTrees.arrays` returns them, with gains.
+        n_features : int
+        """
+        learners = get_family("tree").learners_type.from_arrays(nodes, n_features)
+        return MixedLearners.of("tree", learners)
+
     def _trees(self) -> WeakLearnerFamily:
         return get_family("tree")(max_depth=self.max_depth)
 

@@ -38,7 +38,7 @@ def noisy():
 
 @pytest.mark.parametrize(
     ("k", "noise", "seed", "depth"),
-    [(12, 0.0, 0, None), (3, 0.6, 40, 5)],  # each by more than two standard errors
+    [(12, 0.0, 0, None), (3, 0.6, 54, 5)],  # each by more than two standard errors
 )
 def test_certain_data_get_deep_trees_and_noisy_data_shallow_ones(k, noise, seed, depth):
     X, y = board(2500, k, noise, seed)
@@ -144,7 +144,7 @@ def test_classes_too_small_to_leave_an_example_out():
 
 def test_the_difference_of_two_pilots_and_its_error():
     def pilot(losses, weight):
-        return choice.Pilot(None, None, None, 1.0, 0.5, np.asarray(losses), np.asarray(weight))
+        return choice.Pilot(None, None, None, 1.0, 0.5, losses, weight, np.arange(len(losses)))
 
     rng = np.random.default_rng(0)
     own, other, weight = rng.random((3, 400))
