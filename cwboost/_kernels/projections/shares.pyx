@@ -94,7 +94,7 @@ cdef bint read_direction(const double[:, :] directions, int64_t t, const double[
         known = known and entries[f] == entries[f]
         size = max(size, fabs(entries[f]))
     for f in range(spread.shape[0]):
-        entry = entries[f] / size
+        entry = entries[f] / size if size > 0.0 else 0.0
         entries[f] = entry if known and entry - entry == 0.0 else 0.0
         is_left = is_left or entries[f] != 0.0
     return is_left
