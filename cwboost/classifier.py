@@ -296,10 +296,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         problem, family = self._prepare(X, y, sample_weight)
         problem = self._with_similarity(problem, family, None)
         training, _, pilots = self._training(problem, family, settings, None, None)
-        decision = self._decided(training, pilots) if calibrated else None
         self._run(self._fit(training, None, start))
         if calibrated:
-            self._learn_scale(training, pilots, decision)
+            self._learn_scale(training, pilots, self._decided(training, pilots))
         yield self
         for C in Cs[1:]:
             self.C = float(C)
@@ -309,7 +308,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
             change_C(training, self.C)
             self._run(self._fit(training, None, perf_counter()))
             if calibrated:
-                self._learn_scale(training, pilots, decision)
+                self._learn_scale(training, pilots, self._decided(training, pilots))
             yield self
 
     # ---------------------------------------------------------------- training

@@ -233,6 +233,21 @@ def test_a_search_for_C_has_them():
     np.testing.assert_array_equal(stages[-1], best.predict(X[TEST]))
 
 
+def test_a_path_over_C_decides_for_each_C_as_warm_starts_do():
+    params = {"correction": "total", "random_state": 0}
+    path = CWBoostClassifier(n_estimators=10, **params)
+    found = [
+        (one.similarity_votes_, one.predict_proba(X[TEST]))
+        for one in path._fit_path(X[TRAIN], Y[TRAIN], None, [1e2, 1e4], 10, calibrated=True)
+    ]
+    steps = CWBoostClassifier(n_estimators=10, warm_start=True, **params)
+    for C, n_estimators, (votes, probabilities) in zip((1e2, 1e4), (10, 20), found):
+        steps.set_params(C=C, n_estimators=n_estimators).fit(X[TRAIN], Y[TRAIN])
+        assert steps.similarity_votes_ == votes
+        np.testing.assert_array_equal(steps.predict_proba(X[TEST]), probabilities)
+    assert [votes for votes, _ in found] == [0, 80]
+
+
 def test_a_refit_forgets_them(voting):
     clf = small().fit(X[TRAIN], Y[TRAIN])
     clf.set_params(similarity=False).fit(X[TRAIN], Y[TRAIN])
