@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 from scipy.special import log_softmax
 
-from cwboost.similarity.codes import FeatureCodes
+from cwboost.similarity.codes import FeatureCodes, of_every_class
 from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.likeness import Landmarks, likeness, mean_distance
 from cwboost.similarity.regression import regress_on_all
@@ -83,8 +83,7 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
 
 def log_loss(scores, y, weight) -> float:
     """Return the least log loss over factors of the scores, times the sum of the weights."""
-    if scores.shape[1] == 1:
-        scores = np.hstack([scores, -scores])
+    scores = of_every_class(scores)
     every = np.arange(len(y))
     return min(
         -float(np.dot(log_softmax(factor * scores, axis=1)[every, y], weight))

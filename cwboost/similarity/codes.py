@@ -22,6 +22,7 @@ __all__ = [
     "FeatureCodes",
     "as_levels",
     "class_scores",
+    "of_every_class",
     "products",
     "squares",
 ]
@@ -125,8 +126,12 @@ def _rounded(centre, scale) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_scores(levels) -> np.ndarray:
-    """Return a score of each class, float64, of levels; the second of two has minus the first."""
-    scores = np.asarray(levels, dtype=np.float64) / LEVELS_PER_UNIT + LOWEST
+    """Return a score of each class, float64, from levels."""
+    return of_every_class(np.asarray(levels, dtype=np.float64) / LEVELS_PER_UNIT + LOWEST)
+
+
+def of_every_class(scores) -> np.ndarray:
+    """Return a score of each class; the second of two has minus the first."""
     return np.hstack([scores, -scores]) if scores.shape[1] == 1 else scores
 
 

@@ -118,7 +118,7 @@ class LandmarkRegression:
     def __init__(self, alike, at, Y, weight, n_threads: int = 1):
         self._alike, self._at, self._n_threads = alike, at, n_threads
         self._Y, self._weight = Y, weight
-        self._squares, self._moments = _normal_equations(alike, Y, weight)
+        self._products, self._moments = _normal_equations(alike, Y, weight)
         self._of_landmarks = np.ascontiguousarray(alike(at))
 
     def __call__(self, penalty: float) -> tuple[np.ndarray, np.ndarray]:
@@ -126,7 +126,7 @@ class LandmarkRegression:
         A = self._of_landmarks / UNIT
         A[np.diag_indices(len(A))] += JITTER
         A *= penalty
-        A += self._squares
+        A += self._products
         B = inverse_factor(A, self._n_threads)
         found = product(B.T, product(B, self._moments, self._n_threads), self._n_threads)
         return found, self._left_out(Coefficients(found), Squares(B, self._n_threads))

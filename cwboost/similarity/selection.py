@@ -2,8 +2,8 @@
 
 What a regression can express depends on where its landmarks are. A first one, on few of them, tells
 which examples are near the border of their class, or beyond it: those whose class leads by least,
-or not at all, in the scores that leave the example out. Landmarks there are worth two to four times
-as many anywhere (measured; see the documentation, "How the defaults were chosen").
+or not at all, in the scores that leave the example out. Landmarks there are worth about twice as
+many anywhere (measured; see the documentation, "How the defaults were chosen").
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cwboost.similarity.choice import log_loss
+from cwboost.similarity.codes import of_every_class
 from cwboost.similarity.equal import first_of_equals
 from cwboost.similarity.regression import WEIGHT_UNIT, LandmarkRegression
 
@@ -61,7 +62,7 @@ def select(
         return candidates, penalty
     even = candidates[evenly_spaced(len(candidates), n_landmarks // 2)]
     others = np.setdiff1d(candidates, even, assume_unique=True)
-    lead = _lead(left_out[others], y[others])
+    lead = _lead(of_every_class(left_out[others]), y[others])
     distance = np.where(lead > 0, lead, -BEYOND * lead)
     # A heavy example is as many; those that are certain, with a lead of 2, do not count.
     hardness = (weight[others] / WEIGHT_UNIT) * (2.0 - distance)
@@ -71,12 +72,8 @@ def select(
 
 def _lead(scores, y) -> np.ndarray:
     """Return by how much the score of its class is above the highest other one, per example."""
-    if scores.shape[1] == 1:
-        return np.where(y == 0, 2.0, -2.0) * scores[:, 0]
-    every = np.arange(len(y))
-    own, others = scores[every, y], scores.copy()
-    others[every, y] = -np.inf
-    return own - others.max(axis=1)
+    own = np.arange(scores.shape[1]) == y[:, None]
+    return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:

@@ -14,8 +14,8 @@ __all__ = [
     "LOSS_SCALE",
     "ScalePrior",
     "fit_scale",
-    "log_loss",
     "log_loss_of_best_scale",
+    "log_losses",
     "predict_prior",
 ]
 
@@ -98,10 +98,9 @@ def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
     return _fit(scores, y, weight, prior)[0]
 
 
-def log_loss(logits, y, weight) -> float:
-    """Return the weighted mean negative log-likelihood of the labels under softmax(logits)."""
-    losses = -log_softmax(logits, axis=1)[np.arange(len(y)), y]
-    return float(np.average(losses, weights=weight))
+def log_losses(logits, y) -> np.ndarray:
+    """Return the negative log-likelihood of each label, (n_samples,), under softmax(logits)."""
+    return -log_softmax(logits, axis=1)[np.arange(len(y)), y]
 
 
 def log_loss_of_best_scale(scores, y, weight=None) -> float:

@@ -21,11 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_softmax
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_scale
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, ScalePrior, fit_scale, log_losses
 from cwboost.estimator.problem import Problem
 from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
@@ -204,9 +203,9 @@ class Pilots:
             pass
         scores, y, weight = master.scores[left_out], problem.y[left_out], problem.weight[left_out]
         scale = fit_scale(scores, y, weight, PRIOR)
-        log_losses = -log_softmax(scale * scores, axis=1)[np.arange(len(y)), y]
-        loss = master.mean_loss
-        return Pilot(pricer, plan, training.model, scale, loss, log_losses, weight, left_out)
+        losses = log_losses(scale * scores, y)
+        mean_loss = master.mean_loss
+        return Pilot(pricer, plan, training.model, scale, mean_loss, losses, weight, left_out)
 
 
 def scale_of_model(

@@ -21,12 +21,12 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.held_out.calibration import fit_scale, log_loss
+from cwboost.estimator.held_out.calibration import fit_scale, log_losses
 from cwboost.estimator.held_out.pilot import Pilot
 from cwboost.estimator.problem import Problem
 from cwboost.families.composed.automatic import AutoFamily
+from cwboost.similarity import evenly_spaced
 from cwboost.similarity.codes import LEVELS_PER_UNIT, class_scores
-from cwboost.similarity.selection import evenly_spaced
 
 __all__ = [
     "Decision",
@@ -88,9 +88,9 @@ def decide(pilot: Pilot, problem: Problem, n_scores: int) -> Decision:
     scores = scores_in(problem.X[rows], n_scores)
     scale = fit_scale(scores, problem.y[rows], problem.weight[rows])
     rows = pilot.left_out
-    loss = log_loss(scale * scores_in(problem.X[rows], n_scores), problem.y[rows], pilot.weight)
-    own = float(np.average(pilot.log_losses, weights=pilot.weight))
-    return Decision(pilot, scale, (loss - own) * len(rows) < EXCESS)
+    losses = log_losses(scale * scores_in(problem.X[rows], n_scores), problem.y[rows])
+    excess = np.average(losses - pilot.log_losses, weights=pilot.weight) * len(rows)
+    return Decision(pilot, scale, bool(excess < EXCESS))
 
 
 def with_votes(ensemble: Ensemble, family: AutoFamily, n_columns: int, n_scores: int, factor):
