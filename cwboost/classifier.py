@@ -48,7 +48,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
     n_estimators : int, default=400
         Number of rounds; each adds at most one column per class. If scores of similarity vote,
-        stage-wise training ends when the learning rates of its rounds sum up to 20, after 200
+        stage-wise training ends when the learning rates of its rounds sum up to 15, after 150
         rounds of the default: later ones hardly change the model then.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import itemgetter
 
 import numpy as np
 from scipy.special import log_softmax
 
 from cwboost.similarity.codes import FeatureCodes, of_every_class
-from cwboost.similarity.groups import stratified_groups
 from cwboost.similarity.likeness import Landmarks, likeness, mean_distance
-from cwboost.similarity.regression import regress_on_all
+from cwboost.similarity.regression import regress_on_all, stratified_groups
 
-__all__ = ["Setting", "choose", "log_loss"]
+__all__ = ["Setting", "choose", "log_losses"]
 
 NARROWNESS = (0.25, 1.0, 4.0)
 """Half the mean squared distance over these are the first widths that are tried."""
@@ -56,36 +56,52 @@ def choose(X, Y, y, weight, n_threads: int = 1) -> Setting | None:
     Setting or None
         None if the examples do not differ.
     """
-    squared, first = [], []
-    for codes in (FeatureCodes.standardised(X), FeatureCodes.plain(X)):
+    groups, distances = stratified_groups(y), {}
+
+    def settings(codes: FeatureCodes) -> list[Setting]:
+        """Return the settings of the first widths."""
         rows = codes(X)
-        apart = Landmarks(rows).distances(rows)
+        distances[codes] = apart = Landmarks(rows).distances(rows)
         mean = mean_distance(apart)
-        if mean > 0:
-            squared.append((codes, apart))
-            first += [Setting(codes, mean / (2 * ratio), PENALTY) for ratio in NARROWNESS]
-    if not first:
-        return None
-    groups = stratified_groups(y)
+        return [Setting(codes, mean / (2 * ratio), PENALTY) for ratio in NARROWNESS if mean > 0]
 
     def loss(setting: Setting) -> float:
-        apart = next(apart for codes, apart in squared if codes is setting.codes)
-        alike = likeness(apart, setting.width)
+        alike = likeness(distances[setting.codes], setting.width)
         left_out = regress_on_all(alike, Y, weight, setting.penalty, groups, n_threads)[1]
-        return log_loss(left_out, y, weight)
+        return float(log_losses(left_out, y, weight).sum())
 
-    best = min(((setting, loss(setting)) for setting in first), key=itemgetter(1))
-    wider = [replace(best[0], width=factor * best[0].width) for factor in (0.5, 2.0)]
-    best = min([best, *((setting, loss(setting)) for setting in wider)], key=itemgetter(1))
-    firmer = [replace(best[0], penalty=penalty) for penalty in OTHER_PENALTIES]
-    return min([best, *((setting, loss(setting)) for setting in firmer)], key=itemgetter(1))[0]
+    def improved(best, others):
+        """Return the best setting so far or one of the others, with its loss."""
+        return min([best, *((setting, loss(setting)) for setting in others)], key=itemgetter(1))
+
+    first = [*settings(FeatureCodes.standardised(X)), *settings(FeatureCodes.plain(X))]
+    if not first:
+        return None
+    best = improved((first[0], loss(first[0])), first[1:])
+    best = improved(best, [replace(best[0], width=f * best[0].width) for f in (0.5, 2.0)])
+    best = improved(best, [replace(best[0], penalty=penalty) for penalty in OTHER_PENALTIES])
+    return best[0]
 
 
-def log_loss(scores, y, weight) -> float:
-    """Return the least log loss over factors of the scores, times the sum of the weights."""
+def log_losses(scores, y, weight) -> np.ndarray:
+    """Return the weighted log loss of each example, (n,), with the best factor of the scores.
+
+    The sum of the losses is a convex function of the factor, so that halving finds its minimum
+    among `SHARPNESS`.
+    """
     scores = of_every_class(scores)
     every = np.arange(len(y))
-    return min(
-        -float(np.dot(log_softmax(factor * scores, axis=1)[every, y], weight))
-        for factor in SHARPNESS
-    )
+
+    @cache
+    def losses(k: int) -> tuple[np.ndarray, float]:
+        found = -log_softmax(SHARPNESS[k] * scores, axis=1)[every, y] * weight
+        return found, float(found.sum())
+
+    low, high = 0, len(SHARPNESS) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if losses(middle)[1] <= losses(middle + 1)[1]:
+            high = middle
+        else:
+            low = middle + 1
+    return losses(low)[0]

@@ -40,7 +40,7 @@ LOWEST, LEVELS_PER_UNIT, HIGHEST_LEVEL = -1.5, 85.0, 255.0
 """Levels go from -1.5 to 1.5. Scores of -1 and 1 mean that the class is certain."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureCodes:
     """The map of a row of features to a row of integers.
 
@@ -70,6 +70,10 @@ class FeatureCodes:
         widest = farthest[counts].max(initial=0.0)
         scale = np.where(counts, _over(LARGEST, np.array(widest)), 0.0)
         return cls(*_rounded(centre, scale))
+
+    def weighed(self, factors) -> FeatureCodes:
+        """Return codes that are `factors` times as large, (n_features,), not negative."""
+        return FeatureCodes(*_rounded(self.centre, self.scale * factors))
 
     def __call__(self, X) -> np.ndarray:
         """Return the codes of the rows of X, (n, n_features), dtype float32."""

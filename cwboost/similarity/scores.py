@@ -11,41 +11,14 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from cwboost.kernels import usable_threads
-from cwboost.similarity.choice import Setting, choose
 from cwboost.similarity.codes import FeatureCodes, as_levels
-from cwboost.similarity.equal import mean_of_equals
-from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.likeness import TAIL, Landmarks, likeness
-from cwboost.similarity.regression import (
-    WEIGHT_UNIT,
-    Coefficients,
-    LandmarkRegression,
-    regress_on_all,
-    targets,
-)
-from cwboost.similarity.selection import evenly_spaced, select
+from cwboost.similarity.fitting import ENTRIES, FEW, MORE_LANDMARKS, MOST, Examples, fitted
+from cwboost.similarity.likeness import Landmarks, likeness
+from cwboost.similarity.regression import Coefficients
+from cwboost.similarity.relevance import squared_slopes
+from cwboost.similarity.selection import evenly_spaced
 
 __all__ = ["MOST", "SimilarityScores", "evenly_spaced"]
-
-FEW = 2000
-"""Up to this number of examples, all are landmarks; means are those of as many."""
-
-MOST = 2**14
-"""Largest number of examples that the regression takes."""
-
-LANDMARKS, MORE_LANDMARKS = 1000, 2000
-"""Least and largest number of landmarks with more examples; the second with as many as the
-regression takes, or more."""
-
-LANDMARKS_PER_ROOT = 80.0
-"""Number of landmarks over the root of features times scores, between these limits: the time of the
-regression then grows as that of the rounds."""
-
-SAMPLE = 500
-"""Number of examples on which width, penalty and scale of the features are chosen."""
-
-ENTRIES = 2**19
-"""Number of likenesses computed at a time, which bounds the memory."""
 
 FEW_OPERATIONS = 2**22
 """Products below this size are left to whatever number of threads BLAS takes."""
@@ -126,21 +99,18 @@ class SimilarityScores:
         n_scores = 1 if n_classes == 2 else n_classes
         used = evenly_spaced(len(y), MOST)
         X_used, y_used = X if len(used) == len(y) else X[used], y[used]
-        Y, whole = targets(y_used, n_scores), _whole(weight[used])
-        sample = evenly_spaced(len(used), SAMPLE)
+        examples = Examples(X_used, y_used, n_scores, weight[used], n_threads)
         with _limited(n_threads):
-            chosen = choose(X_used[sample], Y[sample], y_used[sample], whole[sample], n_threads)
-            if chosen is None:
-                return None, None
-            codes = _int8_codes(chosen.codes, X_used)
-            at, coefficients, left_out = _regressed(codes, Y, y_used, whole, chosen, n_threads)
-        left_out = mean_of_equals(left_out, codes, whole)
+            found = fitted(examples)
+        if found is None:
+            return None, None
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre
-        similarity = cls(chosen.codes, fill, codes[at], chosen.width, coefficients)
+        landmarks, setting = found.codes[found.at], found.setting
+        similarity = cls(setting.codes, fill, landmarks, setting.width, found.coefficients)
         if len(used) == len(y):
-            return similarity, as_levels(left_out)
+            return similarity, as_levels(found.left_out)
         levels = np.empty((len(y), n_scores), dtype=np.uint8)
-        levels[used] = as_levels(left_out)
+        levels[used] = as_levels(found.left_out)
         others = np.setdiff1d(np.arange(len(y)), used, assume_unique=True)
         levels[others] = similarity(X[others], n_threads)
         return similarity, levels
@@ -197,15 +167,10 @@ class SimilarityScores:
         -------
         ndarray of shape (n_scores, n_features), dtype float64, rows sum to one
         """
-        landmarks = self.landmarks.astype(np.float64)
-        points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)]
-        squared = self._measured.distances(points.astype(np.float32)).astype(np.float64)
-        falls = (1.0 + squared / (TAIL * self.width)) ** -(TAIL + 1.0)
-        shares = np.empty((self.n_scores, landmarks.shape[1]))
-        for k, row in enumerate(shares):
-            pull = falls * self.coefficients[:, k]
-            row[:] = np.square(points * pull.sum(axis=1)[:, None] - pull @ landmarks).sum(axis=0)
-            row /= row.sum() or 1.0
+        points = self.landmarks[evenly_spaced(len(self.landmarks), SLOPES_AT)]
+        slopes = squared_slopes(points, self.landmarks, self.width, self.coefficients)
+        total = slopes.sum(axis=1, keepdims=True)
+        shares = slopes / np.where(total > 0.0, total, 1.0)
         return shares
 
     def equals(self, other: SimilarityScores) -> bool:
@@ -257,50 +222,6 @@ class SimilarityScores:
             raise ValueError("similarity_: numbers out of range")
         codes = FeatureCodes(arrays["centre"], arrays["scale"])
         return cls(codes, arrays["fill"], landmarks, float(arrays["width"]), coefficients)
-
-
-def _regressed(codes, Y, y, weight, setting: Setting, n_threads: int):
-    """Return the indices of the landmarks, their coefficients and the scores of examples left out.
-
-    All examples are landmarks if they are few.
-    """
-
-    def alike_to(at):
-        measured = Landmarks(codes[at].astype(np.float32))
-        return lambda rows: likeness(
-            measured.distances(codes[rows].astype(np.float32)), setting.width
-        )
-
-    n = len(codes)
-    if n <= FEW:
-        at, groups = np.arange(n), stratified_groups(y)
-        return at, *regress_on_all(alike_to(at)(at), Y, weight, setting.penalty, groups, n_threads)
-    n_landmarks = _n_landmarks(n, codes.shape[1], Y.shape[1])
-    given = codes, Y, y, weight, setting.penalty, n_landmarks
-    at, penalty = select(alike_to, *given, n_threads)
-    return at, *LandmarkRegression(alike_to(at), at, Y, weight, n_threads)(penalty)
-
-
-def _n_landmarks(n: int, n_features: int, n_scores: int) -> int:
-    """Return the number of landmarks for n examples, more than `FEW`, of the regression."""
-    if n == MOST:
-        return MORE_LANDMARKS
-    affordable = round(LANDMARKS_PER_ROOT * np.sqrt(n_features * n_scores))
-    return min(max(LANDMARKS, affordable), MORE_LANDMARKS)
-
-
-def _int8_codes(codes: FeatureCodes, X) -> np.ndarray:
-    """Return the codes of X as int8, without those of all rows in a larger type."""
-    found = np.empty(X.shape, dtype=np.int8)
-    step = max(1, ENTRIES // X.shape[1])
-    for start in range(0, len(X), step):
-        found[start : start + step] = codes(X[start : start + step])
-    return found
-
-
-def _whole(weight) -> np.ndarray:
-    """Return weights in whole units of 2**-10 of the largest one, at least one of them."""
-    return np.maximum(np.rint(weight * (WEIGHT_UNIT / weight.max())), 1.0)
 
 
 def _limited(n_threads: int):

@@ -8,58 +8,35 @@ many anywhere (measured; see the documentation, "How the defaults were chosen").
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from cwboost.similarity.choice import log_loss
 from cwboost.similarity.codes import of_every_class
-from cwboost.similarity.equal import first_of_equals
-from cwboost.similarity.regression import WEIGHT_UNIT, LandmarkRegression
+from cwboost.similarity.regression import WEIGHT_UNIT
 
 __all__ = ["evenly_spaced", "select"]
-
-FIRST = 500
-"""Number of landmarks of the first regression."""
 
 BEYOND = 0.25
 """Distances beyond the border, over those on the side of the own class: of noisy labels, the ones
 farthest beyond it are there by chance."""
 
-FACTORS = (1.0, 0.1)
-"""Factors of the penalty, of which the one of lower log loss is taken: it was chosen on a sample,
-and the more examples there are, the less of it is needed."""
 
-
-def select(
-    alike_to: Callable, codes, Y, y, weight, penalty: float, n_landmarks: int, n_threads: int = 1
-) -> tuple[np.ndarray, float]:
-    """Return the indices of the landmarks, ascending, and the penalty.
-
-    Of equal examples only the first is a candidate.
+def select(candidates, left_out, y, weight, n_landmarks: int) -> np.ndarray:
+    """Return the indices of the landmarks, ascending.
 
     Parameters
     ----------
-    alike_to : callable
-        Returns, for the indices of landmarks, what `LandmarkRegression` calls `alike`.
-    codes : ndarray of shape (n, n_features), dtype int8
-    Y : ndarray of shape (n, n_scores), dtype float64
-        Targets, +1 and -1.
+    candidates : ndarray of int
+        Indices of the examples that may be landmarks, ascending.
+    left_out : ndarray of shape (n, n_scores), dtype float64
+        Scores of the first regression that leave the example out.
     y : ndarray of shape (n,), int
         Class indices, ascending, so that evenly spaced landmarks have their share of each class.
     weight : ndarray of shape (n,), dtype float64
         In whole units.
-    penalty : float
     n_landmarks : int
-    n_threads : int, default=1
     """
-    candidates = first_of_equals(codes)
-    first = candidates[evenly_spaced(len(candidates), FIRST)]
-    regression = LandmarkRegression(alike_to(first), first, Y, weight, n_threads)
-    found = [(factor * penalty, regression(factor * penalty)[1]) for factor in FACTORS]
-    penalty, left_out = min(found, key=lambda one: log_loss(one[1], y, weight))
     if len(candidates) <= n_landmarks:
-        return candidates, penalty
+        return candidates
     even = candidates[evenly_spaced(len(candidates), n_landmarks // 2)]
     others = np.setdiff1d(candidates, even, assume_unique=True)
     lead = _lead(of_every_class(left_out[others]), y[others])
@@ -67,7 +44,7 @@ def select(
     # A heavy example is as many; those that are certain, with a lead of 2, do not count.
     hardness = (weight[others] / WEIGHT_UNIT) * (2.0 - distance)
     hardest = np.argsort(-hardness, kind="stable")[: n_landmarks - len(even)]
-    return np.sort(np.concatenate([even, others[hardest]])), penalty
+    return np.sort(np.concatenate([even, others[hardest]]))
 
 
 def _lead(scores, y) -> np.ndarray:

@@ -5,11 +5,11 @@ import pytest
 
 from cwboost.similarity.choice import choose
 from cwboost.similarity.codes import BLOCK, LARGEST, FeatureCodes, products, squares
-from cwboost.similarity.factor import LEAF, inverse_factor
-from cwboost.similarity.groups import stratified_groups
-from cwboost.similarity.leverage import SIGNS, Squares
 from cwboost.similarity.likeness import FEW_FEATURES, TAIL, UNIT, Landmarks, likeness
-from cwboost.similarity.regression import (
+from cwboost.similarity.regression.factor import LEAF, inverse_factor
+from cwboost.similarity.regression.groups import stratified_groups
+from cwboost.similarity.regression.leverage import SIGNS, Squares
+from cwboost.similarity.regression.ridge import (
     CHUNK,
     JITTER,
     WEIGHT_UNIT,

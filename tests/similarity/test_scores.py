@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 
-import cwboost.similarity.scores as module
+import cwboost.similarity.fitting as module
+import cwboost.similarity.scores as scores
 from cwboost.similarity import SimilarityScores
 from cwboost.similarity.equal import mean_of_equals
 
@@ -18,15 +19,15 @@ HASHES = """
 import hashlib, json
 import numpy as np
 from sklearn.datasets import load_digits
-import cwboost.similarity.scores as module
+import cwboost.similarity.fitting as module
+import cwboost.similarity.scores as scores
 from cwboost.similarity import SimilarityScores
-from cwboost.similarity.equal import mean_of_equals
 X, y = load_digits(return_X_y=True)
 order = np.argsort(y, kind="stable")
 X, y = X[order], y[order]
 found = []
 for few, most in ((2000, 2**14), (500, 2**14), (500, 1000)):
-    module.FEW, module.LANDMARKS, module.MOST = few, 300, most
+    module.FEW, module.LANDMARKS, module.MOST, scores.MOST = few, 300, most, most
     module.MORE_LANDMARKS, module.LANDMARKS_PER_ROOT = 400, 1.0
     similarity, levels = SimilarityScores.fit(X, y, 10, np.linspace(0.5, 1, len(y)), 2)
     arrays = [levels, similarity(X, 2), *similarity.arrays().values()]
@@ -52,6 +53,7 @@ def fitted(request):
             patch.setattr(module, "LANDMARKS_PER_ROOT", 1.0)
         if request.param == "some examples":
             patch.setattr(module, "MOST", 1200)
+            patch.setattr(scores, "MOST", 1200)
         similarity, levels = SimilarityScores.fit(X, y, 10, np.ones(len(y)))
         n_landmarks = {"all": len(y), "landmarks": 300, "some examples": 400}[request.param]
         assert len(similarity.landmarks) == n_landmarks
@@ -77,7 +79,7 @@ def test_rows_threads_and_dtypes_do_not_matter(fitted, monkeypatch):
         sparse.csc_array(X),
     ):
         assert np.array_equal(whole, similarity(other))
-    monkeypatch.setattr(module, "ENTRIES", 3000)
+    monkeypatch.setattr(scores, "ENTRIES", 3000)
     assert np.array_equal(whole, similarity(X))
 
 

@@ -22,7 +22,7 @@ from cwboost.families.composed.automatic import AutoFamily
 
 __all__ = ["FitsWithHeldOut"]
 
-ENOUGH = 20.0
+ENOUGH = 15.0
 """Sum of the learning rates of the rounds after which training ends if similarity votes."""
 
 

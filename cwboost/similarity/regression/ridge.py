@@ -11,10 +11,10 @@ from math import fsum
 
 import numpy as np
 
-from cwboost.similarity.factor import inverse_factor, product
-from cwboost.similarity.groups import without_groups
-from cwboost.similarity.leverage import Squares
 from cwboost.similarity.likeness import UNIT
+from cwboost.similarity.regression.factor import inverse_factor, product
+from cwboost.similarity.regression.groups import without_groups
+from cwboost.similarity.regression.leverage import Squares
 
 __all__ = ["WEIGHT_UNIT", "Coefficients", "LandmarkRegression", "regress_on_all", "targets"]
 
@@ -78,7 +78,7 @@ def regress_on_all(alike, Y, weight, penalty: float, groups, n_threads: int = 1)
         In whole units.
     penalty : float, at least 0.01
     groups : ndarray of shape (n_groups, size), int
-        See `cwboost.similarity.groups.stratified_groups`.
+        See `cwboost.similarity.regression.groups.stratified_groups`.
     n_threads : int, default=1
 
     Returns
@@ -101,7 +101,8 @@ class LandmarkRegression:
     With P the likenesses, K those of the landmarks to each other and ``A = P' W P + penalty (K +
     jitter I)``, the coefficients are ``inv(A) P' W Y``. Of the score f of an example,
     ``(f - h y) / (1 - h)`` is left without its label, with ``h = w p' inv(A) p``; see
-    `cwboost.similarity.leverage`, also for landmarks, which are left out as landmarks too.
+    `cwboost.similarity.regression.leverage`, also for landmarks, which are left out as landmarks
+    too.
 
     Parameters
     ----------
@@ -156,8 +157,8 @@ def _normal_equations(alike, Y, weight) -> tuple[np.ndarray, np.ndarray]:
         part = alike(rows)
         weighted = part if all_alike else part * weight[rows, None]
         # BLAS does half of the work if both factors are one array.
-        A = A + weighted.T @ part
-        moments = moments + weighted.T @ Y[rows]
+        A += weighted.T @ part
+        moments += weighted.T @ Y[rows]
     unit = (weight[0] if all_alike else 1.0) / WEIGHT_UNIT
     return A * (unit / UNIT**2), moments * (unit / UNIT)
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg.blas import dtrmm
 
 from cwboost.kernels import seeded_directions
-from cwboost.similarity.factor import product
 from cwboost.similarity.likeness import UNIT
+from cwboost.similarity.regression.factor import product
 
 __all__ = ["SIGNS", "Squares"]
 
