@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import ascends, flat_places
+from cwboost._kernels.common.short_arrays import ascends
+from cwboost._kernels.stumps.entries import Entries
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -104,19 +105,14 @@ class SortedFeatures:
         n_threads = self.n_threads = usable_threads(n_threads)
         columns = SortedColumns(self.n_samples, self.n_features)
         if sparse.issparse(self._X):
-            columns.sort_sparse(self._X.data, self._X.indices, self._X.indptr, n_threads)
+            parts = self._X.data, self._X.indices, self._X.indptr
+            columns.sort_sparse(*parts, n_threads)
         else:
+            parts = (self._X,)
             columns.sort_dense(self._X, n_threads)
         self.n_visited, self.nbytes = columns.n_visited, columns.nbytes
-        self._search = SharedStumpSearch(columns)
+        self._search = SharedStumpSearch(columns, Entries(*parts))
         self._all = np.arange(self.n_features, dtype=np.int64)
-        # Dense X in one piece, and what a row and a column further is in it.
-        self._flat = None
-        if not sparse.issparse(self._X) and self._X.size:
-            if self._X.flags.c_contiguous:
-                self._flat, self._steps = self._X.ravel(), (self.n_features, 1)
-            elif self._X.flags.f_contiguous:
-                self._flat, self._steps = self._X.ravel(order="F"), (1, self.n_samples)
 
     def search(self, weights, features=None, rows=None) -> FoundStumps:
         """Return the stump with the largest edge for every target, by exact search.
@@ -146,7 +142,7 @@ class SortedFeatures:
             If `weights` have another shape, or the sum of their absolute values is not finite, or
             `rows` do not ascend or are out of range.
         """
-        given = self._weights(weights), self._columns(features), self._values, self.n_threads
+        given = self._weights(weights), self._columns(features), self.n_threads
         if rows is None:
             return FoundStumps(*self._search.search(*given))
         return FoundStumps(*self._search.search_rows(*given, self._rows(rows)))
@@ -173,7 +169,7 @@ class SortedFeatures:
         weights = self._weights(weights)
         return FoundStumps(
             *self._search.search_shared(
-                weights, self._columns(features), self._values, self.n_threads
+                weights, self._columns(features), self.n_threads
             )
         )
 
@@ -208,25 +204,3 @@ class SortedFeatures:
             return weights
         weights = readable(weights)
         return weights if weights.strides[1] == weights.itemsize else np.ascontiguousarray(weights)
-
-    def _values(self, rows, columns) -> np.ndarray:
-        """Return entries of X for `rows` of shape (2, n) and `columns` of shape (n,)."""
-        if self.n_features == 0:
-            return np.zeros(rows.shape)
-        if sparse.issparse(self._X):
-            columns = np.broadcast_to(columns, rows.shape)
-            return np.array(
-                [
-                    _stored_value(self._X, i, j)
-                    for i, j in zip(rows.ravel().tolist(), columns.ravel().tolist())
-                ]
-            ).reshape(rows.shape)
-        if self._flat is None:
-            return self._X[rows, columns].astype(np.float64)
-        return self._flat[flat_places(rows, columns, *self._steps)].astype(np.float64)
-
-
-def _stored_value(X, i: int, j: int) -> float:
-    start, end = X.indptr[j], X.indptr[j + 1]
-    at = start + np.searchsorted(X.indices[start:end], i)
-    return float(X.data[at]) if at < end and X.indices[at] == i else 0.0

@@ -35,6 +35,17 @@ cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
     const cwb_fcd_kernels* const cwb_fcd_tables[]
 
+cdef extern from "fcd/passes.h" nogil:
+    void cwb_fill_tables(
+        const cwb_fcd_kernels*, const cwb_master*, const uint8_t**, double*, int64_t,
+        int) noexcept
+    cwb_tile_sums cwb_update_tiles(
+        const cwb_fcd_kernels*, const cwb_master*, const cwb_layer*, int64_t, cwb_tile_sums*,
+        int) noexcept
+    void cwb_class_edges(
+        const cwb_fcd_kernels*, const cwb_master*, int64_t, uint8_t**, const int64_t*, double*,
+        int64_t, int) noexcept
+
 cdef extern from "fcd/steps.h" nogil:
     double cwb_step(double, double, double, double, double) noexcept
     void cwb_layer_solve(
@@ -223,15 +234,11 @@ cdef class PairWeights:
         out : ndarray of shape (n_classes, at least columns of a class), dtype float64
             Entries without a column keep their values.
         """
-        cdef int64_t k
-        cdef const double* R = &self.R[0, 0]
         cdef double* edges = &out[0, 0]
         cdef int64_t stride = out.shape[1]
-        cdef int n_threads = self.threads()
-        for k in prange(self.n_classes, nogil=True, num_threads=n_threads, schedule="dynamic",
-                        chunksize=1):
-            kernels.edges(R + k * self.stride, self.n_bytes, columns.first[k], self.n_bytes,
-                          columns.count[k], edges + k * stride)
+        with nogil:
+            cwb_class_edges(kernels, &self.master, self.n_bytes, columns.first, columns.count,
+                            edges, stride, self.threads())
 
     def update_layer(self, ColumnStore columns, const int64_t[::1] rows, double[:, ::1] coef,
                      double step=1.0):
@@ -284,12 +291,8 @@ cdef class PairWeights:
 
     cdef void fill_tables(self, const uint8_t** layer, double* tables) noexcept nogil:
         """Fill the joint-sign tables of a layer, several small classes at a time."""
-        cdef int64_t g, K = self.n_classes
-        cdef int64_t n_groups = max(1, min(K, self.n_samples // EXAMPLES_TOGETHER))
-        cdef int n_threads = self.threads()
-        for g in prange(n_groups, num_threads=n_threads, schedule="static"):
-            kernels.layer_table(&self.master, g * K // n_groups, (g + 1) * K // n_groups, layer,
-                                tables)
+        cdef int64_t n_groups = max(1, min(self.n_classes, self.n_samples // EXAMPLES_TOGETHER))
+        cwb_fill_tables(kernels, &self.master, layer, tables, n_groups, self.threads())
 
     def move_layer(self, const uint8_t[:, ::1] bits, const double[::1] d):
         """Move the coefficient of one column per class, with outputs `bits`, by `d`."""
@@ -378,20 +381,7 @@ cdef class PairWeights:
         self.apply(NULL)
 
     cdef void apply(self, const cwb_layer* layer) noexcept nogil:
-        """Update tiles in parallel and add their sums in order: same bits at any thread count."""
-        cdef int64_t n_tiles = (self.n_bytes + CWB_TILE - 1) // CWB_TILE
-        cdef int64_t t, first, last, errors = 0
-        cdef double loss = 0.0, margins = 0.0
-        cdef int n_threads = self.threads()
-        cdef cwb_tile_sums* sums = self.tile_sums
-        for t in prange(n_tiles, num_threads=n_threads, schedule="static"):
-            first = t * CWB_TILE
-            last = first + CWB_TILE if first + CWB_TILE < self.n_bytes else self.n_bytes
-            kernels.tile(&self.master, layer, first, last, &sums[t])
-        for t in range(n_tiles):
-            loss = loss + sums[t].loss
-            margins = margins + sums[t].margins
-            errors = errors + sums[t].errors
-        self.loss = loss
-        self.margins = margins
-        self.n_errors = errors
+        """Update the scores and weights by a layer, NULL for none, and take the new sums."""
+        cdef cwb_tile_sums sums = cwb_update_tiles(
+            kernels, &self.master, layer, self.n_bytes, self.tile_sums, self.threads())
+        self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors

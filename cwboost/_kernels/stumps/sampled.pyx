@@ -15,7 +15,7 @@ cdef class SearchOfKept(StumpSearch):
     """Search over what `KeptRows` leaves of sorted columns."""
 
     def __init__(self, KeptRows kept not None):
-        super().__init__(kept.left)
+        super().__init__(kept.left, None)
         self.use_bins = 0
         self.kept = kept
 
@@ -34,13 +34,13 @@ cdef class SearchOfKept(StumpSearch):
 cdef class SampledStumpSearch(StumpSearch):
     """`StumpSearch` that may be told which examples have a weight."""
 
-    def search_rows(self, const double[:, :] weights, const int64_t[::1] features, values,
+    def search_rows(self, const double[:, :] weights, const int64_t[::1] features,
                     int n_threads, rows):
         """Search as `search`, with the same result, if only these examples have a weight.
 
         Parameters
         ----------
-        weights, features, values, n_threads
+        weights, features, n_threads
             As for `search`.
         rows : ndarray, dtype int64
             Indices of examples, ascending and in range; the weights of all others are zero.
@@ -55,7 +55,7 @@ cdef class SampledStumpSearch(StumpSearch):
         w.stride = weights.strides[0] // <int64_t> sizeof(double)
         if (not 0 < len(rows) <= MOST_KEPT * self.n_samples or len(rows) == self.n_samples
                 or self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads)):
-            return self.search(weights, features, values, n_threads)
+            return self.search(weights, features, n_threads)
         winners = self.winners
         if self.of_kept is None:
             self.of_kept = SearchOfKept(KeptRows(self.sorted, n_threads))
@@ -68,4 +68,4 @@ cdef class SampledStumpSearch(StumpSearch):
             if winners[t].column >= 0:
                 winners[t].stump.position = self.of_kept.kept.whole_position(
                     winners[t].column, winners[t].stump.position)
-        return self.write(&w, totals, squares, winners, values, n_threads)
+        return self.write(&w, totals, squares, winners, n_threads)

@@ -3,6 +3,7 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
+from cwboost._kernels.stumps.entries cimport Entries
 from cwboost._kernels.stumps.kernels cimport cwb_stump, cwb_weights
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column
 
@@ -15,6 +16,7 @@ cdef struct Found:
 
 cdef class StumpSearch:
     cdef SortedColumns sorted
+    cdef Entries entries
     cdef cwb_column *columns
     cdef int wide
     cdef int64_t n_samples
@@ -47,8 +49,8 @@ cdef class StumpSearch:
                             const int64_t[::1] features, const Slice *part, int64_t lane,
                             Found *found) noexcept nogil
     cdef object write(self, const cwb_weights *weights, const double[::1] totals,
-                      const double[::1] squares, const Found[::1] found, object values,
-                      int n_threads)
-    cdef object locate(self, const Found[::1] found, object values)
+                      const double[::1] squares, const Found[::1] found, int n_threads)
+    cdef tuple locate(self, const Found[::1] found)
+    cdef double threshold_of(self, const Found *found) noexcept nogil
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil

@@ -21,20 +21,36 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 import numpy as np
 
+from cwboost._kernels.common.arrays cimport (
+    FLOAT64, INT8, INT32, UINT8, data_of, new_matrix, new_vector)
 from cwboost._kernels.stumps.bins cimport BinnedColumns, Scratch, Slice
+from cwboost._kernels.stumps.entries cimport Entries
 from cwboost._kernels.stumps.kernels cimport (
-    CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_scale_of, cwb_scan_bound, cwb_stump, cwb_target,
-    cwb_traced, cwb_weights, kernels)
+    CWB_COARSE, CWB_VECTOR, cwb_chunks, cwb_rows, cwb_scale_of, cwb_scan_bound, cwb_stump,
+    cwb_stump_kernels, cwb_target, cwb_traced, cwb_weights, kernels)
 from cwboost._kernels.stumps.sorted_columns cimport SortedColumns, cwb_column, cwb_row
 
 cdef extern from "stumps/outputs.h" nogil:
     void cwb_write_outputs(const cwb_column *c, int64_t position, int above, int missing,
                            int64_t n_samples, uint8_t *bits)
 
+cdef extern from "stumps/passes.h" nogil:
+    int64_t cwb_row_tasks(int64_t n)
+    void cwb_masses(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
+                    double *sums, int n_threads)
+    void cwb_totals(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
+                    double *sums, double *squares, int n_threads)
+    void cwb_fill_all(const cwb_stump_kernels *kernels, const cwb_weights *w, int lanes,
+                      int64_t n, int32_t *rows, int n_threads)
+    void cwb_scans(const cwb_stump_kernels *kernels, const cwb_rows *rows,
+                   const cwb_column *columns, const int64_t *features, int64_t n_columns,
+                   const int64_t *chunk_starts, int32_t *best, int32_t *trace, int n_threads)
+    void cwb_stump_edges(const cwb_stump_kernels *kernels, const cwb_weights *w, int64_t n,
+                         const uint8_t *bits, double *sums, int n_threads)
+
 cdef extern from "common/threshold.h" nogil:
     double cwb_float32_threshold_between(double a, double b)
 
-cdef int64_t ROWS_OF_A_TASK = 1024
 cdef int64_t CACHED_BYTES = 3 << 18
 # Rows of more bytes than this fit at most the last cache and are searched in bins first.
 cdef int64_t BINNED_BYTES = 1 << 24
@@ -50,6 +66,8 @@ cdef class StumpSearch:
     Parameters
     ----------
     columns : SortedColumns
+    entries : Entries or None
+        Those of the matrix that was sorted, between which thresholds lie.
 
     Attributes
     ----------
@@ -58,11 +76,11 @@ cdef class StumpSearch:
         saves time. The results have the same bits.
     """
 
-    def __init__(self, SortedColumns columns not None):
+    def __init__(self, SortedColumns columns not None, Entries entries):
         cdef int64_t f
         self.use_bins = -1
         self.without_bins = 0
-        self.sorted = columns
+        self.sorted, self.entries = columns, entries
         self.columns = columns.columns
         self.n_samples = columns.n_samples
         self.wide = columns.wide
@@ -73,7 +91,7 @@ cdef class StumpSearch:
         for f in range(columns.n_features):
             self.chunk_starts[f + 1] = self.chunk_starts[f] + cwb_chunks(&columns.columns[f])
 
-    def search(self, const double[:, :] weights, const int64_t[::1] features, values,
+    def search(self, const double[:, :] weights, const int64_t[::1] features,
                int n_threads):
         """Return the best stump per row of weights; see `cwboost.kernels.SortedFeatures.search`.
 
@@ -81,8 +99,6 @@ cdef class StumpSearch:
         ----------
         weights : (n_targets, n_samples), last axis contiguous
         features : columns to search, ascending and in range
-        values : callable
-            ``values(rows, columns)`` returns the entries of X there as float64.
 
         Returns
         -------
@@ -98,11 +114,10 @@ cdef class StumpSearch:
         if self.measure(&w, &scales[0], &totals[0], &squares[0], n_threads):
             # The mass is so small that a scale would overflow; a power of two loses nothing.
             factor = np.where(np.isinf(scales), 2.0**600, 1.0)
-            found = self.search(np.asarray(weights) * factor[:, None], features, values,
-                                n_threads)
+            found = self.search(np.asarray(weights) * factor[:, None], features, n_threads)
             return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
         self.scan_and_settle(&w, totals, features, self.winners, n_threads)
-        return self.write(&w, totals, squares, self.winners, values, n_threads)
+        return self.write(&w, totals, squares, self.winners, n_threads)
 
     cdef int make_room(self, int64_t n_targets) except -1:
         # Kept between calls: with few examples, to make a view takes as long as a step.
@@ -121,17 +136,13 @@ cdef class StumpSearch:
         # Threads split the examples, not the targets: the solver wrote the weights by examples, so
         # that each thread has its part in its cache. Scales are powers of two: integer weights
         # stay integers, and equal sums stay equal.
-        cdef int64_t n = self.n_samples, n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
-        cdef int64_t n_targets = weights.n_targets, task, t, first, size
+        cdef int64_t n = self.n_samples, n_targets = weights.n_targets, t
         cdef int n_used = threads(n * n_targets, n_threads)
-        cdef double[:, :, ::1] both = self.room_for_sums(n_tasks, n_targets)
+        cdef double[:, :, ::1] both = self.room_for_sums(cwb_row_tasks(n), n_targets)
         cdef double[:, ::1] sums = both[0], of_squares = both[1]
         cdef bint small = False
-        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
-            first = task * ROWS_OF_A_TASK
-            size = min(ROWS_OF_A_TASK, n - first)
-            for t in range(n_targets):
-                sums[task, t] = kernels.mass(weights.r + t * weights.stride + first, size)
+        with nogil:
+            cwb_masses(kernels, weights, n, &sums[0, 0], n_used)
         for t in range(n_targets):
             scales[t] = cwb_scale_of(sum_of(sums, t))
             if scales[t] == 0.0:
@@ -139,12 +150,8 @@ cdef class StumpSearch:
                     f"weights must be finite and sum to a finite number, row {t} does not"
                 )
             small = small or not isfinite(scales[t])
-        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_used):
-            first = task * ROWS_OF_A_TASK
-            size = min(ROWS_OF_A_TASK, n - first)
-            for t in range(n_targets):
-                sums[task, t] = kernels.total(weights.r + t * weights.stride + first, scales[t],
-                                              size, &of_squares[task, t])
+        with nogil:
+            cwb_totals(kernels, weights, n, &sums[0, 0], &of_squares[0, 0], n_used)
         for t in range(n_targets):
             totals[t], squares[t] = sum_of(sums, t), sum_of(of_squares, t)
         return small
@@ -189,8 +196,13 @@ cdef class StumpSearch:
         cdef Slice part
         self.fill(weights, totals, n_columns, lanes, &part, n_threads)
         self.scan(&part, features, totals, n_threads)
-        for t in prange(weights.n_targets, nogil=True, schedule="dynamic",
-                        num_threads=threads(2 * (n + n_columns) * weights.n_targets, n_threads)):
+        n_threads = threads(2 * (n + n_columns) * weights.n_targets, n_threads)
+        if n_threads == 1:
+            with nogil:
+                for t in range(weights.n_targets):
+                    self.settle_target(weights, totals[t], features, &part, t, &found[t])
+            return 0
+        for t in prange(weights.n_targets, nogil=True, schedule="dynamic", num_threads=n_threads):
             self.settle_target(weights, totals[t], features, &part, t, &found[t])
         return 0
 
@@ -214,18 +226,15 @@ cdef class StumpSearch:
 
     cdef int fill_rows(self, const cwb_weights *weights, int lanes, int32_t *rows,
                        int n_threads) except -1:
-        cdef int64_t n = self.n_samples, task
-        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK
-        for task in prange(n_tasks, nogil=True, schedule="static", num_threads=n_threads):
-            kernels.fill_rows(weights, lanes, task * ROWS_OF_A_TASK,
-                              min(n, (task + 1) * ROWS_OF_A_TASK), rows)
+        with nogil:
+            cwb_fill_all(kernels, weights, lanes, self.n_samples, rows, n_threads)
         return 0
 
     cdef int scan(self, const Slice *part, const int64_t[::1] features,
                   const double[::1] totals, int n_threads) except -1:
         """Compute the best |E| / 2 and trace of every column, in bins first if that saves time."""
         cdef int64_t n_columns = features.shape[0], n = self.n_samples, lanes = part.rows.lanes
-        cdef int64_t f, t
+        cdef int64_t t
         cdef bint pays = 4 * n * lanes > BINNED_BYTES and self.without_bins == 0
         cdef double[::1] sure
         if self.wide and (self.use_bins == 1 or (self.use_bins == -1 and pays)):
@@ -238,10 +247,12 @@ cdef class StumpSearch:
                 self.without_bins = SEARCHES_WITHOUT_BINS
             return 0
         self.without_bins -= self.without_bins > 0
-        for f in prange(n_columns, nogil=True, schedule="dynamic", chunksize=4,
-                        num_threads=threads(n * lanes * n_columns // 4, n_threads)):
-            kernels.scan(&part.rows, &self.columns[features[f]], part.best + f * lanes,
-                         part.trace + 2 * lanes * part.chunk_starts[features[f]])
+        if n_columns == 0:
+            return 0
+        with nogil:
+            cwb_scans(kernels, &part.rows, self.columns, &features[0], n_columns,
+                      part.chunk_starts, part.best, part.trace,
+                      threads(n * lanes * n_columns // 4, n_threads))
         return 0
 
     cdef void settle_target(self, const cwb_weights *weights, double total,
@@ -281,71 +292,63 @@ cdef class StumpSearch:
                 found.stump = stump
 
     cdef object write(self, const cwb_weights *weights, const double[::1] totals,
-                      const double[::1] squares, const Found[::1] found, object values,
-                      int n_threads):
-        cdef int64_t n = self.n_samples, n_targets = found.shape[0], t
-        # Few arrays: with few examples, to make one takes as long as a step of the search.
-        signs, reals = np.empty((2, n_targets), dtype=np.int8), np.empty((3, n_targets))
-        outputs = np.empty((n_targets, (n + 7) // 8), dtype=np.uint8)
-        cdef double[:, ::1] reals_ = reals
-        cdef int8_t[:, ::1] signs_ = signs
-        cdef uint8_t[:, ::1] outputs_ = outputs
-        cdef int64_t n_tasks = (n + ROWS_OF_A_TASK - 1) // ROWS_OF_A_TASK, task, first
-        cdef double[:, ::1] sums = self.room_for_sums(n_tasks, n_targets)[0]
-        for t in prange(n_targets, nogil=True, schedule="static",
-                        num_threads=threads(n * n_targets, n_threads)):
-            self.write_one(&found[t], totals[t], &signs_[0, t], &signs_[1, t], &outputs_[t, 0])
-        for task in prange(n_tasks, nogil=True, schedule="static",
-                           num_threads=threads(n * n_targets, n_threads)):
-            first = task * ROWS_OF_A_TASK
-            for t in range(n_targets):
-                sums[task, t] = kernels.edge(weights.r + t * weights.stride + first,
-                                             &outputs_[t, first >> 3],
-                                             min(ROWS_OF_A_TASK, n - first))
+                      const double[::1] squares, const Found[::1] found, int n_threads):
+        cdef int64_t n = self.n_samples, n_targets = found.shape[0], t, n_bytes = (n + 7) // 8
+        polarity, missing = new_vector(n_targets, INT8), new_vector(n_targets, INT8)
+        outputs, edges = new_matrix(n_targets, n_bytes, UINT8), new_vector(n_targets, FLOAT64)
+        sums, norms = new_vector(n_targets, FLOAT64), new_vector(n_targets, FLOAT64)
+        cdef int8_t *polarity_ = <int8_t *> data_of(polarity)
+        cdef int8_t *missing_ = <int8_t *> data_of(missing)
+        cdef uint8_t *outputs_ = <uint8_t *> data_of(outputs)
+        cdef double[:, ::1] parts = self.room_for_sums(cwb_row_tasks(n), n_targets)[0]
+        n_threads = threads(n * n_targets, n_threads)
+        # As in passes.h, one thread does without a parallel region.
+        if n_threads == 1:
+            with nogil:
+                for t in range(n_targets):
+                    self.write_one(&found[t], totals[t], polarity_ + t, missing_ + t,
+                                   outputs_ + t * n_bytes)
+        else:
+            for t in prange(n_targets, nogil=True, schedule="static", num_threads=n_threads):
+                self.write_one(&found[t], totals[t], polarity_ + t, missing_ + t,
+                               outputs_ + t * n_bytes)
+        with nogil:
+            cwb_stump_edges(kernels, weights, n, outputs_, &parts[0, 0], n_threads)
         for t in range(n_targets):
-            reals_[0, t] = sum_of(sums, t)
-            reals_[1, t] = totals[t] / weights.scales[t]
-            reals_[2, t] = sqrt(squares[t]) / weights.scales[t]
-        feature, threshold = self.locate(found, values)
-        # Unpacking them would cost an exception each, at the end of the array.
-        return (feature, threshold, signs[0], signs[1], reals[0], outputs, reals[1], reals[2])
+            (<double *> data_of(edges))[t] = sum_of(parts, t)
+            (<double *> data_of(sums))[t] = totals[t] / weights.scales[t]
+            (<double *> data_of(norms))[t] = sqrt(squares[t]) / weights.scales[t]
+        feature, threshold = self.locate(found)
+        return feature, threshold, polarity, missing, edges, outputs, sums, norms
 
-    cdef object locate(self, const Found[::1] found, object values):
-        """Return features and thresholds; values(rows, columns) gives both sides of a threshold."""
-        cdef int64_t n_targets = found.shape[0], t, p, end
+    cdef tuple locate(self, const Found[::1] found):
+        """Return features and thresholds."""
+        cdef int64_t t
+        feature, threshold = new_vector(found.shape[0], INT32), new_vector(found.shape[0], FLOAT64)
+        for t in range(found.shape[0]):
+            (<int32_t *> data_of(feature))[t] = <int32_t> found[t].column
+            (<double *> data_of(threshold))[t] = self.threshold_of(&found[t])
+        return feature, threshold
+
+    cdef double threshold_of(self, const Found *found) noexcept nogil:
+        """Return the number between the entries on both sides of a stump; 0 for a constant."""
         cdef const cwb_column *column
         cdef double here, there
-        feature, threshold = np.empty(n_targets, dtype=np.int32), np.zeros(n_targets)
-        cdef int32_t[::1] feature_ = feature
-        cdef double[::1] threshold_ = threshold
-        places = np.zeros((3, n_targets), dtype=np.int64)
-        cdef int64_t[:, ::1] places_ = places
-        for t in range(n_targets):
-            feature_[t] = <int32_t> found[t].column
-            if found[t].column < 0:
-                continue
-            column = &self.columns[found[t].column]
-            p, end = found[t].stump.position, column.n_forward + column.n_backward
-            if p < end:
-                places_[0, t] = cwb_row(column, p)
-                places_[1, t] = cwb_row(column, min(p + 1, end - 1))
-            places_[2, t] = found[t].column
-        cdef const double[:, ::1] sides = values(places[:2], places[2])
-        for t in range(n_targets):
-            if found[t].column < 0:
-                continue
-            column = &self.columns[found[t].column]
-            p, end = found[t].stump.position, column.n_forward + column.n_backward
-            here, there = sides[0, t], sides[1, t]
-            if p + 1 == column.n_forward or p + 1 == end:
-                there = column.skipped
-            if p == end:
-                threshold_[t] = INFINITY
-            elif p < column.n_forward:
-                threshold_[t] = cwb_float32_threshold_between(here, there)
-            else:
-                threshold_[t] = cwb_float32_threshold_between(there, here)
-        return feature, threshold
+        cdef int64_t p = found.stump.position, end
+        if found.column < 0:
+            return 0.0
+        column = &self.columns[found.column]
+        end = column.n_forward + column.n_backward
+        if p == end:
+            return INFINITY
+        here = self.entries.at(cwb_row(column, p), found.column)
+        if p + 1 == column.n_forward or p + 1 == end:
+            there = column.skipped
+        else:
+            there = self.entries.at(cwb_row(column, p + 1), found.column)
+        if p < column.n_forward:
+            return cwb_float32_threshold_between(here, there)
+        return cwb_float32_threshold_between(there, here)
 
     cdef void write_one(self, const Found *found, double total, int8_t *polarity,
                         int8_t *missing, uint8_t *bits) noexcept nogil:

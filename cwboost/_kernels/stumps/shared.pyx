@@ -36,7 +36,7 @@ cdef extern from "stumps/shared.h" nogil:
 cdef class SharedStumpSearch(SampledStumpSearch):
     """`SampledStumpSearch` that also finds the maximum over h of sum_t |sum_i r_t(i) h(x_i)|."""
 
-    def search_shared(self, const double[:, :] weights, const int64_t[::1] features, values,
+    def search_shared(self, const double[:, :] weights, const int64_t[::1] features,
                       int n_threads):
         """Return the best stump for all rows of weights; arguments as for `search`.
 
@@ -61,7 +61,7 @@ cdef class SharedStumpSearch(SampledStumpSearch):
             raise ValueError("weights must be finite and sum to a finite number")
         if not isfinite(w.scale):
             factor = 2.0**600
-            found = self.search_shared(np.asarray(weights) * factor, features, values, n_threads)
+            found = self.search_shared(np.asarray(weights) * factor, features, n_threads)
             return *found[:4], found[4] / factor, found[5], found[6] / factor, found[7] / factor
         for t in range(n_targets):
             totals[t] = kernels.total(w.r + t * w.stride, w.scale, n, &squares[t])
@@ -74,7 +74,7 @@ cdef class SharedStumpSearch(SampledStumpSearch):
         self.write_one(&winner[0], 1.0, &polarity_[0], &missing_[0], &outputs_[0, 0])
         for t in range(n_targets):
             edge += fabs(kernels.edge(w.r + t * w.stride, &outputs_[0, 0], n))
-        feature, threshold = self.locate(winner, values)
+        feature, threshold = self.locate(winner)
         return (feature, threshold, polarity, missing, np.array([edge]), outputs,
                 np.asarray(totals) / w.scale, np.sqrt(squares) / w.scale)
 
