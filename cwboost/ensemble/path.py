@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import ascends
+from cwboost._kernels.ensemble.growing_path import GrowingPath
 
 __all__ = ["CoefficientPath", "PathBuilder"]
 
@@ -19,7 +19,6 @@ PATH_DTYPES = {
     "score_index": np.dtype(np.int32),
     "value": np.dtype(np.float64),
 }
-PART_NAMES = ("column", "score_index", "value")
 OFFSETS = ("round_offsets", "learners_offsets")
 LARGEST_COEF = 1e100  # no sum of such overflows; training never comes near
 
@@ -234,12 +233,7 @@ def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
         raise ValueError(f"{name} must not decrease")
 
 
-def _integers(numbers) -> np.ndarray:
-    numbers = np.asarray(numbers)
-    return numbers if numbers.dtype == np.int64 else numbers.astype(np.int64)
-
-
-class PathBuilder:
+class PathBuilder(GrowingPath):
     """A `CoefficientPath` that grows round by round; a round costs the coefficients it changes.
 
     A round joins the path in one step, so that an interrupt leaves a path of whole rounds.
@@ -255,70 +249,8 @@ class PathBuilder:
             empty = {name: np.empty(0, dtype) for name, dtype in PATH_DTYPES.items()}
             path = CoefficientPath(**(empty | {name: np.zeros(1, np.int64) for name in OFFSETS}))
         path._require_stages()
-        # The path up to some round, and what each later round changed.
-        self._grown: tuple[CoefficientPath, list[tuple]] = path, []
-
-    @property
-    def n_rounds(self) -> int:
-        path, rounds = self._grown
-        return path.n_rounds + len(rounds)
-
-    @property
-    def n_learners(self) -> int:
-        """Number of learners known after the last round."""
-        path, rounds = self._grown
-        return rounds[-1][-1] if rounds else path.n_learners
-
-    def append(self, columns, score_index, values, n_learners: int) -> None:
-        """Record a round.
-
-        Parameters
-        ----------
-        columns : array-like of int, shape (n_changes,)
-        score_index : array-like of int, shape (n_changes,)
-        values : array-like of float, shape (n_changes,)
-            The new values of the coefficients; 0 removes a learner.
-        n_learners : int
-            Learners known after this round; those of earlier rounds included.
-        """
-        columns, score_index = _integers(columns), _integers(score_index)
-        values = np.asarray(values, dtype=np.float64)
-        n = len(columns)
-        if not n == len(score_index) == len(values):
-            raise ValueError(
-                "columns, score_index and values must have the same length, got "
-                f"{n}, {len(score_index)} and {len(values)}"
-            )
-        known = self.n_learners
-        if n_learners < known:
-            raise ValueError(f"n_learners must be at least {known}, as before, got {n_learners}")
-        if not ascends(columns):
-            # If no column comes twice, as in class-wise boosting, the columns alone are sorted.
-            order = np.argsort(columns)
-            if not ascends(columns[order]):
-                order = np.lexsort((score_index, columns))
-                same = np.diff(columns[order]) == 0
-                if np.any(same & (np.diff(score_index[order]) == 0)):
-                    raise ValueError("a round may name a coefficient once")
-            columns, score_index, values = columns[order], score_index[order], values[order]
-        if n and not 0 <= columns.item(0) <= columns.item(n - 1) < n_learners:
-            raise ValueError(f"columns must lie in 0..{n_learners - 1}")
-        self._grown[1].append((columns, score_index, values, int(n_learners)))
+        super().__init__(**path.arrays())
 
     def path(self) -> CoefficientPath:
         """Return the path of the rounds so far."""
-        path, rounds = self._grown
-        if rounds:
-            *parts, n_learners = zip(*rounds)
-            lengths = np.cumsum([len(columns) for columns in parts[0]])
-            joined = {
-                name: np.concatenate([getattr(path, name), *part], dtype=PATH_DTYPES[name])
-                for name, part in zip(PART_NAMES, parts)
-            }
-            path = CoefficientPath(
-                np.concatenate([path.round_offsets, path.round_offsets[-1] + lengths]),
-                np.concatenate([path.learners_offsets, np.array(n_learners, dtype=np.int64)]),
-                **joined,
-            )
-            self._grown = path, []
-        return path
+        return CoefficientPath(**self.arrays())

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost._kernels.fcd.changed import changed
+from cwboost._kernels.ensemble.changed import assign, changed
 
 __all__ = ["RecordedColumns"]
 
@@ -45,9 +45,8 @@ class RecordedColumns:
         if missing > 0:
             self._ids = np.pad(self._ids, ((0, 0), (0, missing)))
             self._recorded = np.pad(self._recorded, ((0, 0), (0, missing)))
-        self._ids[classes, rows] = ids
-        # Not a coefficient, so that the round records the column even if it stays at zero.
-        self._recorded[classes, rows] = np.nan
+        # NaN is not a coefficient, so that the round records the column even if it stays at zero.
+        assign(self._recorded, self._ids, classes, rows, ids)
 
     def share(self, row: int, learner: int) -> None:
         """Say that a learner stands behind column `row` of every class."""

@@ -1,0 +1,1 @@
+"""Kernels for the model that grows round by round."""
