@@ -6,13 +6,13 @@ from time import perf_counter
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import any_above, covers, largest, places_above
+from cwboost._kernels.common.short_arrays import any_above, count_set, covers, largest
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
-from cwboost.solvers.fcd import SolverReport, as_layers, fcd
+from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.row_sampling import RowSampler
 from cwboost.solvers.schedule import Schedule, Settings
@@ -128,24 +128,20 @@ class ColumnGeneration:
         n_new : int
             Number of columns that were not there already.
         """
-        paying = places_above(edges, PAYS)
-        classes = priced.target[paying]
-        outputs = priced.outputs if len(paying) == len(edges) else priced.outputs[paying]
-        rows, is_new = self.master.add(classes, outputs)
-        new = paying[is_new]
+        added = self.master.add_paying(edges, PAYS, priced.target, priced.outputs)
+        layers, new, classes, rows = added
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)
             ids = self.model.add_learners(learners, edges[new])
-            width = self.master.coef_matrix.shape[1]
-            self.columns.assign(classes[is_new], rows[is_new], ids, width)
-        return as_layers(classes, rows, self.master.n_classes), len(new)
+            self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
+        return layers, len(new)
 
     def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
         if n_new:
             self.schedule.loosen()
             return True
-        if self.settings.stagewise and (layers >= 0).any():
+        if self.settings.stagewise and count_set(layers):
             return True
         return self.n_rounds > 0 and self.schedule.tighten(self.master.objective)
 

@@ -192,6 +192,32 @@ class RestrictedMaster:
         self._make_room()
         return rows, new
 
+    def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]:
+        """Add the columns whose edge is above a bound, each at coefficient zero.
+
+        Parameters
+        ----------
+        edges : ndarray of shape (n,), float64
+        bound : float
+        classes : ndarray of shape (n,), int64
+            The class of each column, ascending.
+        outputs : ndarray of shape (n, n_bytes), dtype uint8
+
+        Returns
+        -------
+        layers : ndarray of shape (n_layers, n_classes), int64
+            The rows of the columns that pay in layers of one column per class, -1 for none; at
+            least one layer.
+        new : ndarray of shape (n_new,), int64
+            Indices of those that were not stored already.
+        classes_of_new, rows_of_new : ndarray of shape (n_new,), int64
+            Their classes, and their rows among those of the class.
+        """
+        added = self.columns.add_paying(edges, bound, classes, outputs)
+        self._edges = None
+        self._make_room()
+        return added
+
     def _make_room(self) -> None:
         """Widen the coefficients to the capacity of the columns."""
         missing = self.columns.capacity - self.coef_matrix.shape[1]

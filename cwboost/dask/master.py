@@ -10,6 +10,7 @@ import numpy as np
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
 
@@ -104,6 +105,13 @@ class PartitionedMaster(RestrictedMaster):
         self._edges = None
         self._make_room()
         return rows, new
+
+    def add_paying(self, edges, bound, classes, outputs):
+        """Add the columns whose edge is above a bound; see the base."""
+        paying = np.flatnonzero(edges > bound)
+        rows, is_new = self.add(classes[paying], outputs[paying])
+        layers, new = as_layers(classes[paying], rows, self.n_classes), paying[is_new]
+        return layers, new, classes[new], rows[is_new]
 
     def update_layer(self, rows, step: float = 1.0) -> None:
         """Update the columns taken last on their joint-sign tables; see the base."""

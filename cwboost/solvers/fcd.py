@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cwboost._kernels.common.short_arrays import count_set, one_layer
+from cwboost._kernels.common.short_arrays import count_set
 from cwboost._kernels.fcd.working_set import in_turns
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.subspace_steps import SubspaceSteps
@@ -117,9 +117,6 @@ def as_layers(classes, rows, n_classes) -> np.ndarray:
     ndarray of shape (n_layers, n_classes), int
         At least one layer.
     """
-    single = one_layer(classes, rows, n_classes)
-    if single is not None:
-        return single
     layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
     layers = np.full((layer.max(initial=0) + 1, n_classes), -1)
     layers[layer, classes] = rows

@@ -14,5 +14,6 @@ cdef class ColumnStore:
     cdef int64_t* room
     cdef int32_t** slots
 
+    cdef int64_t store(self, int64_t c, const uint8_t* bits, uint8_t* is_new) except -1
     cdef int64_t find(self, int64_t c, const uint8_t* bits, int64_t* slot) noexcept nogil
     cdef int grow(self, int64_t c) except -1

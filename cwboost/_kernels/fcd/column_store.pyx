@@ -11,6 +11,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
+from cwboost._kernels.common.arrays cimport (
+    FLOAT64, INT64, UINT8, as_vector, data_of, is_matrix, length_of, new_matrix, new_vector, vector)
+
 
 cdef class ColumnStore:
     """Columns of each class.
@@ -72,32 +75,70 @@ cdef class ColumnStore:
         new : ndarray of shape (n,), dtype bool
             True if the column was stored.
         """
-        cdef int64_t k, c, slot, n = classes.shape[0]
+        cdef int64_t k, n = classes.shape[0]
         if outputs.shape[0] != n or outputs.shape[1] != self.n_bytes:
             raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
         rows, new = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
         cdef int64_t[::1] row = rows
         cdef uint8_t[::1] is_new = new
         for k in range(n):
-            c = classes[k]
-            if not 0 <= c < self.n_classes:
-                raise IndexError(f"no class {c}")
-            c = 0 if self.shared else c
-            row[k] = self.find(c, &outputs[k, 0], &slot)
-            if row[k] >= 0:
-                continue
-            if self.count[c] == self.room[c]:
-                self.grow(c)
-                self.find(c, &outputs[k, 0], &slot)
-            row[k], is_new[k] = self.count[c], 1
-            memcpy(self.first[c] + row[k] * self.n_bytes, &outputs[k, 0], self.n_bytes)
-            self.count[c] += 1
-            self.slots[c][slot] = <int32_t> self.count[c]
-        if self.shared:
-            for c in range(1, self.n_classes):
-                self.first[c], self.count[c] = self.first[0], self.count[0]
-                self.room[c] = self.room[0]
+            row[k] = self.store(classes[k], &outputs[k, 0], &is_new[k])
         return rows, new.view(bool)
+
+    def add_paying(self, edges, double bound, classes, outputs):
+        """Store columns whose edge is above `bound`; see `RestrictedMaster.add_paying`."""
+        classes, edges = as_vector(classes, INT64), as_vector(edges, FLOAT64)
+        cdef int64_t k, c, row, n = length_of(classes), n_new = 0, K = self.n_classes
+        cdef int64_t layer = 0, last = -1
+        cdef uint8_t is_new
+        cdef const double *edge = <const double *> vector(edges, FLOAT64, n)
+        cdef const int64_t *class_of = <const int64_t *> data_of(classes)
+        if not is_matrix(outputs, UINT8, n, self.n_bytes):
+            raise ValueError(f"expected outputs of shape {(n, self.n_bytes)}")
+        cdef const uint8_t *bits = <const uint8_t *> data_of(outputs)
+        layers = new_matrix(most_of_a_class(edge, bound, class_of, n), K, INT64)
+        cdef int64_t *place = <int64_t *> data_of(layers)
+        for k in range(length_of(layers)):
+            place[k] = -1
+        new_, classes_, rows_ = new_vector(n, INT64), new_vector(n, INT64), new_vector(n, INT64)
+        for k in range(n):
+            if not edge[k] > bound:
+                continue
+            c = class_of[k]
+            is_new = 0
+            row = self.store(c, bits + k * self.n_bytes, &is_new)
+            layer, last = layer + 1 if c == last else 0, c
+            place[layer * K + c] = row
+            if is_new:
+                (<int64_t *> data_of(new_))[n_new] = k
+                (<int64_t *> data_of(classes_))[n_new] = c
+                (<int64_t *> data_of(rows_))[n_new] = row
+                n_new += 1
+        if n_new < n:
+            new_, classes_, rows_ = new_[:n_new], classes_[:n_new], rows_[:n_new]
+        return layers, new_, classes_, rows_
+
+    cdef int64_t store(self, int64_t c, const uint8_t* bits, uint8_t* is_new) except -1:
+        """Return the row of a column of class c; `is_new` becomes 1 if it was not there."""
+        cdef int64_t row, slot, other
+        if not 0 <= c < self.n_classes:
+            raise IndexError(f"no class {c}")
+        c = 0 if self.shared else c
+        row = self.find(c, bits, &slot)
+        if row >= 0:
+            return row
+        if self.count[c] == self.room[c]:
+            self.grow(c)
+            self.find(c, bits, &slot)
+        row, is_new[0] = self.count[c], 1
+        memcpy(self.first[c] + row * self.n_bytes, bits, self.n_bytes)
+        self.count[c] += 1
+        self.slots[c][slot] = <int32_t> self.count[c]
+        if self.shared:
+            for other in range(1, self.n_classes):
+                self.first[other], self.count[other] = self.first[0], self.count[0]
+                self.room[other] = self.room[0]
+        return row
 
     def append(self, const int64_t[::1] classes, const uint8_t[:, ::1] outputs):
         """Store columns, also if equal ones are stored already, whose places `add` then loses.
@@ -152,6 +193,17 @@ cdef class ColumnStore:
         return 0
 
 
+cdef int64_t most_of_a_class(const double* edges, double bound, const int64_t* classes,
+                             int64_t n) noexcept nogil:
+    """Return the largest number of edges above `bound` per class, at least 1; classes ascend."""
+    cdef int64_t k, last = -1, here = 0, most = 1
+    for k in range(n):
+        if edges[k] > bound:
+            here, last = here + 1 if classes[k] == last else 1, classes[k]
+            most = max(most, here)
+    return most
+
+
 cdef uint64_t hashed(const uint8_t* bits, int64_t n) noexcept nogil:
     """Return a hash of bytes, eight at a time, in four chains whose multiplications overlap."""
     cdef uint64_t h[4]
@@ -159,8 +211,11 @@ cdef uint64_t hashed(const uint8_t* bits, int64_t n) noexcept nogil:
     cdef int64_t i = 0, k = 0
     h[0], h[1], h[2], h[3] = 1, 2, 3, 4
     while i < n:
-        word = 0
-        memcpy(&word, bits + i, min(8, n - i))
+        if i + 8 <= n:
+            memcpy(&word, bits + i, 8)
+        else:
+            word = 0
+            memcpy(&word, bits + i, n - i)
         h[k] = (h[k] ^ word) * <uint64_t> 0x9E3779B97F4A7C15
         h[k] ^= h[k] >> 29
         i, k = i + 8, (k + 1) & 3

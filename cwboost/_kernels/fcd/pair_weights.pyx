@@ -26,6 +26,7 @@ from libc.stdlib cimport free, malloc
 
 from cwboost._kernels.common.aligned import aligned_zeros
 
+from cwboost._kernels.common.arrays cimport FLOAT64, INT64, matrix, vector
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.fcd.column_store cimport ColumnStore
 
@@ -240,8 +241,7 @@ cdef class PairWeights:
             cwb_class_edges(kernels, &self.master, self.n_bytes, columns.first, columns.count,
                             edges, stride, self.threads())
 
-    def update_layer(self, ColumnStore columns, const int64_t[::1] rows, double[:, ::1] coef,
-                     double step=1.0):
+    def update_layer(self, ColumnStore columns, rows, coef, double step=1.0):
         """Update one column per class, exactly, in the order of the classes.
 
         Parameters
@@ -254,7 +254,9 @@ cdef class PairWeights:
         step : float, default=1.0
             Fraction of the way to each coordinate's minimiser (shrinkage).
         """
-        cdef int64_t c, K = self.n_classes
+        cdef int64_t c, K = self.n_classes, width = coef.shape[1]
+        cdef const int64_t* row = <const int64_t*> vector(rows, INT64, K)
+        cdef double* w = <double*> matrix(coef, FLOAT64, K, width)
         cdef double* start = &self.start[0]
         cdef double* d = &self.moves[0]
         cdef uint8_t* active = &self.active[0]
@@ -263,20 +265,20 @@ cdef class PairWeights:
         cdef cwb_layer layer
         layer.columns, layer.d, layer.up, layer.down = bits, d, &self.up[0], &self.down[0]
         for c in range(K):
-            bits[c], active[c] = &self.no_bits[0], rows[c] >= 0
+            bits[c], active[c] = &self.no_bits[0], row[c] >= 0
             if active[c]:
-                bits[c] = columns.first[c] + rows[c] * self.n_bytes
-                start[c] = coef[c, rows[c]]
+                bits[c] = columns.first[c] + row[c] * self.n_bytes
+                start[c] = w[c * width + row[c]]
         with nogil:
             self.fill_tables(bits, tables)
             cwb_layer_solve(tables, K, self.q, step, active, start, d)
             for c in range(K):
                 self.up[c] = exp(d[c])
                 self.down[c] = exp(-d[c])
-        self.apply(&layer)
+            self.apply(&layer)
         for c in range(K):
             if active[c]:
-                coef[c, rows[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
+                w[c * width + row[c]] = start[c] + d[c] if start[c] + d[c] > 0.0 else 0.0
 
     def layer_tables(self, const uint8_t[:, ::1] bits):
         """Return the joint-sign tables ``[c, b, s, t]`` of a layer: see layer_table."""
