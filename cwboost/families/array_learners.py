@@ -13,7 +13,10 @@ from cwboost.families.contract import WeakLearners
 __all__ = ["ArrayLearners", "check_arrays"]
 
 
-_dtype = cache(np.dtype)
+@cache
+def _dtypes_of(learners_type: type[ArrayLearners]) -> dict[str, np.dtype]:
+    """Return the dtypes of the arrays that a class declares."""
+    return {name: np.dtype(dtype) for name, (dtype, _) in learners_type.layout.items()}
 
 
 class ArrayLearners(WeakLearners):
@@ -53,12 +56,16 @@ class ArrayLearners(WeakLearners):
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
 
     def __init__(self, *, n_features: int | None = None, **arrays):
-        if arrays.keys() != self.layout.keys():
+        dtypes = _dtypes_of(type(self))
+        if arrays.keys() != dtypes.keys():
             wanted, got = ", ".join(sorted(self.layout)), ", ".join(sorted(arrays))
             raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
         self.n_features = n_features
-        for name, (dtype, _) in self.layout.items():
-            setattr(self, name, np.asarray(arrays[name], dtype=_dtype(dtype)))
+        for name, dtype in dtypes.items():
+            array = arrays[name]
+            # To ask here costs less than a call of NumPy that finds the array right, as most are.
+            is_right = type(array) is np.ndarray and array.dtype is dtype
+            setattr(self, name, array if is_right else np.asarray(array, dtype=dtype))
 
     def check_values(self, n_features: int) -> None:
         """Raise ValueError for stored values that cannot be right for `n_features` features.

@@ -94,12 +94,7 @@ def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:
     shared = len(edges) == 1 < len(sums)
     deviations = _deviations(1 if shared else max(1, n_comparisons))
     if not shared:
-        return fractions_beyond_chance(
-            np.asarray(edges, np.float64),
-            np.asarray(sums, np.float64),
-            np.asarray(norms, np.float64),
-            deviations,
-        )
+        return fractions_beyond_chance(edges, sums, norms, deviations)
     by_chance = np.add.reduce(np.maximum(np.abs(sums), deviations[:, None] * norms))
     return beyond_chance(len(deviations) * edges, by_chance.sum(keepdims=True))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import ascends
+from cwboost._kernels.common.short_arrays import ascends, ascends_within
 from cwboost._kernels.stumps.entries import Entries
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
@@ -48,6 +48,19 @@ class FoundStumps:
     outputs: np.ndarray
     sums: np.ndarray
     norms: np.ndarray
+
+    def __init__(self, feature, threshold, polarity, missing, edges, outputs, sums, norms):
+        # One call per round: a generated method sets the fields one by one, in three times as long.
+        self.__dict__.update(
+            feature=feature,
+            threshold=threshold,
+            polarity=polarity,
+            missing=missing,
+            edges=edges,
+            outputs=outputs,
+            sums=sums,
+            norms=norms,
+        )
 
 
 class SortedFeatures:
@@ -168,17 +181,16 @@ class SortedFeatures:
         """
         weights = self._weights(weights)
         return FoundStumps(
-            *self._search.search_shared(
-                weights, self._columns(features), self.n_threads
-            )
+            *self._search.search_shared(weights, self._columns(features), self.n_threads)
         )
 
     def _columns(self, features) -> np.ndarray:
         if features is None:
             return self._all
         features = np.asarray(features, dtype=np.int64)
-        if not ascends(features):
-            features = np.unique(features)
+        if ascends_within(features, self.n_features):
+            return features
+        features = np.unique(features)
         if features.size and not (features[0] >= 0 and features[-1] < self.n_features):
             raise ValueError(
                 f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"
@@ -187,11 +199,11 @@ class SortedFeatures:
 
     def _rows(self, rows) -> np.ndarray:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
+        if rows.ndim == 1 and ascends_within(rows, self.n_samples):
+            return rows
         if rows.ndim != 1 or not ascends(rows):
             raise ValueError("rows must be one-dimensional and ascend")
-        if rows.size and not (rows[0] >= 0 and rows[-1] < self.n_samples):
-            raise ValueError(f"rows must be in [0, {self.n_samples}), got {rows[0]}..{rows[-1]}")
-        return rows
+        raise ValueError(f"rows must be in [0, {self.n_samples}), got {rows[0]}..{rows[-1]}")
 
     def _weights(self, weights) -> np.ndarray:
         weights = np.asarray(weights, dtype=np.float64)
