@@ -1,7 +1,7 @@
 """Arrays of a few entries, made and read by C code.
 
 A round of boosting handles dozens of them. To make one here takes 0.05 microseconds and to read one
-0.01, where a call of NumPy takes 0.15 to 0.3 and a typed view of memory 0.2.
+0.003, where a call of NumPy takes 0.1 and a typed view of memory 0.08 (AMD EPYC).
 """
 
 import numpy as np
