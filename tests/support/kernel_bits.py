@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.projections.projection import Directions
 from cwboost._kernels.similarity.likeness import fill_likeness
+from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
 from cwboost.ensemble.shapley import TreeShapley
@@ -93,6 +94,17 @@ def trees(rng):
                 yield f"Shapley values, {name}", hash_of(shapley.base, shapley(X))
 
 
+def many_trees(rng):
+    """Trees enough for codes: by the rows that reach their nodes, and walked."""
+    X = data(rng, 777, 9, True)
+    for n_inner in (100, 600):
+        nodes = random_trees(rng, [n_inner] * 65, 9, np.arange(-300, 300) / 97)
+        evaluator = TreeEvaluator(**nodes, n_features=9)
+        coef = sp.csr_array(rng.normal(size=(65, 3)))
+        name = f"evaluation of many trees of {n_inner} comparisons"
+        yield name, hash_of(evaluator.scores(X, coef), evaluator.outputs(X))
+
+
 def projections(rng):
     for n_features, width in ((600, 24), (3, 8), (50, 72)):  # the first in blocks
         X = data(rng, 131, n_features, False)
@@ -117,7 +129,7 @@ def similarity(rng):
 
 def main():
     hashes = {}
-    for subject in (stumps, binned_stumps, trees, projections, similarity):
+    for subject in (stumps, binned_stumps, trees, many_trees, projections, similarity):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))
 

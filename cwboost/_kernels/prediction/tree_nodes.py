@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-__all__ = ["laid_out"]
+__all__ = ["FlatNodes", "laid_out"]
 
 POSITIVE, FIRST = 1, 2
 """Places of the positive leaf and of the root in a tree, as in trees.h."""
@@ -23,7 +25,18 @@ NODE = np.dtype(
 """An inner node: ``cwb_inner`` of trees.h."""
 
 
-def laid_out(offsets, feature, threshold, left, missing, sign, sets):
+@dataclass(frozen=True)
+class FlatNodes:
+    """Arrays of ``cwb_trees`` of trees.h, by the names of its members."""
+
+    nodes: np.ndarray
+    start: np.ndarray
+    constant: np.ndarray
+    walk: np.ndarray
+    most_inner: int
+
+
+def laid_out(offsets, feature, threshold, left, missing, sign, sets, max_by_set):
     """Return the nodes of all trees, each tree's two leaves before its inner nodes.
 
     Parameters
@@ -32,12 +45,8 @@ def laid_out(offsets, feature, threshold, left, missing, sign, sets):
         As for `TreeEvaluator`.
     sets : ndarray of int
         The inner nodes that test categories.
-
-    Returns
-    -------
-    nodes : ndarray of `NODE`
-    start : ndarray of shape (n_trees + 1,), dtype int64
-        Begin of each tree's nodes.
+    max_by_set : int
+        Trees of more inner nodes than this are walked.
     """
     inner = feature >= 0
     before = np.concatenate([[0], np.cumsum(inner)])  # inner nodes before each node
@@ -56,4 +65,7 @@ def laid_out(offsets, feature, threshold, left, missing, sign, sets):
     nodes["flags"][at] = missing[inner] > 0
     nodes["flags"][at[sets]] |= CATEGORIES
     nodes["threshold"][at[sets]] = sets.view(np.float64)
-    return nodes, start
+    sizes = np.diff(start) - FIRST
+    constant = (sign[root] > 0).astype(np.uint8)
+    walk = (sizes > max_by_set).astype(np.uint8)
+    return FlatNodes(nodes, start, constant, walk, int(sizes.max(initial=0)))

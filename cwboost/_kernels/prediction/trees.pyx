@@ -8,7 +8,6 @@ Up to 16 blocks, of about 1 MB, meet some trees before the next: large trees are
 
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -16,7 +15,12 @@ import numpy as np
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.common.typedefs cimport feature_t
+from cwboost._kernels.prediction.tree_rows cimport (
+    Scratch, Sizes, SparseRows, Work, clear_sparse, code_kernels, cwb_coded_node, cwb_coded_trees,
+    cwb_coding, cwb_fetch_nodes, fill_dense, fill_sparse, scratch_of
+)
 
+from cwboost._kernels.prediction.coded_nodes import laid_out_for_codes
 from cwboost._kernels.prediction.tree_nodes import laid_out
 
 cdef extern from "prediction/trees.h" nogil:
@@ -43,29 +47,29 @@ cdef extern from "prediction/trees.h" nogil:
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
                            int8_t *outputs, int64_t row_stride)
 
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **memory, size_t alignment, size_t size)
-
 cdef const cwb_evaluation_kernels *kernels = cwb_evaluation_tables[instruction_set()]
 
 # Trees that meet all blocks of a task before the next: as many as a cache holds.
 cdef int64_t TREES_AT_ONCE = 64
 cdef int64_t NODES_AT_ONCE = 4096
 # Blocks of a task.
-cdef int64_t BLOCKS_AT_ONCE = 16
+cdef int64_t BLOCKS_AT_ONCE = 64
 cdef int64_t BYTES_AT_ONCE = 1 << 20
 # A tree with more inner nodes than this is walked, since a row meets few of them.
 cdef int64_t MAX_NODES_BY_SET = 255
+# Fewer rows do not repay the search for codes, and fewer trees or no more than features neither.
+cdef int64_t ROWS_WORTH_CODES = 64
+cdef int64_t TREES_WORTH_CODES = 64
+# Rows per node of a tree that repay the layout for codes where there is one for values.
+cdef int64_t ROWS_PER_NODE = 8
 
 
-cdef struct Work:
-    # Scratch of one thread.
-    double *x            # (n_blocks, n_used, 64): values of the rows of a task's blocks
-    double *scores       # (n_blocks, n_scores, 64)
-    uint64_t *reach
-    uint64_t *sets
-    int64_t n_used
-    bint simple          # no tree has categories, and no value of the task is NaN
+cdef struct Batch:
+    # The trees: with nodes for values or, if `flat` is NULL, for codes.
+    const cwb_trees *flat
+    const cwb_coded_trees *coded
+    const int64_t *start
+    int64_t n_trees
 
 
 cdef class TreeEvaluator:
@@ -80,15 +84,14 @@ cdef class TreeEvaluator:
         The category sets of the nodes (see `cwboost.kernels.CategorySets`).
     """
 
-    cdef object nodes
+    cdef object arrays             # offsets, feature, threshold, left, missing, sign
+    cdef object nodes              # FlatNodes, None before they are needed
+    cdef object coded              # CodedNodes; False if there are none, None as above
+    cdef int64_t n_rows            # of all calls that would have used codes
     cdef int64_t[::1] set_start    # of inner nodes only
     cdef uint8_t[::1] set_bits     # with one more byte
-    cdef int64_t[::1] start
-    cdef uint8_t[::1] constant
-    cdef uint8_t[::1] walk
     cdef int32_t[::1] used         # columns of X that some tree reads
     cdef int32_t[::1] column_of    # place of a feature in `used`, -1 for other features
-    cdef int64_t most_inner
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
 
@@ -97,7 +100,7 @@ cdef class TreeEvaluator:
         inner = feature >= 0
         self.n_trees = len(offsets) - 1
         self.n_features = n_features
-        used = np.unique(feature[inner])
+        used = np.flatnonzero(np.bincount(feature[inner]))
         column_of = np.full(n_features, -1, dtype=np.int32)
         column_of[used] = np.arange(len(used))
         self.used = used.astype(np.int32)
@@ -108,15 +111,37 @@ cdef class TreeEvaluator:
             start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
             bits = np.append(set_bits, bits)
         self.set_start, self.set_bits = start, bits
-        feature = np.where(inner, column_of[feature], -1)
-        nodes, self.start = laid_out(offsets, feature, threshold, left, missing, sign,
-                                     np.flatnonzero(np.diff(start)))
-        sizes = np.diff(np.asarray(self.start)) - CWB_FIRST
-        self.most_inner = sizes.max(initial=0)
-        self.constant = (sign[offsets[:self.n_trees]] > 0).astype(np.uint8)
-        self.walk = (sizes > MAX_NODES_BY_SET).astype(np.uint8)
-        assert nodes.itemsize == sizeof(cwb_inner)
-        self.nodes = nodes.view(np.uint8)
+        self.arrays = offsets, feature, threshold, left, missing, sign
+        self.nodes = self.coded = None
+
+    cdef _columns(self):
+        """Return the arrays with places in `used` for features."""
+        offsets, feature, *others = self.arrays
+        places = np.append(self.column_of, np.int32(-1))  # of -1 too, the feature of a leaf
+        return offsets, places[feature], *others
+
+    cdef _nodes(self):
+        """Return the nodes for values."""
+        if self.nodes is None:
+            sets = np.flatnonzero(np.diff(self.set_start))
+            nodes = laid_out(*self._columns(), sets, MAX_NODES_BY_SET)
+            assert nodes.nodes.itemsize == sizeof(cwb_inner)
+            self.nodes = nodes
+        return self.nodes
+
+    cdef _codes(self, Py_ssize_t n_rows):
+        """Return the nodes for codes if these are worth their search, else None."""
+        if (len(self.set_bits) > 1 or n_rows < ROWS_WORTH_CODES
+                or self.n_trees < max(TREES_WORTH_CODES, len(self.used))):
+            return None
+        self.n_rows += n_rows
+        if self.coded is None:
+            # Nodes for values, if there are any, serve until others repay their making.
+            if self.nodes is not None and self.n_rows * self.n_trees < ROWS_PER_NODE * len(
+                    self.nodes.nodes):
+                return None
+            self.coded = laid_out_for_codes(*self._columns(), code_kernels.max_reached) or False
+        return self.coded or None
 
     def outputs(self, X, int n_threads=1):
         """Return outputs on dense X, or on the CSR triple (data, indices, indptr).
@@ -169,60 +194,57 @@ cdef class TreeEvaluator:
     cdef _run(self, X, Py_ssize_t n_rows, indptr, indices, data, scores, outputs, int n_threads,
               sets=None):
         cdef Py_ssize_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
-        n_threads = max(1, min(n_threads, n_blocks))
-        cdef Py_ssize_t bytes = max(1, len(self.used)) * CWB_BLOCK * sizeof(double)
-        cdef Py_ssize_t together = max(1, min(BLOCKS_AT_ONCE, BYTES_AT_ONCE // bytes,
-                                              (n_blocks + n_threads - 1) // n_threads))
+        cdef cwb_trees flat
+        cdef cwb_coded_trees coded
+        cdef Batch batch
+        cdef Sizes sizes
+        codes = self._codes(n_rows)
+        nodes = self._nodes() if codes is None else None
+        if codes is None:
+            flat = trees_of(self, nodes)
+            batch.flat, batch.coded, batch.start = &flat, NULL, flat.start
+        else:
+            coded = coded_trees_of(codes)
+            batch.flat, batch.coded, batch.start = NULL, &coded, coded.start
+        batch.n_trees = self.n_trees
         if sets is None:
             sets = np.empty((n_blocks, 0), np.uint64)
-        works = _Scratch(n_threads, together, len(self.used), scores.shape[1], self.most_inner)
+        sizes.n_used, sizes.n_columns = len(self.used), 0 if codes is None else codes.n_columns
+        sizes.n_scores, sizes.n_sets = scores.shape[1], TREES_AT_ONCE
+        sizes.n_reached = CWB_FIRST + (2 * code_kernels.max_reached if nodes is None
+                                       else nodes.most_inner)
+        n_threads = max(1, min(n_threads, n_blocks))
+        bytes = CWB_BLOCK * (sizes.n_columns or max(1, sizes.n_used) * sizeof(double))
+        sizes.n_blocks = max(1, min(BLOCKS_AT_ONCE, BYTES_AT_ONCE // bytes,
+                                    (n_blocks + n_threads - 1) // n_threads))
+        scratch = scratch_of(n_threads, sizes)
+        votes = votes_of(indptr, indices, data, scores, outputs, sets)
         if isinstance(X, tuple):
-            run_sparse(self, X[0], X[1], X[2], works, indptr, indices, data, scores, outputs,
-                       sets)
+            run_sparse(self, &batch, X[0], X[1], X[2], votes, scratch)
         elif X.dtype == np.uint8:
-            run_dense[uint8_t](self, X, works, indptr, indices, data, scores, outputs, sets)
+            run_dense[uint8_t](self, &batch, X, votes, scratch)
         elif X.dtype == np.float32:
-            run_dense[float](self, X, works, indptr, indices, data, scores, outputs, sets)
+            run_dense[float](self, &batch, X, votes, scratch)
         else:
-            run_dense[double](self, X, works, indptr, indices, data, scores, outputs, sets)
+            run_dense[double](self, &batch, X, votes, scratch)
 
 
-cdef class _Scratch:
-    """Scratch memory of all threads, freed together."""
-
-    cdef Work *works
-    cdef int n_threads
-    cdef int64_t n_blocks  # of a task
-    cdef void *memory
-
-    def __cinit__(self, int n_threads, int64_t n_blocks, int64_t n_used, int64_t n_scores,
-                  int64_t most_inner):
-        cdef size_t x = n_blocks * max(1, n_used) * CWB_BLOCK * sizeof(double)
-        cdef size_t scores = n_blocks * n_scores * CWB_BLOCK * sizeof(double)
-        cdef size_t reach = ((most_inner + CWB_FIRST) * sizeof(uint64_t) + 63) // 64 * 64
-        cdef size_t sets = TREES_AT_ONCE * sizeof(uint64_t)
-        cdef size_t each = x + scores + reach + sets
-        cdef size_t head = (n_threads * sizeof(Work) + 63) // 64 * 64
-        cdef uint8_t *memory
-        cdef int t
-        self.memory = NULL
-        self.n_threads = n_threads
-        self.n_blocks = n_blocks
-        if posix_memalign(&self.memory, 64, head + n_threads * each):
-            self.memory = NULL
-            raise MemoryError("scratch memory of the tree evaluator")
-        memset(self.memory, 0, head + n_threads * each)
-        self.works = <Work *> self.memory
-        for t in range(n_threads):
-            memory = <uint8_t *> self.memory + head + t * each
-            self.works[t].x = <double *> memory
-            self.works[t].scores = <double *> (memory + x)
-            self.works[t].reach = <uint64_t *> (memory + x + scores)
-            self.works[t].sets = <uint64_t *> (memory + x + scores + reach)
-            self.works[t].n_used = n_used
-
-    def __dealloc__(self):
-        free(self.memory)
+cdef cwb_coded_trees coded_trees_of(nodes):
+    """Return the struct of `CodedNodes`, which must outlive it."""
+    cdef cwb_coded_trees trees
+    cdef const int64_t[::1] start = nodes.start, order_start = nodes.order_start
+    cdef const int32_t[::1] order = nodes.order, n_inner = nodes.n_inner, height = nodes.height
+    cdef const double[::1] thresholds = nodes.thresholds
+    cdef const uint8_t[::1] codings = nodes.codings.view(np.uint8)
+    cdef const uint8_t[::1] own = nodes.nodes.view(np.uint8)
+    trees.codings = <const cwb_coding *> &codings[0]
+    trees.n_codings = len(nodes.codings)
+    trees.thresholds = &thresholds[0]
+    trees.nodes = <const cwb_coded_node *> &own[0]
+    trees.start, trees.order_start = &start[0], &order_start[0]
+    trees.order = &order[0] if order.shape[0] else NULL
+    trees.n_inner, trees.height = &n_inner[0], &height[0]
+    return trees
 
 
 cdef struct Votes:
@@ -236,12 +258,16 @@ cdef struct Votes:
     uint64_t *sets
 
 
-cdef cwb_trees trees_of(TreeEvaluator self, const uint8_t[::1] nodes):
+cdef cwb_trees trees_of(TreeEvaluator self, nodes):
+    """Return the struct of `FlatNodes`, which must outlive it."""
     cdef cwb_trees trees
-    trees.nodes = <const cwb_inner *> &nodes[0] if nodes.shape[0] else NULL
-    trees.start = &self.start[0]
-    trees.constant = &self.constant[0] if self.n_trees else NULL
-    trees.walk = &self.walk[0] if self.n_trees else NULL
+    cdef const uint8_t[::1] own = nodes.nodes.view(np.uint8)
+    cdef const int64_t[::1] start = nodes.start
+    cdef const uint8_t[::1] constant = nodes.constant, walk = nodes.walk
+    trees.nodes = <const cwb_inner *> &own[0] if own.shape[0] else NULL
+    trees.start = &start[0]
+    trees.constant = &constant[0] if self.n_trees else NULL
+    trees.walk = &walk[0] if self.n_trees else NULL
     trees.set_start, trees.set_bits = &self.set_start[0], &self.set_bits[0]
     trees.n_trees, trees.n_sets = self.n_trees, self.set_bits.shape[0] - 1
     return trees
@@ -263,41 +289,50 @@ cdef Votes votes_of(
 
 
 cdef void evaluate_block(
-    const cwb_trees *trees, int64_t first, int64_t last, const Votes *votes, Work *work,
-    int64_t block, int64_t first_row, int64_t n_rows
+    const Batch *batch, int64_t first, int64_t last,
+    const Votes *votes, Work *work, int64_t block, int64_t first_row, int64_t n_rows
 ) noexcept nogil:
     """Compute the results of trees [first, last) for the rows of one of the work's blocks."""
     cdef int64_t t, i
     cdef double *scores = work.scores + block * votes.n_scores * CWB_BLOCK
-    kernels.block_sets(trees, first, last, work.x + block * work.n_used * CWB_BLOCK, n_rows,
-                       work.simple, work.reach, work.sets)
+    if batch.coded != NULL:
+        code_kernels.sets(batch.coded, first, last, work.codes + block * work.codes_stride, n_rows,
+                          work.reach, work.sets)
+    else:
+        kernels.block_sets(batch.flat, first, last, work.x + block * work.x_stride, n_rows,
+                           work.simple, work.reach, work.sets)
     for t in range(first, last):
         for i in range(votes.indptr[t], votes.indptr[t + 1]):
             kernels.add_set(work.sets[t - first], votes.data[i],
                             scores + <int64_t> votes.indices[i] * CWB_BLOCK)
     if votes.outputs != NULL:
         cwb_write_outputs(work.sets, last - first, n_rows,
-                          votes.outputs + first_row * trees.n_trees + first, trees.n_trees)
+                          votes.outputs + first_row * batch.n_trees + first, batch.n_trees)
     if votes.sets != NULL:
-        memcpy(votes.sets + first_row // CWB_BLOCK * trees.n_trees + first, work.sets,
+        memcpy(votes.sets + first_row // CWB_BLOCK * batch.n_trees + first, work.sets,
                (last - first) * sizeof(uint64_t))
 
 
 cdef void evaluate(
-    const cwb_trees *trees, const Votes *votes, Work *work, int64_t first_row, int64_t n_rows
+    const Batch *batch, const Votes *votes, Work *work,
+    int64_t first_row, int64_t n_rows
 ) noexcept nogil:
-    """Compute the results of the rows whose values are in work.x."""
+    """Compute the results of the rows whose values, or codes, are in the work."""
     cdef int64_t first = 0, last, block, row, s
+    cdef const int64_t *start = batch.start
     cdef int64_t n_blocks = (n_rows + CWB_BLOCK - 1) // CWB_BLOCK
     memset(work.scores, 0, n_blocks * votes.n_scores * CWB_BLOCK * sizeof(double))
-    work.simple = work.simple and trees.n_sets == 0
-    while first < trees.n_trees:
+    work.simple = work.simple and batch.flat != NULL and batch.flat.n_sets == 0
+    while first < batch.n_trees:
         last = first + 1
-        while (last < min(first + TREES_AT_ONCE, trees.n_trees)
-               and trees.start[last + 1] - trees.start[first] <= NODES_AT_ONCE):
+        while (last < min(first + TREES_AT_ONCE, batch.n_trees)
+               and start[last + 1] - start[first] <= NODES_AT_ONCE):
             last += 1
         for block in range(n_blocks):
-            evaluate_block(trees, first, last, votes, work, block, first_row + block * CWB_BLOCK,
+            if batch.coded != NULL and last < batch.n_trees:
+                cwb_fetch_nodes(batch.coded, last, block, n_blocks)
+            evaluate_block(batch, first, last, votes, work, block,
+                           first_row + block * CWB_BLOCK,
                            min(CWB_BLOCK, n_rows - block * CWB_BLOCK))
         first = last
     for row in range(n_rows):
@@ -306,89 +341,51 @@ cdef void evaluate(
                 (row // CWB_BLOCK * votes.n_scores + s) * CWB_BLOCK + row % CWB_BLOCK]
 
 
-cdef inline double *values_of(Work *work, int64_t row) noexcept nogil:
-    """Return where the values of a row of the work's blocks begin; they are CWB_BLOCK apart."""
-    return work.x + row // CWB_BLOCK * work.n_used * CWB_BLOCK + row % CWB_BLOCK
-
-
-cdef void fill_dense(
-    Work *work, const feature_t[:, :] X, const int32_t[::1] used, int64_t first, int64_t n_rows
-) noexcept nogil:
-    """Copy the used features of rows first ... first + n_rows - 1."""
-    cdef int64_t u, row, done = 0, n_unknown = 0
-    cdef double *x
-    while done < n_rows:
-        x = values_of(work, done)
-        for u in range(used.shape[0]):
-            for row in range(min(CWB_BLOCK, n_rows - done)):
-                x[u * CWB_BLOCK + row] = <double> X[first + done + row, used[u]]
-                n_unknown += x[u * CWB_BLOCK + row] != x[u * CWB_BLOCK + row]
-        done = done + CWB_BLOCK
-    work.simple = n_unknown == 0
-
-
-cdef void fill_sparse(
-    Work *work, const double[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
-    const int32_t[::1] column_of, int64_t first, int64_t n_rows, bint clear
-) noexcept nogil:
-    """Do the same from CSR rows; with `clear`, set their entries to zero again."""
-    cdef int64_t i, row, u, n_unknown = 0
-    cdef double *x
-    for row in range(n_rows):
-        x = values_of(work, row)
-        for i in range(starts[first + row], starts[first + row + 1]):
-            u = column_of[columns[i]]
-            if u >= 0:
-                x[u * CWB_BLOCK] = 0 if clear else values[i]
-                n_unknown += values[i] != values[i]
-    work.simple = n_unknown == 0
-
-
 cdef void dense_task(
-    const cwb_trees *trees, const Votes *votes, Work *work, const feature_t[:, :] X,
-    const int32_t[::1] used, int64_t first, int64_t n_rows
+    const Batch *batch, const Votes *votes, Work *work,
+    const feature_t[:, :] X, const int32_t[::1] used, int64_t first, int64_t n_rows
 ) noexcept nogil:
-    fill_dense(work, X, used, first, n_rows)
-    evaluate(trees, votes, work, first, n_rows)
+    fill_dense(work, batch.coded, X, used, first, n_rows)
+    evaluate(batch, votes, work, first, n_rows)
 
 
 cdef void sparse_task(
-    const cwb_trees *trees, const Votes *votes, Work *work, const double[::1] values,
-    const int32_t[::1] columns, const int64_t[::1] starts, const int32_t[::1] column_of,
-    int64_t first, int64_t n_rows
+    const Batch *batch, const Votes *votes, Work *work,
+    const SparseRows *X, int64_t first, int64_t n_rows
 ) noexcept nogil:
-    fill_sparse(work, values, columns, starts, column_of, first, n_rows, False)
-    evaluate(trees, votes, work, first, n_rows)
-    fill_sparse(work, values, columns, starts, column_of, first, n_rows, True)
+    fill_sparse(work, batch.coded, X, first, n_rows)
+    evaluate(batch, votes, work, first, n_rows)
+    if batch.coded == NULL:
+        clear_sparse(work, X, first, n_rows)
 
 
 cdef run_dense(
-    TreeEvaluator self, const feature_t[:, :] X, _Scratch scratch, indptr, indices, data, scores,
-    outputs, sets
+    TreeEvaluator self, const Batch *batch, const feature_t[:, :] X, Votes votes,
+    Scratch scratch
 ):
-    cdef cwb_trees trees = trees_of(self, self.nodes)
-    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
     cdef int64_t n_rows = X.shape[0], size = scratch.n_blocks * CWB_BLOCK, task
     cdef const int32_t[::1] used = self.used
     cdef Work *works = scratch.works
     cdef int n_threads = scratch.n_threads
     for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
                        schedule="static"):
-        dense_task(&trees, &votes, works + omp_get_thread_num(), X, used, task * size,
+        dense_task(batch, &votes, works + omp_get_thread_num(), X, used, task * size,
                    min(size, n_rows - task * size))
 
 
 cdef run_sparse(
-    TreeEvaluator self, const double[::1] values, const int32_t[::1] columns,
-    const int64_t[::1] starts, _Scratch scratch, indptr, indices, data, scores, outputs, sets
+    TreeEvaluator self, const Batch *batch, const double[::1] values,
+    const int32_t[::1] columns, const int64_t[::1] starts, Votes votes, Scratch scratch
 ):
-    cdef cwb_trees trees = trees_of(self, self.nodes)
-    cdef Votes votes = votes_of(indptr, indices, data, scores, outputs, sets)
     cdef int64_t n_rows = starts.shape[0] - 1, size = scratch.n_blocks * CWB_BLOCK, task
-    cdef const int32_t[::1] column_of = self.column_of
+    cdef SparseRows X
     cdef Work *works = scratch.works
     cdef int n_threads = scratch.n_threads
+    X.values = &values[0] if values.shape[0] else NULL
+    X.columns = &columns[0] if columns.shape[0] else NULL
+    X.starts = &starts[0]
+    X.column_of = &self.column_of[0] if self.n_features else NULL
     for task in prange((n_rows + size - 1) // size, nogil=True, num_threads=n_threads,
                        schedule="static"):
-        sparse_task(&trees, &votes, works + omp_get_thread_num(), values, columns, starts,
-                    column_of, task * size, min(size, n_rows - task * size))
+        sparse_task(batch, &votes, works + omp_get_thread_num(), &X, task * size,
+                    min(size, n_rows - task * size))

@@ -1,0 +1,50 @@
+"""Codes of values stand for their ranks among a model's thresholds."""
+
+import numpy as np
+from random_trees import random_trees
+
+from cwboost._kernels.prediction.coded_nodes import laid_out_for_codes
+
+NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign")
+
+
+def coded_trees(nodes, max_reached=100):
+    return laid_out_for_codes(*(nodes[name] for name in NAMES), max_reached)
+
+
+def test_a_feature_of_many_thresholds_has_several_columns():
+    thresholds = np.arange(600) / 7
+    nodes = random_trees(np.random.default_rng(0), [5_000], 1, thresholds)
+    found = coded_trees(nodes)
+    assert found.codings["steps"].tolist() == [8, 8, 7]  # 255, 255 and 90 thresholds
+    finite = found.thresholds[np.isfinite(found.thresholds)]
+    np.testing.assert_array_equal(finite, thresholds)
+    assert found.n_columns == 6  # where NaN goes left, and where it goes right
+    assert sorted(found.codings[["low", "high"]].tolist()) == [(0, 1), (2, 3), (4, 5)]
+
+
+def test_a_side_that_no_node_sends_missing_values_to_has_no_column():
+    nodes = random_trees(np.random.default_rng(0), [50], 2, np.arange(9.0))
+    nodes["missing"] = np.abs(nodes["missing"])
+    found = coded_trees(nodes)
+    assert found.codings["low"].tolist() == [-1, -1]
+    assert found.codings["high"].tolist() == [0, 1]
+
+
+def test_order_lists_inner_nodes_and_then_positive_leaves_of_trees_not_walked():
+    nodes = random_trees(np.random.default_rng(1), [101, 100, 0, 3], 5, np.arange(30.0))
+    found = coded_trees(nodes)
+    assert found.height[0] > 0
+    assert found.height[1:].tolist() == [-1, -1, -1]
+    assert found.order_start[1] == 0
+    for tree in (1, 2, 3):
+        of_tree = slice(*nodes["offsets"][tree : tree + 2])
+        inner = np.flatnonzero(nodes["feature"][of_tree] >= 0)
+        positive = np.flatnonzero(nodes["sign"][of_tree] > 0)
+        order = found.order[slice(*found.order_start[tree : tree + 2])]
+        np.testing.assert_array_equal(order, [*inner, *positive])
+        assert found.n_inner[tree] == len(inner)
+
+
+def test_trees_without_comparisons_have_no_codes():
+    assert coded_trees(random_trees(np.random.default_rng(2), [0, 0], 1, [0.0])) is None
