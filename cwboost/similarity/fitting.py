@@ -38,6 +38,10 @@ FIRST = 500
 FEWEST_WEIGHED = 500
 """Least number of examples whose slopes weigh the features: those of fewer are chance."""
 
+SLOPES, FEWEST_POINTS = 2**23, 64
+"""Largest number of slopes that weigh features, at as few landmarks as the second number if need
+be: a slope is a sum over all landmarks."""
+
 LANDMARKS, MORE_LANDMARKS = 1000, 2000
 """Least and largest number of landmarks with more examples; the second with as many as the
 regression takes, or more."""
@@ -122,14 +126,27 @@ def fitted(examples: Examples) -> Regression | None:
     setting = choose(X, examples.Y[sample], y, weight, examples.n_threads)
     if setting is None:
         return None
-    first = _first(examples, setting, FACTORS if len(examples) > FEW else (1.0,))
-    weighed = _weighed(first, X) if len(examples) >= FEWEST_WEIGHED else None
-    if weighed is not None:
-        other = _first(examples, weighed)
-        losses = (log_losses(r.left_out, examples.y, examples.weight) for r in (other, first))
-        first = other if is_better(*losses) else first
-    found = _on_all(examples, first) if len(examples) <= FEW else _on_selected(examples, first)
+    if len(examples) < FEWEST_WEIGHED:
+        found = _on_all(examples, setting)
+    else:
+        first = _best_first(examples, setting, X)
+        is_small = len(examples) <= FEW
+        found = _on_all(examples, first.setting) if is_small else _on_selected(examples, first)
     return replace(found, left_out=mean_of_equals(found.left_out, found.codes, examples.weight))
+
+
+def _best_first(examples: Examples, setting: Setting, X) -> Regression:
+    """Return the first regression of a setting, or of features weighed by it if that is better.
+
+    The rows of X are a sample, in which distances are measured.
+    """
+    first = _first(examples, setting, FACTORS if len(examples) > FEW else (1.0,))
+    weighed = _weighed(first, X)
+    if weighed is None:
+        return first
+    other = _first(examples, weighed)
+    losses = (log_losses(r.left_out, examples.y, examples.weight) for r in (other, first))
+    return other if is_better(*losses) else first
 
 
 def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> Regression:
@@ -151,7 +168,8 @@ def _weighed(first: Regression, X) -> Setting | None:
     Its width has the same ratio to the mean distance of the rows of X. None if nothing is relevant.
     """
     setting, landmarks = first.setting, first.codes[first.at]
-    points = landmarks[evenly_spaced(len(landmarks), FIRST)]
+    n_points = max(SLOPES // (X.shape[1] * first.coefficients.shape[1]), FEWEST_POINTS)
+    points = landmarks[evenly_spaced(len(landmarks), n_points)]
     slopes = squared_slopes(points, landmarks, setting.width, first.coefficients)
     standardised = FeatureCodes.standardised(X)
     factors = relevance(slopes, setting.codes, standardised)
@@ -164,9 +182,9 @@ def _weighed(first: Regression, X) -> Setting | None:
     return replace(setting, codes=codes, width=setting.width * (after / before))
 
 
-def _on_all(examples: Examples, first: Regression) -> Regression:
-    """Return the regression on the likeness to all examples, of the setting of the `first` one."""
-    codes, setting, at = first.codes, first.setting, np.arange(len(examples))
+def _on_all(examples: Examples, setting: Setting) -> Regression:
+    """Return the regression on the likeness to all examples."""
+    codes, at = _int8_codes(setting.codes, examples.X), np.arange(len(examples))
     alike, groups = _alike(codes, at, setting.width)(at), stratified_groups(examples.y)
     given = examples.Y, examples.weight, setting.penalty, groups, examples.n_threads
     return Regression(setting, codes, at, *regress_on_all(alike, *given))
