@@ -161,7 +161,7 @@ class SimilarityScores:
     def slopes(self) -> np.ndarray:
         """Return the share of each feature in the squared slopes of each score.
 
-        Slopes are taken by codes, at up to 256 landmarks.
+        Slopes are taken at up to 256 landmarks, in units of the standard deviations of all.
 
         Returns
         -------
@@ -169,6 +169,7 @@ class SimilarityScores:
         """
         points = self.landmarks[evenly_spaced(len(self.landmarks), SLOPES_AT)]
         slopes = squared_slopes(points, self.landmarks, self.width, self.coefficients)
+        slopes *= self.landmarks.var(axis=0, dtype=np.float64)
         total = slopes.sum(axis=1, keepdims=True)
         shares = slopes / np.where(total > 0.0, total, 1.0)
         return shares

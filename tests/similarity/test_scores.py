@@ -177,6 +177,7 @@ def test_slopes_are_derivatives():
     step = 1e-4 * np.eye(4)
     slopes = np.array([(scores(points + e) - scores(points - e)) / 2e-4 for e in step])
     expected = np.square(slopes).sum(axis=1)  # features by scores
+    expected *= points.var(axis=0)[:, None]
     np.testing.assert_allclose(similarity.slopes(), (expected / expected.sum(axis=0)).T, rtol=1e-4)
 
 

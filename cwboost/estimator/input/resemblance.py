@@ -131,7 +131,8 @@ class UsesSimilarity:
 
         An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
         chance gives, times coefficients, on the training examples. What a score of similarity
-        gained is divided among the features in proportion to its squared slopes.
+        gained is divided among the features in proportion to its squared slopes per standard
+        deviation.
 
         Raises NotImplementedError if the family does not report the features of its learners.
         """
