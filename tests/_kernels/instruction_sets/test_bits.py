@@ -11,7 +11,9 @@ import cwboost
 from cwboost._kernels.common import cpu
 
 HEADERS = Path(cwboost.__file__).parent / "_kernels"
-SOLVER, STUMPS = (Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump"))
+SOLVER, STUMPS, CODES = (
+    Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump", "code")
+)
 FITS = Path(__file__).with_name("hash_fits.py")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
@@ -91,6 +93,24 @@ def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
 def test_neon_and_plain_c_search_stumps_alike_under_an_emulator(tmp_path):
     # -O1 compiles in two thirds of the time.
     hashes_under_an_emulator(tmp_path, "-O1", source=STUMPS)
+
+
+def trees_on_codes(compiler, folder):
+    return hashes([build(compiler, folder, source=CODES)], len(cpu.available()))
+
+
+@pytest.mark.slow
+def test_every_set_evaluates_trees_on_codes_alike(tmp_path, c_compiler):
+    """Trees by sets of rows and by walks: the program compares both."""
+    found = trees_on_codes(c_compiler, tmp_path)
+    assert set(found) == set(cpu.available())
+    assert_all_equal(found)
+
+
+@pytest.mark.slow
+def test_trees_on_codes_under_an_emulator(tmp_path, c_compiler):
+    found = hashes_under_an_emulator(tmp_path, source=CODES)
+    assert found["plain"] == trees_on_codes(c_compiler, tmp_path)["plain"]
 
 
 @pytest.mark.slow
