@@ -140,17 +140,16 @@ def _best_first(examples: Examples, setting: Setting, X) -> Regression:
 
     The rows of X are a sample, in which distances are measured.
     """
-    first = _first(examples, setting, FACTORS if len(examples) > FEW else (1.0,))
+    first, before = _first(examples, setting, FACTORS if len(examples) > FEW else (1.0,))
     weighed = _weighed(first, X)
     if weighed is None:
         return first
-    other = _first(examples, weighed)
-    losses = (log_losses(r.left_out, examples.y, examples.weight) for r in (other, first))
-    return other if is_better(*losses) else first
+    other, after = _first(examples, weighed)
+    return other if is_better(after, before) else first
 
 
-def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> Regression:
-    """Return the first regression of a setting, with the best of its penalties."""
+def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> tuple[Regression, np.ndarray]:
+    """Return the first regression of a setting, with the best of its penalties, and its losses."""
     codes = _int8_codes(setting.codes, examples.X)
     Y, weight, n_threads = examples.Y, examples.weight, examples.n_threads
     candidates = first_of_equals(codes)
@@ -159,7 +158,8 @@ def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> Regression:
     regress = LandmarkRegression(alike, at, Y, weight, n_threads)
     settings = [replace(setting, penalty=factor * setting.penalty) for factor in factors]
     tried = [Regression(s, codes, at, *regress(s.penalty)) for s in settings]
-    return min(tried, key=lambda r: log_losses(r.left_out, examples.y, examples.weight).sum())
+    losses = [log_losses(r.left_out, examples.y, weight) for r in tried]
+    return min(zip(tried, losses), key=lambda found: found[1].sum())
 
 
 def _weighed(first: Regression, X) -> Setting | None:

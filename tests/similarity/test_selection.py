@@ -27,7 +27,7 @@ def selected(codes, y, n_landmarks, weight=None, penalty=0.1):
     d = codes.shape[1]
     as_they_are = FeatureCodes(np.zeros(d), np.ones(d))
     examples = fitting.Examples(codes.astype(float), y, 1, weight, 1)
-    first = fitting._first(examples, Setting(as_they_are, WIDTH, penalty), fitting.FACTORS)
+    first, _ = fitting._first(examples, Setting(as_they_are, WIDTH, penalty), fitting.FACTORS)
     assert np.array_equal(first.codes, codes)
     at = select(first_of_equals(codes), first.left_out, y, examples.weight, n_landmarks)
     return at, first.setting.penalty
