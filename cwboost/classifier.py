@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import ClassVar
 
@@ -47,9 +48,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
         "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
     n_estimators : int, default=400
-        Number of rounds; each adds at most one column per class. If scores of similarity vote,
-        stage-wise training ends when the learning rates of its rounds sum up to 15, after 150
-        rounds of the default: later ones hardly change the model then.
+        Number of rounds; each adds at most one column per class. With the weak learner "auto",
+        stage-wise training ends before where later rounds hardly change the model: when the
+        learning rates sum up to 15 (150 rounds) if scores of similarity vote or there are more than
+        65,536 examples, and to 20 if these scores are nearly as good as a pilot.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
@@ -118,9 +120,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     similarity : bool or "auto", default="auto"
         Give weak learners further columns: scores of a kernel ridge regression, which say how much
         an example resembles the training examples of each class. "auto" does with the weak learner
-        "auto", if X is dense and numeric, has no missing values, and there are no constraints. With
-        this weak learner, scores also vote: they are added to those of the model, if they predict
-        held-out examples, or those that a pilot leaves out, better. True keeps all rounds then.
+        "auto" and dense numbers, if none is missing, there are no constraints, and no pilot without
+        scores is clearly better. With this weak learner, scores also vote: they are added to those
+        of the model, if they predict examples left out better. True keeps all rounds then.
 
     Attributes
     ----------
@@ -150,7 +152,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     similarity_votes_ : int
         How many of the learners, the first ones, write votes of similarity; if `similarity_` is.
     stop_reason_ : str
-        "n_estimators", "similarity", "tol", "optimal", "no column", "early stopping", "callback"
+        "n_estimators", "enough", "tol", "optimal", "no column", "early stopping", "callback"
         or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
         family that could lower the objective.
 
@@ -272,14 +274,11 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
                 check_continues(self, previous)
             given = X_val, y_val, sample_weight_val
             problem, *others = self._held_out(problem, family, given, eval_sets)
-            problem = self._with_similarity(problem, family, previous)
-            followed = self._followed_sets(*others)
-            training, resumed, pilots = self._training(
-                problem, family, settings, followed, previous
-            )
+            training, resumed, pilots = self._training(problem, family, settings, others, previous)
             decision = self._decided(training, pilots)
             self.__dict__.pop("_state", None)
-            self._run(self._fit(training, resumed, start, self._enough(decision)))
+            enough = self._enough(training, decision)
+            self._run(self._fit(training, resumed, start, enough))
             self._learn_scale(training, pilots, decision)
         return self
 
@@ -294,8 +293,7 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         self.C = float(Cs[0])
         settings = settings_of(self)
         problem, family = self._prepare(X, y, sample_weight)
-        problem = self._with_similarity(problem, family, None)
-        training, _, pilots = self._training(problem, family, settings, None, None)
+        training, _, pilots = self._training(problem, family, settings, (None, {}), None)
         self._run(self._fit(training, None, start))
         if calibrated:
             self._learn_scale(training, pilots, self._decided(training, pilots))
@@ -313,8 +311,10 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
 
     # ---------------------------------------------------------------- training
 
-    def _training(self, problem, family, settings, held_out, previous):
-        """Bind the family, set up the restricted master, take up an earlier model.
+    def _training(self, problem, family, settings, others, previous):
+        """Append scores, bind the family, set up the restricted master, take up an earlier model.
+
+        `others` are the held-out examples and the evaluation sets that training follows.
 
         Returns
         -------
@@ -325,11 +325,13 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         """
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
-        rng = self._generator()
-        n_threads = self._n_threads()
-        pilots = Pilots(problem, n_threads, rng)
+        rng, n_threads = self._generator(), self._n_threads()
+        run_trial = partial(self._trial, family=family, settings=settings, rng=rng)
+        problem, trial = self._with_similarity(problem, family, previous, run_trial)
+        held_out = self._followed_sets(*others)
+        pilots = Pilots(problem, n_threads, rng) if trial is None else trial.pilots
         if previous is None:
-            pricer = self._chosen_pricer(problem, family, settings, rng, pilots)
+            pricer = self._chosen_pricer(problem, family, settings, rng, pilots, trial)
         else:
             family = family_to_continue(family, previous["family"])
             pricer = self._bind(problem, family, len(self.classes_), rng)

@@ -30,7 +30,7 @@ __all__ = ["add_arguments", "run"]
 
 # Why training ended before the last round, by the classifier's `stop_reason_`.
 REASONS = {
-    "similarity": "more would not help, since scores of similarity vote",
+    "enough": "more would hardly change the model",
     "tol": "a round lowered the objective by less than the fraction tol",
     "optimal": "no weak learner of the family can lower the objective",
     "no column": "no weak learner was found that lowers the objective",

@@ -10,6 +10,7 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
 from cwboost.estimator.held_out.votes import without_votes
 from cwboost.estimator.input.columns import call
+from cwboost.families.composed.automatic import AutoFamily
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.sealing import alternatives_of
@@ -112,8 +113,9 @@ def check_continues(classifier, previous: Mapping) -> None:
 
 
 def family_to_continue(family: WeakLearnerFamily, previous: WeakLearnerFamily):
-    """Return the previous family if it is an alternative of the one asked for, else this one."""
-    return next((one for one in alternatives_of(family) if _are_equal(one, previous)), family)
+    """Return the previous family if a fit may choose it for the one asked for, else this one."""
+    choices = family.choices() if type(family) is AutoFamily else alternatives_of(family)
+    return next((one for one in choices if _are_equal(one, previous)), family)
 
 
 def _are_equal(one: WeakLearnerFamily, other: WeakLearnerFamily) -> bool:

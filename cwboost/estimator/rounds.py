@@ -75,7 +75,7 @@ class Outcome:
     Parameters
     ----------
     stop_reason : str
-        "n_estimators", "similarity" if fewer rounds are enough, what the training or a callback
+        "n_estimators", "enough" if fewer rounds are enough, what the training or a callback
         gave as its reason, "interrupted" or "failed".
     error : BaseException or None
         What ended training against its will.
@@ -157,7 +157,7 @@ class Fit:
                     return getattr(stopped_by, "stop_reason", "callback")
             if not goes_on:
                 return training.stop_reason
-        return "n_estimators" if n_rounds == self.estimator.n_estimators else "similarity"
+        return "n_estimators" if n_rounds == self.estimator.n_estimators else "enough"
 
     def _tell(self, listeners):
         """Tell every listener of a round; return the first that wants to stop, or None."""

@@ -115,11 +115,12 @@ class Regression:
     left_out: np.ndarray
 
 
-def fitted(examples: Examples) -> Regression | None:
+def fitted(examples: Examples, is_worth=None) -> Regression | None:
     """Return the regression of the setting that predicts examples left out best.
 
     Equal examples have the mean of the scores that leave them out. None if the examples do not
-    differ.
+    differ, or if `is_worth` is given and returns False for the log losses, (n,), of the examples in
+    a first regression; of fewer than 500 examples, none is made.
     """
     sample = evenly_spaced(len(examples), SAMPLE)
     X, y, weight = (array[sample] for array in (examples.X, examples.y, examples.weight))
@@ -129,23 +130,25 @@ def fitted(examples: Examples) -> Regression | None:
     if len(examples) < FEWEST_WEIGHED:
         found = _on_all(examples, setting)
     else:
-        first = _best_first(examples, setting, X)
+        first, losses = _best_first(examples, setting, X)
+        if is_worth is not None and not is_worth(losses / examples.weight):
+            return None
         is_small = len(examples) <= FEW
         found = _on_all(examples, first.setting) if is_small else _on_selected(examples, first)
     return replace(found, left_out=mean_of_equals(found.left_out, found.codes, examples.weight))
 
 
-def _best_first(examples: Examples, setting: Setting, X) -> Regression:
+def _best_first(examples: Examples, setting: Setting, X) -> tuple[Regression, np.ndarray]:
     """Return the first regression of a setting, or of features weighed by it if that is better.
 
-    The rows of X are a sample, in which distances are measured.
+    Return its losses as well. The rows of X are a sample, in which distances are measured.
     """
     first, before = _first(examples, setting, FACTORS if len(examples) > FEW else (1.0,))
     weighed = _weighed(first, X)
     if weighed is None:
-        return first
+        return first, before
     other, after = _first(examples, weighed)
-    return other if is_better(after, before) else first
+    return (other, after) if is_better(after, before) else (first, before)
 
 
 def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> tuple[Regression, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy import sparse
@@ -75,7 +75,7 @@ class SimilarityScores:
         return self.coefficients.shape[1]
 
     @classmethod
-    def fit(cls, X, y, n_classes: int, weight, n_threads: int = 1):
+    def fit(cls, X, y, n_classes: int, weight, n_threads: int = 1, is_worth=None):
         """Fit a regression; return it and the scores of the training examples.
 
         Parameters
@@ -87,11 +87,14 @@ class SimilarityScores:
         n_classes : int
         weight : ndarray of shape (n_samples,), dtype float64, > 0
         n_threads : int, default=1
+        is_worth : callable, default=None
+            Called with the indices of the examples of a first regression and the log losses that it
+            has where it leaves them out; False means that scores are not worth their time.
 
         Returns
         -------
         similarity : SimilarityScores or None
-            None if the examples do not differ.
+            None if the examples do not differ, or if scores are not worth it.
         levels : ndarray of shape (n_samples, n_scores), dtype uint8, or None
             The scores that a regression without the label of the example would give it; equal
             examples have the mean of theirs.
@@ -101,7 +104,7 @@ class SimilarityScores:
         X_used, y_used = X if len(used) == len(y) else X[used], y[used]
         examples = Examples(X_used, y_used, n_scores, weight[used], n_threads)
         with _limited(n_threads):
-            found = fitted(examples)
+            found = fitted(examples, None if is_worth is None else partial(is_worth, used))
         if found is None:
             return None, None
         fill = FeatureCodes.standardised(X_used[evenly_spaced(len(used), FEW)]).centre

@@ -24,7 +24,14 @@ from cwboost.kernels import (
 
 __all__ = ["TreeFamily", "TreePricer"]
 
-SPLITTERS = ("auto", "best", "random")
+SPLITTERS = ("auto", "best", "random", "turns")
+
+MANY = 10_000
+"""With more examples, thresholds are the best ones: they need not be random to be smooth."""
+
+FEWEST_DRAWN = 5
+"""Least number of features drawn at a node with many examples, of few of which the best of three
+may all be irrelevant."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -40,25 +47,28 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_depth : int, "auto" or None, default="auto"
         Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 8
         up to 8,192 examples, and 1.5 more for every doubling of them, rounded: 12 with 50,000, and
-        15 with 200,000. Up to 32,768 examples, `cwboost.CWBoostClassifier` takes no limit or 5 in
+        15 with 200,000. Up to 65,536 examples, `cwboost.CWBoostClassifier` takes no limit or 5 in
         its place if pilots say that this is better.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
     min_samples_leaf : int, default=1
         Least number of training examples of non-zero weight in a leaf.
-    max_features : int, float, "sqrt" or None, default="sqrt"
+    max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
+        "auto" is "sqrt", but at least five with more than 10,000 examples.
     criterion : {"gini", "entropy", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
         "edge", the best stump on the binned data is found.
-    splitter : {"auto", "best", "random"}, default="auto"
+    splitter : {"auto", "best", "random", "turns"}, default="auto"
         Threshold of a drawn feature at a node: the best one, or one drawn uniformly between the
         smallest and the largest value there (extremely randomised trees, Geurts, Ernst and
-        Wehenkel 2006), which makes smoother ensembles in less time. "auto" is "best" with
-        criterion "edge" and "random" with the others.
+        Wehenkel 2006), which makes smoother ensembles. With "turns" every round draws one of the
+        two. "auto" is "best" with criterion "edge" or more than 10,000 examples, else "random". On
+        a cluster, whose workers would have to exchange a histogram per feature for the best ones,
+        "auto" is "random" also with many examples, and "turns" is refused.
     max_bins : int, default=256
         Largest number of bins per feature, 2 to 256, including the bin of missing values if there
         are any. A feature with at most this number of distinct values is not rounded.
@@ -95,7 +105,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         max_depth="auto",
         max_leaf_nodes=None,
         min_samples_leaf=1,
-        max_features="sqrt",
+        max_features="auto",
         criterion="gini",
         splitter="auto",
         max_bins=256,
@@ -133,13 +143,13 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return [clone(self).set_params(max_depth=depth) for depth in others]
 
     def bind(self, X, context):
-        settings = self._settings(*X.shape)
+        settings = [self._settings(*X.shape, kind) for kind in self._kinds(X.shape[0])]
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X, max_bins=self.max_bins, n_threads=n_threads, n_categories=context.n_categories
         )
-        grower = TreeGrower(binned, n_threads=n_threads, **settings)
-        return TreePricer(grower, binned, context)
+        growers = [TreeGrower(binned, n_threads=n_threads, **own) for own in settings]
+        return TreePricer(growers, binned, context)
 
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:
@@ -149,6 +159,10 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         for name in ("min_weight_split", "min_gain"):
             if getattr(self, name):
                 raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")
+        if self.splitter == "turns":
+            raise ValueError(
+                "splitter: expected 'auto', 'best' or 'random' on partitions, got 'turns'"
+            )
 
     def describe(self, X):
         _check_int("max_bins", self.max_bins, 2, 256)
@@ -158,7 +172,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.check_partitioned()
         bins = SharedBins.from_sketches(descriptions, self.max_bins)
         n_rows = sum(own.n_rows for own in descriptions)
-        settings = self._settings(n_rows, bins.n_features)
+        kind = "best" if self.splitter == "best" or self.criterion == "edge" else "random"
+        settings = self._settings(n_rows, bins.n_features, kind)
         n_categories = np.zeros(bins.n_features, dtype=np.int64)
         if context.n_categories is not None:
             n_categories[:] = context.n_categories
@@ -172,7 +187,22 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         _check_int("max_depth", self.max_depth, 1, or_else=", 'auto' or None")
         return min(self.max_depth, NO_LIMIT)
 
-    def _settings(self, n_samples, n_features):
+    def _kinds(self, n_samples):
+        """Return the kinds of thresholds of which every round draws one."""
+        if self.splitter == "turns":
+            return "random", "best"
+        if self.splitter != "auto":
+            return (self.splitter,)
+        return ("best",) if self.criterion == "edge" or n_samples > MANY else ("random",)
+
+    def _n_drawn(self, n_samples, n_features):
+        """Return the number of features drawn at a node."""
+        if not isinstance(self.max_features, str) or self.max_features != "auto":
+            return cwboost.count_max_features(self.max_features, n_features)
+        least = min(n_features, FEWEST_DRAWN if n_samples > MANY else 1)
+        return max(least, cwboost.count_max_features("sqrt", n_features))
+
+    def _settings(self, n_samples, n_features, kind):
         """Check the hyper-parameters and return them in the kernel's terms."""
         _check_int("max_bins", self.max_bins, 2, 256)
         _check_int("min_samples_leaf", self.min_samples_leaf, 1)
@@ -184,13 +214,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             )
         if not isinstance(self.splitter, str) or self.splitter not in SPLITTERS:
             raise ValueError(f"splitter: expected one of {SPLITTERS}, got {self.splitter!r}")
-        randomised = self.criterion != "edge"
-        random_splits = self.splitter == "random" or (self.splitter == "auto" and randomised)
-        n_drawn = cwboost.count_max_features(self.max_features, n_features)
+        random_splits, n_drawn = kind == "random", self._n_drawn(n_samples, n_features)
         return {
             "criterion": TREE_CRITERIA[self.criterion],
             "random_splits": random_splits,
-            "trim": self._trimmed_fraction(0.05 if randomised else 0.0),
+            "trim": self._trimmed_fraction(0.0 if self.criterion == "edge" else 0.05),
             "max_depth": self._depth(n_samples),
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self.min_samples_leaf,
@@ -223,17 +251,18 @@ class TreePricer(cwboost.Pricer):
 
     releases_gil = True
 
-    def __init__(self, grower, binned, context):
+    def __init__(self, growers, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
-        self._grower = grower
+        self._growers = growers
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        weights = np.require(weights, np.float64, "A")
+        weights, growers = np.require(weights, np.float64, "A"), self._growers
+        drawn = self._random_state.integers(len(growers)) if len(growers) > 1 else 0
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
+        nodes, packed, edges = growers[drawn].grow(weights, seeds, request.rows, self._monotonic)
         return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 

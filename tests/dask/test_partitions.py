@@ -179,6 +179,16 @@ def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
     assert error <= 1 - local.score(X, y) + 0.02
 
 
+def test_thresholds_of_trees_are_drawn_if_nothing_else_is_asked_for(data):
+    """Histograms for the best ones would have to be exchanged."""
+    blocks = split(*data, 200)
+    own, drawn = (train(TreeFamily(4, splitter=s), blocks, 3) for s in ("auto", "random"))
+    for name, array in own.model.ensemble().learners.arrays().items():
+        np.testing.assert_array_equal(array, drawn.model.ensemble().learners.arrays()[name])
+    with pytest.raises(ValueError, match="splitter: expected 'auto', 'best' or 'random' on part"):
+        train(TreeFamily(4, splitter="turns"), blocks, 3)
+
+
 def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
     family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
     trees, stumps = (train(f, split(*data, 200), 5) for f in (family, StumpFamily()))

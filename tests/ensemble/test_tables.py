@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, get_family
+from cwboost.families import AutoFamily
 from cwboost.plotting import plot_tree
 
 pandas = pytest.importorskip("pandas")
@@ -58,7 +59,9 @@ def test_strongest_learners(clf):
 
 def test_directions_by_the_names_of_their_features():
     """The default mixes trees with directions: the table gives its scores."""
-    auto = CWBoostClassifier("auto", n_estimators=12, random_state=1).fit(X, NAMES[Y])
+    auto = CWBoostClassifier(AutoFamily(discriminants=0.25), n_estimators=12, random_state=1).fit(
+        X, NAMES[Y]
+    )
     seen = pandas.DataFrame(auto._check_predict(X), columns=auto._feature_names())
     nodes = auto.to_frame().query("node == 0")
     directed = nodes.query("direction.notna()")

@@ -26,8 +26,8 @@ def small(**params):
 def test_no_argument_stands_for_trees_and_discriminants_in_turns(vowel, tmp_path):
     X, y, X_test, _ = vowel
     clf = small().fit(X, y)
-    family = AutoFamily()
-    shares = (1 - family.discriminants, family.discriminants)
+    assert AutoFamily().discriminants == "auto"
+    shares = (0.75, 0.25)
     members = [TreeFamily(max_depth=8), ProjectionFamily(kind="discriminant")]
     explicit = small(
         weak_learner=MixedFamily(members, selection="turns", shares=shares),

@@ -244,6 +244,14 @@ def test_bad_hyper_parameters(params, error, match):
         fitted(np.zeros((3, 2)), **params)
 
 
+def test_the_number_of_features_drawn_by_default():
+    """At least five of them, or all if there are fewer; of many, their square root either way."""
+    for n_features, few, many in [(3, 1, 3), (9, 3, 5), (25, 5, 5), (49, 7, 7)]:
+        drawn = [TreeFamily()._n_drawn(n, n_features) for n in (10_000, 10_001)]
+        assert drawn == [few, many]
+        assert TreeFamily(max_features="sqrt")._n_drawn(10_001, n_features) == few
+
+
 def test_family_is_a_scikit_learn_object():
     family = TreeFamily(max_depth=3, criterion="edge")
     copy = clone(family).set_params(max_depth=2)

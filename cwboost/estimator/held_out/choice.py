@@ -12,9 +12,9 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing import SealedPricer, alternatives_of
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["MOST_EXAMPLES", "chosen_pricer", "deciding_plan"]
+__all__ = ["MOST_EXAMPLES", "chosen_pricer", "deciding_plan", "preferred_pricer"]
 
-MOST_EXAMPLES = 2**15
+MOST_EXAMPLES = 2**16
 """With more, families keep their own settings: pilots would take long."""
 
 ROUNDS, MOST_ROUNDS = 400, 40
@@ -32,10 +32,9 @@ def chosen_pricer(
     settings: Settings,
     C: float,
     rng: np.random.Generator,
+    is_enough: Callable[[Pilot], bool] = lambda own: False,
 ) -> SealedPricer:
     """Bind a family, or the one of its alternatives that a pilot prefers.
-
-    Alternatives are tried in their order, until one is better, be it by less than is sure.
 
     Parameters
     ----------
@@ -47,19 +46,32 @@ def chosen_pricer(
     C : float
     rng : numpy.random.Generator
         Afterwards in the state in which binding of the chosen family leaves it.
+    is_enough : callable, optional
+        Returns True if no alternative matters, by the pilot of the family itself.
     """
-    first_state = rng.bit_generator.state
     pricer = bind(family)
     if not alternatives_of(family):
         return pricer
-    plan = deciding_plan(settings, C, pricer.n_samples)
-    own = pilots.run(pricer, plan)
+    own = pilots.run(pricer, deciding_plan(settings, C, pricer.n_samples))
     if own is None:
         return pricer
+    if is_enough(own):
+        pilots.keep(own)
+        return pricer
+    return preferred_pricer(own, family, bind, pilots, rng)
+
+
+def preferred_pricer(own: Pilot, family: WeakLearnerFamily, bind, pilots: Pilots, rng):
+    """Return the pricer of a pilot of a family, or that of the alternative that pilots prefer.
+
+    Alternatives are tried in their order, until one is better, be it by less than is sure. Other
+    parameters are those of `chosen_pricer`; the generator is in the state in which binding the
+    family left it.
+    """
     best, state = own, rng.bit_generator.state
     for other in alternatives_of(family, own.model.ensemble().learners):
-        rng.bit_generator.state = first_state
-        pilot = pilots.run(bind(other), plan)
+        rng.bit_generator.state = pilots.first_state
+        pilot = pilots.run(bind(other), own.plan)
         difference, error = _difference(pilot, own)
         if difference < -SURE * error:
             best, state = pilot, rng.bit_generator.state

@@ -11,19 +11,30 @@ from cwboost.estimator.held_out.calibration import (
     fit_scale,
     log_loss_of_best_scale,
 )
-from cwboost.estimator.held_out.choice import MOST_EXAMPLES, chosen_pricer, deciding_plan
-from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, Pilots
+from cwboost.estimator.held_out.choice import (
+    MOST_EXAMPLES,
+    chosen_pricer,
+    deciding_plan,
+    preferred_pricer,
+)
+from cwboost.estimator.held_out.pilot import FEWEST_ROUNDS, Pilot, Pilots
 from cwboost.estimator.held_out.sets import check_eval_sets, followed_sets, split_off
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
+from cwboost.estimator.held_out.trial import Trial
 from cwboost.estimator.held_out.votes import Decision, decide, scores_in, with_votes
 from cwboost.estimator.parameters import check_number, check_scale, check_weight
 from cwboost.estimator.problem import Problem
 from cwboost.families.composed.automatic import AutoFamily
+from cwboost.similarity.fitting import FEWEST_WEIGHED
 
 __all__ = ["FitsWithHeldOut"]
 
-ENOUGH = 15.0
-"""Sum of the learning rates of the rounds after which training ends if similarity votes."""
+ENOUGH, ENOUGH_WITHOUT_VOTES = 15.0, 20.0
+"""Sums of the learning rates of the rounds after which training ends if similarity votes or there
+are very many examples, and if similarity is nearly as good as the pilot."""
+
+VERY_MANY = 2**16
+"""Number of examples beyond which fewer rounds are enough, since each tree has so many leaves."""
 
 
 class FitsWithHeldOut:
@@ -81,15 +92,43 @@ class FitsWithHeldOut:
         scale = None if followed is None else followed.scale(ensemble)
         return LOSS_SCALE if scale is None else scale
 
-    def _chosen_pricer(self, problem: Problem, family, settings, rng, pilots: Pilots):
-        """Return the pricer of the family, or of an alternative that a pilot prefers."""
+    def _trial(self, problem: Problem, family, settings, rng) -> Trial | None:
+        """Run a pilot without scores of similarity; return None if they are wanted anyway."""
+        is_small = len(problem.y) < FEWEST_WEIGHED or self.n_estimators < FEWEST_ROUNDS
+        if is_small or self.similarity is True or type(family) is not AutoFamily:
+            return None
+        pilots = Pilots(problem, self._n_threads(), rng)
+        alone = family.without_similarity(len(problem.y))
+        pricer = self._bind(problem, alone, len(self.classes_), rng)
+        bound, rng.bit_generator.state = rng.bit_generator.state, pilots.first_state
+        pilot = pilots.run(pricer, deciding_plan(settings, chosen(self).C, len(problem.y)))
+        return None if pilot is None else Trial(alone, pilots, pilot, bound)
+
+    def _chosen_pricer(self, problem: Problem, family, settings, rng, pilots: Pilots, trial):
+        """Return the pricer of the family, or of an alternative that a pilot prefers.
+
+        With a `trial`, of the family that it was a pilot of.
+        """
 
         def bind(one):
             return self._bind(problem, one, len(self.classes_), rng)
 
-        if len(problem.y) > MOST_EXAMPLES or self.n_estimators < FEWEST_ROUNDS:
+        is_large = len(problem.y) > MOST_EXAMPLES
+        if trial is not None:
+            rng.bit_generator.state = trial.state
+            pilots.keep(trial.pilot)
+            own = trial.pilot
+            return (
+                own.pricer if is_large else preferred_pricer(own, trial.family, bind, pilots, rng)
+            )
+        if is_large or self.n_estimators < FEWEST_ROUNDS:
             return bind(family)
-        return chosen_pricer(family, bind, pilots, settings, chosen(self).C, rng)
+
+        def is_enough(own):
+            decision = self._voting(own, problem) if type(family) is AutoFamily else None
+            return decision is not None and decision.votes
+
+        return chosen_pricer(family, bind, pilots, settings, chosen(self).C, rng, is_enough)
 
     def _decided(self, training, pilots: Pilots) -> Decision | None:
         """Decide by a pilot whether similarity votes; return None if it cannot."""
@@ -97,17 +136,24 @@ class FitsWithHeldOut:
         if not may_vote or self.n_estimators < FEWEST_ROUNDS:
             return None
         plan = deciding_plan(training.settings, chosen(self).C, len(pilots.problem.y))
-        pilot = pilots.run(training.pricer, plan)
-        n_scores = self._similarity().n_scores
-        return None if pilot is None else decide(pilot, pilots.problem, n_scores)
+        return self._voting(pilots.run(training.pricer, plan), pilots.problem)
 
-    def _enough(self, decision: Decision | None) -> int | None:
-        """Return the number of rounds that are enough if similarity votes; None if all count."""
-        if decision is None or not decision.votes:
+    def _voting(self, pilot: Pilot | None, problem: Problem) -> Decision | None:
+        """Return what a pilot says of votes; None if there are no scores, or no pilot."""
+        own = self._similarity()
+        return None if own is None or pilot is None else decide(pilot, problem, own.n_scores)
+
+    def _enough(self, training, decision: Decision | None) -> int | None:
+        """Return the number of rounds of the default that are enough; None if all count."""
+        is_default = type(training.pricer.family) is AutoFamily
+        if not is_default or self.similarity is True or self.correction == "total":
             return None
-        if self.similarity is True or self.correction == "total":
-            return None
-        return ceil(ENOUGH / chosen(self).learning_rate)
+        votes = decision is not None and decision.votes
+        if votes or training.pricer.n_samples > VERY_MANY:
+            return ceil(ENOUGH / chosen(self).learning_rate)
+        if decision is not None and decision.is_close:
+            return ceil(ENOUGH_WITHOUT_VOTES / chosen(self).learning_rate)
+        return None
 
     def _learn_scale(self, training, pilots: Pilots | None, decision: Decision | None) -> None:
         """Learn the scale of the probabilities, and let similarity vote if that helps.

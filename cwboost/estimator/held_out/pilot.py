@@ -149,13 +149,18 @@ class Pilots:
     rng : numpy.random.Generator
         That of the training, which its pricers draw from, in its first state. Every pilot begins
         with this state and leaves the generator as it was.
+
+    Attributes
+    ----------
+    first_state : dict
+        The first state of the generator.
     """
 
     def __init__(self, problem: Problem, n_threads: int, rng: np.random.Generator):
         self.problem = problem
         self._n_threads = n_threads
         self._rng = rng
-        self._first_state = rng.bit_generator.state
+        self.first_state = rng.bit_generator.state
         self._latest: Pilot | None = None
 
     def run(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
@@ -163,7 +168,7 @@ class Pilots:
         if self._latest is not None and (self._latest.pricer, self._latest.plan) == (pricer, plan):
             return self._latest
         state = self._rng.bit_generator.state
-        self._rng.bit_generator.state = self._first_state
+        self._rng.bit_generator.state = self.first_state
         try:
             return self._trained(pricer, plan)
         finally:
@@ -176,8 +181,11 @@ class Pilots:
     def scale(self, training: ColumnGeneration, C: float, pilot: Pilot | None = None) -> float:
         """Return the scale of the probabilities of a finished training.
 
-        Of `pilot`, if it is not longer than the training, else of a pilot that is run for it.
+        Of `pilot`, or the one that is kept, if it is not longer than the training, else of a pilot
+        that is run for it.
         """
+        if pilot is None and self._latest is not None:
+            pilot = self._latest if self._latest.pricer is training.pricer else None
         if pilot is None or pilot.plan.length > training.n_rounds * training.settings.learning_rate:
             plan = plan_of_pilot(training.settings, C, training.n_rounds, len(self.problem.y))
             pilot = self.run(training.pricer, plan)

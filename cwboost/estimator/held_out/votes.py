@@ -37,9 +37,13 @@ __all__ = [
     "without_votes",
 ]
 
-EXCESS = 1.0
+EXCESS = 6.0
 """Similarity votes unless the sum of its log losses is higher than the pilot's by this. Where a
-pilot is right on all of a few examples, how low its loss is says little."""
+pilot is right on all of a few examples, how low its loss is says little; and of two models that are
+about as good, both together are better."""
+
+CLOSE = 1.25
+"""Ratio of the losses up to which the scores leave little to be learned in late rounds."""
 
 N_DIGITS = 8
 """Binary digits of a level."""
@@ -66,11 +70,14 @@ class Decision:
     votes : bool
         True if the scores have a lower log loss than the pilot on the examples that it leaves out,
         or one that is hardly higher.
+    is_close : bool
+        True if it is not much higher.
     """
 
     pilot: Pilot
     scale: float
     votes: bool
+    is_close: bool
 
 
 def decide(pilot: Pilot, problem: Problem, n_scores: int) -> Decision:
@@ -89,8 +96,10 @@ def decide(pilot: Pilot, problem: Problem, n_scores: int) -> Decision:
     scale = fit_scale(scores, problem.y[rows], problem.weight[rows])
     rows = pilot.left_out
     losses = log_losses(scale * scores_in(problem.X[rows], n_scores), problem.y[rows])
-    excess = np.average(losses - pilot.log_losses, weights=pilot.weight) * len(rows)
-    return Decision(pilot, scale, bool(excess < EXCESS))
+    own, usual = (
+        np.average(each, weights=pilot.weight) * len(rows) for each in (losses, pilot.log_losses)
+    )
+    return Decision(pilot, scale, bool(own - usual < EXCESS), bool(own <= CLOSE * usual))
 
 
 def with_votes(ensemble: Ensemble, family: AutoFamily, n_columns: int, n_scores: int, factor):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.ensemble.inspection import feature_importances
+from cwboost.estimator.held_out.trial import Trial
 from cwboost.estimator.problem import Problem
 from cwboost.families.composed.automatic import AutoFamily, is_finite
 from cwboost.similarity import SimilarityScores
@@ -28,24 +29,37 @@ class UsesSimilarity:
     So weak learners meet the same kind of number in training and at prediction.
     """
 
-    def _with_similarity(self, problem: Problem, family, previous) -> Problem:
-        """Fit the scores if they are wanted; return the problem with them as last columns of X.
+    def _with_similarity(self, problem: Problem, family, previous, run_trial):
+        """Fit the scores if they are wanted and worth it, and append them to X as last columns.
 
         A continued training keeps those of the `previous` fit.
+
+        Parameters
+        ----------
+        problem : Problem
+        family : WeakLearnerFamily
+        previous : dict or None
+        run_trial : callable
+            Returns a trial without scores on a problem, or None if they are wanted anyway.
+
+        Returns
+        -------
+        problem : Problem
+        trial : Trial or None
+            If there are no scores since the trial was better, that trial.
         """
         if previous is not None:
             self._set_similarity(previous["similarity"])
-            return self._with_scores_again(problem)
+            return self._with_scores_again(problem), None
         self._set_similarity(None)
-        if not self._may_have_similarity(family):
-            return problem
-        X = problem.X
-        facts = {"is_sparse": sparse.issparse(X), "is_finite": is_finite(X)}
-        if not self._data_allow_similarity(X.shape, **facts):
-            return problem
-        similarity, levels = _fit(problem, self._n_threads())
+        if not self._wants_similarity(problem, family):
+            return problem, None
+        trial = run_trial(problem)
+        similarity, levels = _fit(problem, self._n_threads(), trial)
+        if levels is None:
+            return problem, trial
         self._set_similarity(similarity)
-        return problem if levels is None else replace(problem, X=joined(problem.X, levels))
+        return replace(problem, X=joined(problem.X, levels)), None
 
     def _with_scores_again(self, problem: Problem) -> Problem:
         """Return a problem with the scores of the fitted model as last columns of X.
@@ -63,6 +77,12 @@ class UsesSimilarity:
             if found is not None and found.equals(own):
                 return replace(problem, X=joined(problem.X, levels))
         return replace(problem, X=self._expanded(problem.X))
+
+    def _wants_similarity(self, problem: Problem, family) -> bool:
+        """Return True if the parameter asks for scores and the data allow them."""
+        X = problem.X
+        facts = {"is_sparse": sparse.issparse(X), "is_finite": is_finite(X)}
+        return self._may_have_similarity(family) and self._data_allow_similarity(X.shape, **facts)
 
     def _may_have_similarity(self, family) -> bool:
         """Return True if the parameter asks for scores, should the data allow them."""
@@ -164,6 +184,7 @@ def joined(X, levels):
     return whole
 
 
-def _fit(problem: Problem, n_threads: int):
-    n_classes = len(problem.counts)
-    return SimilarityScores.fit(problem.X, problem.y, n_classes, problem.weight, n_threads)
+def _fit(problem: Problem, n_threads: int, trial: Trial | None = None):
+    is_worth = None if trial is None else trial.allows
+    given = problem.X, problem.y, len(problem.counts), problem.weight, n_threads
+    return SimilarityScores.fit(*given, is_worth)

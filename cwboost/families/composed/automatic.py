@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from cwboost.families.composed.mixed import MixedFamily
 from cwboost.families.composed.mixed_learners import MixedLearners
@@ -14,6 +15,14 @@ from cwboost.families.discovery import get_family
 from cwboost.families.partitioned import PartitionedFamily
 
 __all__ = ["AutoFamily", "is_finite"]
+
+SHARE, SHARE_ALONE = 0.25, 0.1
+"""Probability of discriminants, and where scores of similarity are not worth their time: there,
+directions in all features say little as well."""
+
+FEW = 10_000
+"""Up to this number of examples, thresholds are random with scores of similarity; without them, all
+trees having more to learn, those of half of the rounds are the best ones."""
 
 
 class AutoFamily(PartitionedFamily, WeakLearnerFamily):
@@ -27,8 +36,13 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     ----------
     max_depth : int, "auto" or None, default="auto"
         Of the trees; see `TreeFamily`.
-    discriminants : float, default=0.25
-        In [0, 1]. Probability that a round takes discriminants.
+    discriminants : float or "auto", default="auto"
+        Probability that a round takes discriminants, in [0, 1]. "auto" is 0.25, and
+        `cwboost.CWBoostClassifier` takes 0.1 in its place where scores of similarity are not worth
+        their time.
+    splitter : {"auto", "best", "random", "turns"}, default="auto"
+        Thresholds of the trees; see `TreeFamily`. `cwboost.CWBoostClassifier` takes "turns" in
+        place of "auto" where scores of similarity are not worth their time, up to 10,000 examples.
 
     Notes
     -----
@@ -41,9 +55,10 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
     api_version = 1
     learners_type = MixedLearners
 
-    def __init__(self, max_depth="auto", discriminants=0.25):
+    def __init__(self, max_depth="auto", discriminants="auto", splitter="auto"):
         self.max_depth = max_depth
         self.discriminants = discriminants
+        self.splitter = splitter
 
     @property
     def capabilities(self):
@@ -55,7 +70,24 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         if self._checked_share() == 1 or (learners is not None and trees is None):
             return []
         others = self._trees().alternatives(trees)
-        return [AutoFamily(other.max_depth, self.discriminants) for other in others]
+        return [clone(self).set_params(max_depth=other.max_depth) for other in others]
+
+    def without_similarity(self, n_samples: int) -> AutoFamily:
+        """Return the family for data on which scores of similarity are not worth their time.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of training examples.
+        """
+        share = SHARE_ALONE if isinstance(self.discriminants, str) else self.discriminants
+        turns = self.splitter == "auto" and n_samples <= FEW
+        return AutoFamily(self.max_depth, share, "turns" if turns else self.splitter)
+
+    def choices(self) -> list[AutoFamily]:
+        """Return every family that a fit may choose in place of this one."""
+        alone = [self.without_similarity(n) for n in (FEW, FEW + 1)]
+        return [*alone, *(other for own in (self, *alone) for other in own.alternatives())]
 
     def bind(self, X, context: BindContext) -> Pricer:
         suits_directions = _allows_directions(context) and is_finite(X)
@@ -86,7 +118,7 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
         return MixedLearners.of("tree", learners)
 
     def _trees(self) -> WeakLearnerFamily:
-        return get_family("tree")(max_depth=self.max_depth)
+        return get_family("tree")(max_depth=self.max_depth, splitter=self.splitter)
 
     def _mixture(self, suits_directions: bool) -> MixedFamily:
         """Return the families that the data allow."""
@@ -101,10 +133,12 @@ class AutoFamily(PartitionedFamily, WeakLearnerFamily):
 
     def _checked_share(self) -> float:
         share = self.discriminants
+        if isinstance(share, str) and share == "auto":
+            return SHARE
         if isinstance(share, bool) or not isinstance(share, Real):
-            raise TypeError(f"discriminants: expected a number in [0, 1], got {share!r}")
+            raise TypeError(f"discriminants: expected a number in [0, 1] or 'auto', got {share!r}")
         if not 0 <= share <= 1:
-            raise ValueError(f"discriminants: expected a number in [0, 1], got {share!r}")
+            raise ValueError(f"discriminants: expected a number in [0, 1] or 'auto', got {share!r}")
         return float(share)
 
 

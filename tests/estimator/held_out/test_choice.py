@@ -22,6 +22,13 @@ def board(n, k, noise, seed=0):
     return X, y
 
 
+def slope(n, seed):
+    """Return points of two classes, of which one feature says a little and four nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    return X, (X[:, 0] + 1.5 * rng.normal(size=n) > 0).astype(int)
+
+
 def small(weak_learner="auto", n_estimators=ROUNDS, **params):
     return CWBoostClassifier(weak_learner, n_estimators, random_state=0, **params)
 
@@ -37,13 +44,16 @@ def noisy():
 
 
 @pytest.mark.parametrize(
-    ("k", "noise", "seed", "depth"),
-    [(12, 0.0, 0, None), (3, 0.6, 54, 5)],  # each by more than two standard errors
+    ("make", "depth"),
+    [(lambda n, seed: board(n, 12, 0.0, seed), None), (slope, 5)],
+    ids=["certain", "noisy"],
 )
-def test_certain_data_get_deep_trees_and_noisy_data_shallow_ones(k, noise, seed, depth):
-    X, y = board(2500, k, noise, seed)
-    X_test, y_test = board(3000, k, noise, seed=1)
-    clf, kept = small().fit(X, y), small(AutoFamily(max_depth=8)).fit(X, y)
+def test_certain_data_get_deep_trees_and_noisy_data_shallow_ones(make, depth):
+    """Each is preferred by more than two standard errors."""
+    (X, y), (X_test, y_test) = make(2500, 12), make(3000, 1001)
+    clf, kept = (
+        small(family, similarity=False).fit(X, y) for family in ("auto", AutoFamily(max_depth=8))
+    )
     assert clf.family_.max_depth == depth
     losses = [log_loss(y_test, one.predict_proba(X_test)) for one in (clf, kept)]
     assert losses[0] < losses[1]

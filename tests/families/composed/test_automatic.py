@@ -49,5 +49,5 @@ def test_missing_values_at_prediction_only():
     ("share", "error"), [(1.5, ValueError), (-0.1, ValueError), ("half", TypeError)]
 )
 def test_bad_shares(share, error):
-    with pytest.raises(error, match=r"discriminants: expected a number in \[0, 1\], got"):
+    with pytest.raises(error, match=r"discriminants: expected a number in \[0, 1\] or 'auto', got"):
         kinds(AutoFamily(discriminants=share), X)

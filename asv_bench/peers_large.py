@@ -1,0 +1,71 @@
+"""Test errors, log losses and times of the defaults on larger data.
+
+    python asv_bench/peers_large.py [--sets "A;B"] [--models "A;B"] [--results FILE] [--write]
+
+One split of each set, three quarters of it for training, and one thread. Each result is appended to
+the results file immediately, and a run skips results that the file has. --write puts the table into
+docs/benchmarks.md. Needs the packages of requirements-peers.txt.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from peers import large
+from peers.error_tables import Rows
+from peers.report import machine, replace_part, table
+from peers_error import MODELS, PAGE, measure, read, versions
+from sklearn.model_selection import train_test_split
+
+BEGIN, END = "<!-- large: begin -->", "<!-- large: end -->"
+NAMES = ["cwboost", "LightGBM", "XGBoost", "HistGradientBoosting"]
+
+
+def split(name, seed):
+    """Return training and test parts."""
+    X, y = large.load(name)
+    return train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
+
+
+def of_sets(rows: Rows, kind, form):
+    """Return the table of a measure, a line per set, the lowest of a line in bold."""
+    lines = []
+    for name in rows.sets:
+        X, y = large.load(name)
+        values = [rows.mean(name, model, kind) for model in rows.models]
+        cells = [f"**{form % v}**" if v == np.nanmin(values) else form % v for v in values]
+        lines.append([name, f"{3 * len(y) // 4:,}", str(X.shape[1]), str(y.max() + 1), *cells])
+    return table(["", "training examples", "features", "classes", *rows.models], lines)
+
+
+def report(found):
+    """Return the tables."""
+    rows = Rows(found, large.names(), NAMES)
+    parts = [BEGIN]
+    for title, kind, form in (
+        ("Test error in percent", "error", "%.2f"),
+        ("Log loss", "log_loss", "%.3f"),
+        ("Processor seconds of a fit on one thread", "seconds", "%.1f"),
+    ):
+        parts += [f"{title}, the lowest of a line in bold:", "", of_sets(rows, kind, form), ""]
+    return "\n".join([*parts, f"{versions()}; {machine()}.", END])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", help="names separated by semicolons; default: all")
+    parser.add_argument("--models", help="names separated by semicolons")
+    parser.add_argument("--results", type=Path, default=Path("peers_large.jsonl"))
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    options = parser.parse_args()
+    models = options.models.split(";") if options.models else NAMES
+    sets = options.sets.split(";") if options.sets else large.names()
+    measure(split, sets, models, 1, options.results)
+    text = report([row for row in read(options.results) if row["model"] in MODELS])
+    print(text)
+    if options.write:
+        replace_part(PAGE, text, BEGIN, END)
+
+
+if __name__ == "__main__":
+    main()
