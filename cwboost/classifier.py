@@ -48,8 +48,8 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
         "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
     n_estimators : int, default=400
-        Number of rounds; each adds at most one column per class. With the weak learner "auto",
-        stage-wise training ends before where later rounds hardly change the model: when the
+        Number of rounds; each adds at most one column per class. Up to 400, stage-wise training
+        with the weak learner "auto" ends before, where later rounds hardly change the model: when
         learning rates sum up to 15 (150 rounds) if scores of similarity vote or there are more than
         65,536 examples, and to 20 if these scores are nearly as good as a pilot.
     C : float or None, default=None

@@ -12,7 +12,7 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing import SealedPricer, alternatives_of
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["MOST_EXAMPLES", "chosen_pricer", "deciding_plan", "preferred_pricer"]
+__all__ = ["MOST_EXAMPLES", "ROUNDS", "chosen_pricer", "deciding_plan", "preferred_pricer"]
 
 MOST_EXAMPLES = 2**16
 """With more, families keep their own settings: pilots would take long."""

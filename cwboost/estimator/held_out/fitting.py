@@ -13,6 +13,7 @@ from cwboost.estimator.held_out.calibration import (
 )
 from cwboost.estimator.held_out.choice import (
     MOST_EXAMPLES,
+    ROUNDS,
     chosen_pricer,
     deciding_plan,
     preferred_pricer,
@@ -117,10 +118,9 @@ class FitsWithHeldOut:
         if trial is not None:
             rng.bit_generator.state = trial.state
             pilots.keep(trial.pilot)
-            own = trial.pilot
-            return (
-                own.pricer if is_large else preferred_pricer(own, trial.family, bind, pilots, rng)
-            )
+            if is_large:
+                return trial.pilot.pricer
+            return preferred_pricer(trial.pilot, trial.family, bind, pilots, rng)
         if is_large or self.n_estimators < FEWEST_ROUNDS:
             return bind(family)
 
@@ -144,8 +144,11 @@ class FitsWithHeldOut:
         return None if own is None or pilot is None else decide(pilot, problem, own.n_scores)
 
     def _enough(self, training, decision: Decision | None) -> int | None:
-        """Return the number of rounds of the default that are enough; None if all count."""
-        is_default = type(training.pricer.family) is AutoFamily
+        """Return the number of rounds of the default that are enough; None if all count.
+
+        Whoever asks for more than the default number of rounds gets them.
+        """
+        is_default = type(training.pricer.family) is AutoFamily and self.n_estimators <= ROUNDS
         if not is_default or self.similarity is True or self.correction == "total":
             return None
         votes = decision is not None and decision.votes

@@ -21,8 +21,8 @@ SHARE, SHARE_ALONE = 0.25, 0.1
 directions in all features say little as well."""
 
 FEW = 10_000
-"""Up to this number of examples, thresholds are random with scores of similarity; without them, all
-trees having more to learn, those of half of the rounds are the best ones."""
+"""Up to this number of examples, trees without scores of similarity have random and best thresholds
+in turns, since they have more to learn; those with scores have random ones."""
 
 
 class AutoFamily(PartitionedFamily, WeakLearnerFamily):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cwboost.plugins.trees import family as trees
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.datasets import load_vowel
@@ -9,6 +10,7 @@ from cwboost.estimator.held_out import fitting
 from cwboost.estimator.held_out.pilot import Pilots
 from cwboost.estimator.held_out.trial import Trial
 from cwboost.families import AutoFamily
+from cwboost.families.composed import automatic
 
 
 def ranges(n=1200, seed=0):
@@ -55,6 +57,7 @@ def test_many_examples_have_the_best_thresholds_either_way():
     few, many = (family.without_similarity(n).get_params() for n in (10_000, 10_001))
     assert few == {"max_depth": 8, "discriminants": 0.1, "splitter": "turns"}
     assert many == {**few, "splitter": "auto"}
+    assert automatic.FEW == trees.MANY
 
 
 def test_scores_stay_where_they_say_more():
@@ -100,8 +103,10 @@ def test_very_many_examples_need_fewer_rounds(monkeypatch):
     clf = small(60).fit(X, y)
     assert (clf.n_iter_, clf.stop_reason_) == (30, "enough")
     assert small(60, weak_learner="tree").fit(X, y).n_iter_ == 60
+    monkeypatch.setattr(fitting, "ROUNDS", 59)  # who asks for more gets them
+    assert small(60).fit(X, y).n_iter_ == 60 and small(59).fit(X, y).n_iter_ == 30
     monkeypatch.setattr(fitting, "VERY_MANY", 1200)
-    assert small(60).fit(X, y).n_iter_ == 60
+    assert small(59).fit(X, y).n_iter_ == 59
 
 
 @pytest.mark.parametrize(
