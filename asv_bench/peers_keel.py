@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from peers import keel
-from peers.error_tables import Rows
+from peers.error_tables import Rows, by_set
 from peers.report import machine, replace_part, table
 from peers_error import MODELS, PAGE, measure, read, versions
 from sklearn.model_selection import train_test_split
@@ -38,17 +38,6 @@ def split(name, seed):
     """Return training and test parts."""
     X, y = keel.load(name)
     return train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
-
-
-def of_sets(rows: Rows):
-    """Return the table of errors, a line per set, the lowest of a line in bold."""
-    lines = []
-    for name in rows.sets:
-        X, y = keel.load(name)
-        values = [rows.mean(name, model, "error") for model in rows.models]
-        cells = [f"**{v:.2f}**" if v == np.nanmin(values) else f"{v:.2f}" for v in values]
-        lines.append([name, f"{len(y):,}", str(X.shape[1]), str(y.max() + 1), *cells])
-    return table(["", "examples", "features", "classes", *rows.models], lines)
 
 
 def of_rivals(rows: Rows):
@@ -88,7 +77,7 @@ def report(found, models):
             "",
             "Test error in percent, the lowest of a line in bold:",
             "",
-            of_sets(rows),
+            by_set(rows, "error", keel.load),
             "",
             f"{versions()}; {machine()}.",
             END,

@@ -10,11 +10,10 @@ docs/benchmarks.md. Needs the packages of requirements-peers.txt.
 import argparse
 from pathlib import Path
 
-import numpy as np
 from peers import large
-from peers.error_tables import Rows
-from peers.report import machine, replace_part, table
-from peers_error import MODELS, PAGE, measure, read, versions
+from peers.error_tables import Rows, by_set
+from peers.report import machine, replace_part
+from peers_error import PAGE, measure, read, versions
 from sklearn.model_selection import train_test_split
 
 BEGIN, END = "<!-- large: begin -->", "<!-- large: end -->"
@@ -27,17 +26,6 @@ def split(name, seed):
     return train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
 
 
-def of_sets(rows: Rows, kind, form):
-    """Return the table of a measure, a line per set, the lowest of a line in bold."""
-    lines = []
-    for name in rows.sets:
-        X, y = large.load(name)
-        values = [rows.mean(name, model, kind) for model in rows.models]
-        cells = [f"**{form % v}**" if v == np.nanmin(values) else form % v for v in values]
-        lines.append([name, f"{3 * len(y) // 4:,}", str(X.shape[1]), str(y.max() + 1), *cells])
-    return table(["", "training examples", "features", "classes", *rows.models], lines)
-
-
 def report(found):
     """Return the tables."""
     rows = Rows(found, large.names(), NAMES)
@@ -47,7 +35,8 @@ def report(found):
         ("Log loss", "log_loss", "%.3f"),
         ("Processor seconds of a fit on one thread", "seconds", "%.1f"),
     ):
-        parts += [f"{title}, the lowest of a line in bold:", "", of_sets(rows, kind, form), ""]
+        lines = by_set(rows, kind, large.load, "training examples", 0.75, form)
+        parts += [f"{title}, the lowest of a line in bold:", "", lines, ""]
     return "\n".join([*parts, f"{versions()}; {machine()}.", END])
 
 
@@ -61,7 +50,7 @@ def main():
     models = options.models.split(";") if options.models else NAMES
     sets = options.sets.split(";") if options.sets else large.names()
     measure(split, sets, models, 1, options.results)
-    text = report([row for row in read(options.results) if row["model"] in MODELS])
+    text = report(read(options.results))
     print(text)
     if options.write:
         replace_part(PAGE, text, BEGIN, END)

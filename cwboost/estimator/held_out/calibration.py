@@ -103,6 +103,13 @@ def log_losses(logits, y) -> np.ndarray:
     return -log_softmax(logits, axis=1)[np.arange(len(y)), y]
 
 
+def mean_and_error(values, weight) -> tuple[float, float]:
+    """Return the weighted mean of values, (n_samples,), and its standard error."""
+    share = weight / weight.sum()
+    mean = float(values @ share)
+    return mean, float(np.sqrt(np.square((values - mean) * share).sum()))
+
+
 def log_loss_of_best_scale(scores, y, weight=None) -> float:
     """Return the mean negative log-likelihood of the labels at the scale of `fit_scale`."""
     return _fit(scores, y, weight, LOSS_PRIOR)[1]

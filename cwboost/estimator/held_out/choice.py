@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cwboost.estimator.held_out.calibration import mean_and_error
 from cwboost.estimator.held_out.pilot import Pilot, PilotPlan, Pilots, plan_of_pilot
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.sealing import SealedPricer, alternatives_of
@@ -90,7 +91,4 @@ def deciding_plan(settings: Settings, C: float, n_samples: int) -> PilotPlan:
 
 def _difference(pilot: Pilot, other: Pilot) -> tuple[float, float]:
     """Return the difference of the mean log losses of two pilots, and its standard error."""
-    share = pilot.weight / pilot.weight.sum()
-    difference = pilot.log_losses - other.log_losses
-    mean = float(difference @ share)
-    return mean, float(np.sqrt(np.square((difference - mean) * share).sum()))
+    return mean_and_error(pilot.log_losses - other.log_losses, pilot.weight)

@@ -96,7 +96,7 @@ class FitsWithHeldOut:
     def _trial(self, problem: Problem, family, settings, rng) -> Trial | None:
         """Run a pilot without scores of similarity; return None if they are wanted anyway."""
         is_small = len(problem.y) < FEWEST_WEIGHED or self.n_estimators < FEWEST_ROUNDS
-        if is_small or self.similarity is True or type(family) is not AutoFamily:
+        if is_small or self.similarity is True:
             return None
         pilots = Pilots(problem, self._n_threads(), rng)
         alone = family.without_similarity(len(problem.y))
@@ -125,23 +125,26 @@ class FitsWithHeldOut:
             return bind(family)
 
         def is_enough(own):
-            decision = self._voting(own, problem) if type(family) is AutoFamily else None
-            return decision is not None and decision.votes
+            return self._may_vote(family) and self._decision_by(own, pilots).votes
 
         return chosen_pricer(family, bind, pilots, settings, chosen(self).C, rng, is_enough)
 
     def _decided(self, training, pilots: Pilots) -> Decision | None:
         """Decide by a pilot whether similarity votes; return None if it cannot."""
-        may_vote = type(training.pricer.family) is AutoFamily and self._similarity() is not None
-        if not may_vote or self.n_estimators < FEWEST_ROUNDS:
+        if not self._may_vote(training.pricer.family) or self.n_estimators < FEWEST_ROUNDS:
             return None
         plan = deciding_plan(training.settings, chosen(self).C, len(pilots.problem.y))
-        return self._voting(pilots.run(training.pricer, plan), pilots.problem)
+        pilot = pilots.run(training.pricer, plan)
+        return None if pilot is None else self._decision_by(pilot, pilots)
 
-    def _voting(self, pilot: Pilot | None, problem: Problem) -> Decision | None:
-        """Return what a pilot says of votes; None if there are no scores, or no pilot."""
-        own = self._similarity()
-        return None if own is None or pilot is None else decide(pilot, problem, own.n_scores)
+    def _may_vote(self, family) -> bool:
+        return type(family) is AutoFamily and self._similarity() is not None
+
+    def _decision_by(self, pilot: Pilot, pilots: Pilots) -> Decision:
+        """Return what a pilot says of votes, decided once."""
+        if pilots.decision is None or pilots.decision.pilot is not pilot:
+            pilots.decision = decide(pilot, pilots.problem, self._similarity().n_scores)
+        return pilots.decision
 
     def _enough(self, training, decision: Decision | None) -> int | None:
         """Return the number of rounds of the default that are enough; None if all count.

@@ -154,6 +154,8 @@ class Pilots:
     ----------
     first_state : dict
         The first state of the generator.
+    decision : Decision or None
+        The latest one by a pilot of these, noted by who made it.
     """
 
     def __init__(self, problem: Problem, n_threads: int, rng: np.random.Generator):
@@ -162,6 +164,7 @@ class Pilots:
         self._rng = rng
         self.first_state = rng.bit_generator.state
         self._latest: Pilot | None = None
+        self.decision = None
 
     def run(self, pricer: SealedPricer, plan: PilotPlan) -> Pilot | None:
         """Run a pilot; return None if the classes are too small to leave an example out."""

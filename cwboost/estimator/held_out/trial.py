@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cwboost.estimator.held_out.calibration import mean_and_error
 from cwboost.estimator.held_out.pilot import Pilot, Pilots
 from cwboost.families.contract import WeakLearnerFamily
 
@@ -58,9 +59,7 @@ class Trial:
         _, own, theirs = np.intersect1d(
             pilot.left_out, rows, assume_unique=True, return_indices=True
         )
-        share = pilot.weight[own] / pilot.weight[own].sum()
-        usual = float(pilot.log_losses[own] @ share)
-        higher = losses[theirs] - pilot.log_losses[own]
-        mean = float(higher @ share)
-        error = float(np.sqrt(np.square((higher - mean) * share).sum()))
+        weight, usual_losses = pilot.weight[own], pilot.log_losses[own]
+        mean, error = mean_and_error(losses[theirs] - usual_losses, weight)
+        usual, _ = mean_and_error(usual_losses, weight)
         return mean <= max(EXCESS * usual + SURE * error, LEAST_SUM / len(own))
