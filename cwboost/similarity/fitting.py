@@ -13,7 +13,7 @@ import numpy as np
 from cwboost.similarity.choice import Setting, choose, log_losses
 from cwboost.similarity.codes import FeatureCodes
 from cwboost.similarity.equal import first_of_equals, mean_of_equals
-from cwboost.similarity.likeness import Landmarks, likeness, mean_distance
+from cwboost.similarity.likeness import LandmarkLikeness, Landmarks, mean_distance
 from cwboost.similarity.regression import (
     WEIGHT_UNIT,
     LandmarkRegression,
@@ -59,6 +59,10 @@ and the more examples there are, the less of it is needed."""
 
 ENTRIES = 2**19
 """Number of likenesses computed at a time, which bounds the memory."""
+
+KEPT = 31 * 2**20
+"""Bytes of the largest array: with one just below 32 MiB freed, the C library of GNU keeps memory
+for the next arrays. Else it gives each back, and getting it anew takes a tenth of a first fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +126,7 @@ def fitted(examples: Examples, is_worth=None) -> Regression | None:
     differ, or if `is_worth` is given and returns False for the log losses, (n,), of the examples in
     a first regression; of fewer than 500 examples, none is made.
     """
+    np.empty(KEPT, dtype=np.uint8)
     sample = evenly_spaced(len(examples), SAMPLE)
     X, y, weight = (array[sample] for array in (examples.X, examples.y, examples.weight))
     setting = choose(X, examples.Y[sample], y, weight, examples.n_threads)
@@ -157,7 +162,7 @@ def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> tuple[Regres
     Y, weight, n_threads = examples.Y, examples.weight, examples.n_threads
     candidates = first_of_equals(codes)
     at = candidates[evenly_spaced(len(candidates), FIRST)]
-    alike = _alike(codes, at, setting.width)
+    alike = LandmarkLikeness(codes, at, setting.width)
     regress = LandmarkRegression(alike, at, Y, weight, n_threads)
     settings = [replace(setting, penalty=factor * setting.penalty) for factor in factors]
     tried = [Regression(s, codes, at, *regress(s.penalty)) for s in settings]
@@ -188,7 +193,7 @@ def _weighed(first: Regression, X) -> Setting | None:
 def _on_all(examples: Examples, setting: Setting) -> Regression:
     """Return the regression on the likeness to all examples."""
     codes, at = _int8_codes(setting.codes, examples.X), np.arange(len(examples))
-    alike, groups = _alike(codes, at, setting.width)(at), stratified_groups(examples.y)
+    alike, groups = LandmarkLikeness(codes, at, setting.width)(at), stratified_groups(examples.y)
     given = examples.Y, examples.weight, setting.penalty, groups, examples.n_threads
     return Regression(setting, codes, at, *regress_on_all(alike, *given))
 
@@ -198,7 +203,7 @@ def _on_selected(examples: Examples, first: Regression) -> Regression:
     codes, setting, Y, weight = first.codes, first.setting, examples.Y, examples.weight
     n_landmarks = _n_landmarks(len(examples), codes.shape[1], examples.n_scores)
     at = select(first_of_equals(codes), first.left_out, examples.y, weight, n_landmarks)
-    alike = _alike(codes, at, setting.width)
+    alike = LandmarkLikeness(codes, at, setting.width)
     regress = LandmarkRegression(alike, at, Y, weight, examples.n_threads)
     return Regression(setting, codes, at, *regress(setting.penalty))
 
@@ -209,12 +214,6 @@ def _n_landmarks(n: int, n_features: int, n_scores: int) -> int:
         return MORE_LANDMARKS
     affordable = round(LANDMARKS_PER_ROOT * np.sqrt(n_features * n_scores))
     return min(max(LANDMARKS, affordable), MORE_LANDMARKS)
-
-
-def _alike(codes, at, width: float):
-    """Return a function from rows of the codes to their likenesses to some of them."""
-    measured = Landmarks(codes[at].astype(np.float32))
-    return lambda rows: likeness(measured.distances(codes[rows].astype(np.float32)), width)
 
 
 def _mean_distance(codes) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from cwboost._kernels.similarity.likeness import fill_likeness
 from cwboost.similarity.codes import products, squares
 
-__all__ = ["TAIL", "UNIT", "Landmarks", "likeness", "mean_distance"]
+__all__ = ["TAIL", "UNIT", "LandmarkLikeness", "Landmarks", "likeness", "mean_distance"]
 
 UNIT = 2.0**17
 """Likeness 1 in the units in which it is kept, so that sums of products are exact."""
@@ -72,3 +72,35 @@ def likeness(squared, width: float, out=None) -> np.ndarray:
     out = np.empty(squared.shape) if out is None else out
     fill_likeness(squared, 1.0 / (TAIL * width), UNIT, out)
     return out
+
+
+class LandmarkLikeness:
+    """Likenesses of examples to landmarks among them.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_features), dtype int8
+        Of all examples.
+    at : ndarray of shape (n_landmarks,), int
+        Indices of the landmarks.
+    width : float
+        Of the kernel.
+    """
+
+    def __init__(self, codes, at, width: float):
+        self._codes, self._width = codes, width
+        self._measured = Landmarks(codes[at].astype(np.float32))
+        self._room = np.empty((0, 0), dtype=np.float32), np.empty((0, 0))
+
+    def __call__(self, rows) -> np.ndarray:
+        """Return those of some rows, (n_rows, n_landmarks), float64; the next call reuses them.
+
+        Memory that is new to the process takes longer to get than likenesses take to compute.
+        """
+        codes = self._codes[rows].astype(np.float32)
+        n = len(codes)
+        if n > len(self._room[0]):
+            shape = n, len(self._measured)
+            self._room = np.empty(shape, dtype=np.float32), np.empty(shape)
+        squared, alike = (array[:n] for array in self._room)
+        return likeness(self._measured.distances(codes, squared), self._width, alike)

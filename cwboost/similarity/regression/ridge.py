@@ -28,7 +28,7 @@ can take from the least eigenvalue."""
 MOST_LEVERAGE = 0.95
 """Limit of the share of its own label in the score of an example, which may be an estimate."""
 
-CHUNK, WEIGHTED_CHUNK = 2048, 512
+CHUNK, WEIGHTED_CHUNK = 1024, 512
 """Number of examples whose sums are formed at a time; of weighted ones, so that sums of products of
 two likenesses and a weight do not exceed 2**(17 + 17 + 10 + 9) = 2**53."""
 
@@ -108,8 +108,8 @@ class LandmarkRegression:
     ----------
     alike : callable
         Returns the likenesses of some of the examples, given as a slice or by their indices,
-        (n_rows, n_landmarks), in whole units. It is called again for each penalty, since the
-        likenesses of all examples take much memory.
+        (n_rows, n_landmarks), in whole units, in memory that the next call may reuse. It is called
+        again for each penalty, since the likenesses of all examples take much memory.
     at : ndarray of shape (n_landmarks,), int
         Indices of the landmarks among the examples, ascending.
     Y, weight, n_threads
@@ -120,7 +120,7 @@ class LandmarkRegression:
         self._alike, self._at, self._n_threads = alike, at, n_threads
         self._Y, self._weight = Y, weight
         self._products, self._moments = _normal_equations(alike, Y, weight)
-        self._of_landmarks = np.ascontiguousarray(alike(at))
+        self._of_landmarks = alike(at).copy()
 
     def __call__(self, penalty: float) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients, (n_landmarks, n_scores), and scores of examples left out."""
