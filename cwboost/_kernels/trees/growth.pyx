@@ -13,7 +13,10 @@ from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, grow_
 from cwboost._kernels.trees.screen cimport CWB_SCREENED, may_screen
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Settings, Tree, TreeNode, Work,
-    cwb_pair, cwb_split)
+    cwb_cells, cwb_pair, cwb_split)
+
+cdef extern from "trees/cells.h" nogil:
+    void cwb_fill_cells(const double *highest, int32_t n_bins, cwb_cells *cells)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -68,7 +71,7 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned, by_row, categorical, kept
+    cdef object binned, by_row, categorical, cells, kept
     cdef list blocks
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
@@ -93,6 +96,7 @@ cdef class TreeGrower:
         for k in range(5):
             self.settings.chance[k] = chance[k]
         self._read(binned)
+        self._lay_cells(binned)
         self._read_by_row(binned)
         self._allocate()
 
@@ -141,6 +145,20 @@ cdef class TreeGrower:
                 self.X.n_entries += indptr[f + 1] - indptr[f]
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
+
+    cdef _lay_cells(self, binned):
+        """Lay out the cells of all features if their thresholds are drawn: 272 bytes for each."""
+        cdef uint8_t[::1] room
+        cdef cwb_cells *cells
+        cdef Py_ssize_t f
+        self.X.cells = NULL
+        if self.X.codes == NULL or not self.settings.random_splits:
+            return
+        room = self.cells = np.empty(sizeof(cwb_cells) * binned.n_features, dtype=np.uint8)
+        cells = <cwb_cells *> &room[0]
+        for f in range(binned.n_features):
+            cwb_fill_cells(self.X.highest + self.X.bin_start[f], self.X.n_bins[f], cells + f)
+        self.X.cells = cells
 
     cdef _read_by_row(self, binned):
         """Store the codes by row as well if features are screened, in a second array of their size.

@@ -39,20 +39,28 @@ static inline void cwb_code_range_of_values(const uint8_t *codes, int64_t n, int
 
 /* Draw thresholds of n <= CWB_DRAWN features at the fraction u in [0, 1) of the way from the values
  * of bin low to those of bin high, and write the last bins on their left to `lower`; 0 if not
- * low < high. The bisections go side by side: each waits for memory at every step, since the bins
- * of all features do not fit the first cache. */
+ * low < high. Among the bins that end in the threshold's cell, the bisections go side by side: each
+ * waits for memory at every step, since the bins of all features do not fit the first cache. */
 static inline void cwb_draw_bins(const cwb_feature *features, int n, const int32_t *low,
                                  const int32_t *high, const double *u, int32_t *lower) {
     double threshold[CWB_DRAWN];
     int32_t left[CWB_DRAWN], most = 0;
     for (int k = 0; k < n; k++) {
         const int varies = low[k] < high[k];
-        lower[k] = varies ? low[k] : 0;
-        left[k] = varies ? high[k] - low[k] : 0;
-        most = left[k] > most ? left[k] : most;
+        lower[k] = left[k] = 0;
+        threshold[k] = 0.0;
+        if (!varies) continue;
         threshold[k] =
-            varies ? (1.0 - u[k]) * features[k].highest[low[k]] + u[k] * features[k].lowest[high[k]]
-                   : 0.0;
+            (1.0 - u[k]) * features[k].highest[low[k]] + u[k] * features[k].lowest[high[k]];
+        int32_t after = high[k];
+        lower[k] = low[k];
+        if (features[k].cells) {
+            const uint8_t *first = features[k].cells->first + cwb_cell(features[k].cells, threshold[k]);
+            if (first[0] - 1 > lower[k]) lower[k] = first[0] - 1;
+            if (first[1] < after) after = first[1];
+        }
+        left[k] = after > lower[k] ? after - lower[k] : 1;
+        most = left[k] > most ? left[k] : most;
     }
     /* Among the bins lower to lower + left - 1. Those that have one left stay as they are: without
      * a branch, which would be mispredicted. */

@@ -45,6 +45,7 @@ cdef cwb_feature bins_of(const Matrix *X, int32_t feature) noexcept nogil:
     cdef cwb_feature bins
     bins.lowest = X.lowest + X.bin_start[feature]
     bins.highest = X.highest + X.bin_start[feature]
+    bins.cells = X.cells + feature if X.cells != NULL else NULL
     bins.n_bins = X.n_bins[feature]
     return bins
 

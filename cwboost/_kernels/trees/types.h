@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "trees/cells.h"
+
 #define CWB_BINS 256
 #define CWB_SCREENED 8 /* features that are screened at a time, see screen.h */
 #define CWB_DRAWN 8    /* features whose random thresholds are drawn at a time */
@@ -26,9 +28,10 @@ typedef struct {
     double tolerance; /* gains that differ by less are tied */
 } cwb_rules;
 
-/* The bins of a feature: smallest and largest value of each. */
+/* The bins of a feature: smallest and largest value of each, and cells, or NULL. */
 typedef struct {
     const double *lowest, *highest;
+    const cwb_cells *cells;
     int32_t n_bins;
 } cwb_feature;
 

@@ -2,6 +2,10 @@
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+cdef extern from "trees/cells.h" nogil:
+    ctypedef struct cwb_cells:
+        pass
+
 cdef extern from "trees/types.h" nogil:
     const int CWB_BINS
     cdef enum:
@@ -19,6 +23,7 @@ cdef extern from "trees/types.h" nogil:
     ctypedef struct cwb_feature:
         const double *lowest
         const double *highest
+        const cwb_cells *cells
         int32_t n_bins
     ctypedef struct cwb_node_rows:
         const int32_t *rows
@@ -58,6 +63,7 @@ cdef struct Matrix:
     const int64_t *bin_start
     const double *lowest
     const double *highest  # of the values in bin bin_start[feature] + code
+    const cwb_cells *cells  # of each feature, for random splits of a dense matrix, else NULL
 
 cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features

@@ -22,7 +22,7 @@ from cwboost.similarity.regression.factor import product
 
 __all__ = ["SIGNS", "Squares"]
 
-SIGNS = 128
+SIGNS = 64
 """Number of vectors of signs. Up to this number of landmarks, all squares are exact."""
 
 ROOT_UNIT = 2.0**19
