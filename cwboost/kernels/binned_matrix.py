@@ -32,6 +32,8 @@ class BinnedMatrix:
     n_threads : int, default=1
     n_categories : ndarray of shape (n_features,), int, default=None
         Number of categories of features that hold codes, less than `max_bins`; 0 for numbers.
+    lists : bool, default=True
+        List the rare entries of dense features, which only the search for the best splits reads.
 
     Attributes
     ----------
@@ -42,7 +44,8 @@ class BinnedMatrix:
         Sparse: empty.
     listed : ndarray of shape (n_features,), dtype uint8
         1 for features with a list of entries, the rows whose code is not the default: all
-        features of a sparse matrix, and dense features with one code in over half of the rows.
+        features of a sparse matrix, and with `lists` dense ones with one code in over half of
+        the rows.
     indptr, entry_rows, entry_codes, default_code : ndarray or None
         Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
         the default code of each feature (uint8; in a sparse matrix, the code of zero). None if no
@@ -61,7 +64,9 @@ class BinnedMatrix:
         For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
-    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
+    def __init__(
+        self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None, lists: bool = True
+    ):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
@@ -76,7 +81,7 @@ class BinnedMatrix:
         if sp.issparse(X):
             self._bin_sparse(X, n_threads)
         else:
-            self._bin_dense(readable(X), n_threads)
+            self._bin_dense(readable(X), n_threads, lists)
 
     def _check_categories(self, X):
         places = np.flatnonzero(self.n_categories)
@@ -94,7 +99,7 @@ class BinnedMatrix:
             if not valid.all():
                 raise ValueError(f"column {place} of X must hold codes from 0 to {n - 1} or NaN")
 
-    def _bin_dense(self, X, n_threads):
+    def _bin_dense(self, X, n_threads, lists):
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
         bins, has_nan = [], []
         for start in range(0, self.n_features, step):
@@ -106,7 +111,10 @@ class BinnedMatrix:
         self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
         codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
         encode_columns(X.T, self.highest, self.bin_start, codes, n_threads)
-        self._list_entries(codes)
+        self.listed = np.zeros(self.n_features, dtype=np.uint8)
+        self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
+        if lists:
+            self._list_entries(codes)
 
     def codes_by_row(self, features, n_together: int):
         """Return codes of some features of a dense matrix, with `n_together` of a row adjacent.
@@ -132,8 +140,6 @@ class BinnedMatrix:
 
     def _list_entries(self, codes):
         """List the entries of features that have one code in over half of the rows."""
-        self.listed = np.zeros(self.n_features, dtype=np.uint8)
-        self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
         default_code = np.zeros(self.n_features, dtype=np.uint8)
         sizes = np.zeros(self.n_features, dtype=np.int64)
         rows, rare = [], []

@@ -146,7 +146,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         settings = [self._settings(*X.shape, kind) for kind in self._kinds(X.shape[0])]
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
-            X, max_bins=self.max_bins, n_threads=n_threads, n_categories=context.n_categories
+            X,
+            max_bins=self.max_bins,
+            n_threads=n_threads,
+            n_categories=context.n_categories,
+            lists=not all(own["random_splits"] for own in settings),
         )
         growers = [TreeGrower(binned, n_threads=n_threads, **own) for own in settings]
         return TreePricer(growers, binned, context)

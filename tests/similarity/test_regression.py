@@ -124,8 +124,11 @@ def test_with_many_landmarks_scores_of_landmarks_are_exact_and_others_nearly():
     h = np.einsum("ij,ij->i", P, np.linalg.solve(A, P.T).T)[:, None]
     expected = (P @ np.linalg.solve(A, P.T @ Y) - h * Y) / (1 - h)
     others = np.setdiff1d(np.arange(900), at)
-    np.testing.assert_allclose(left_out[others], expected[others], atol=0.2)
-    assert np.sqrt(np.mean((left_out - expected)[others] ** 2)) < 0.02
+    # An estimate of h has a standard deviation of h (2 / SIGNS)**(1/2).
+    scores = P @ np.linalg.solve(A, P.T @ Y)
+    deviation = h * np.sqrt(2 / SIGNS) * np.abs(scores - Y) / (1 - h) ** 2
+    surprise = ((left_out - expected) / deviation)[others]
+    assert np.sqrt(np.mean(surprise**2)) < 1.2 and np.abs(surprise).max() < 6
     for place in [0, 50, 111, 179]:
         rest = np.arange(len(at)) != place
         A_rest = A[np.ix_(rest, rest)] - np.outer(P[at[place], rest], P[at[place], rest])

@@ -3,8 +3,8 @@
 It is the example's weight times ``p' inv(A) p = |B p|**2``, with p its likenesses to the landmarks
 and ``inv(A) = B' B``. For many examples and landmarks the products B p would take a third of the
 time of the scores, so the squares are estimated: with signs s drawn at random, the mean of
-``(s' B p)**2`` is ``|B p|**2`` (Johnson and Lindenstrauss 1984; Achlioptas 2003). 128 vectors of
-signs give it within an eighth (its standard deviation).
+``(s' B p)**2`` is ``|B p|**2`` (Johnson and Lindenstrauss 1984; Achlioptas 2003). 64 vectors of
+signs give it within 18% (its standard deviation).
 
 A landmark has a coefficient of its own, which other examples do not have: without its label alone,
 its score would be unlike those of new examples. So it is left out as a landmark too, with its

@@ -52,6 +52,30 @@ def test_thresholds_are_uniform_between_the_extremes(container):
     assert np.abs(share - np.linspace(0, 1, 101)).max() < 0.03
 
 
+def test_any_scale_of_values_gives_the_trees_of_a_bisection():
+    """Sparse matrices have no cells (cells.h): their thresholds are found among all bins."""
+    rng = np.random.default_rng(1)
+    normal = rng.normal(size=(2000, 7))
+    X = np.column_stack(
+        [
+            np.exp(8 * normal[:, 0]),
+            np.where(normal[:, 1] > 2, 1e300 * normal[:, 1], normal[:, 1]),
+            np.where(normal[:, 2] > 2, np.inf, np.where(normal[:, 2] < -2, -np.inf, normal[:, 2])),
+            5e-324 * rng.integers(-9, 9, size=2000),
+            1e308 * np.sign(normal[:, 3]) * (1 + rng.random(2000) / 2),
+            np.rint(20 * normal[:, 4]),
+            normal[:, 5] > 0,
+            np.where(normal[:, 6] > 1, np.nan, normal[:, 6]),
+        ]
+    )
+    weights = signed_weights(rng, 2000, 40)
+    for max_bins in (256, 20, 3):
+        params = {"max_features": 3, "max_depth": 9, "max_bins": max_bins}
+        dense, sparse = price(X, weights, **params), price(sp.csc_array(X), weights, **params)
+        for t in range(40):
+            assert nested(dense.learners, t) == nested(sparse.learners, t)
+
+
 def every_node(learners, t, X, weights):
     """(rows, feature, threshold, missing) of each inner node and (rows, sign) of each leaf."""
     pending = [(nested(learners, t), np.arange(len(X)))]
