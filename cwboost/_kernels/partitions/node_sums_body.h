@@ -1,35 +1,9 @@
 /* Sums over the rows of a node, see node_sums.h. */
+#include "common/sums_up_to.h"
 
 static void CWB_NAME(below)(const uint8_t *codes, const double *w, int64_t n, uint8_t last,
                             double *out) {
-    double sum = 0.0, mass = 0.0;
-    int64_t i = 0, count = 0;
-    if (n >= 8) {
-        cwb_doubles sums = cwb_zero(), masses = cwb_zero();
-        for (; i + 8 <= n; i += 8) {
-            const uint64_t which = cwb_bytes_up_to(codes + i, last);
-            /* One multiplication collects one bit of every byte, another adds the bits up. */
-            const uint64_t bits =
-                ((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >> 56;
-            count +=
-                (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >>
-                          56);
-            const cwb_doubles own = cwb_keep(cwb_mask_of((unsigned)bits), cwb_load(w + i));
-            sums = cwb_add(sums, own);
-            masses = cwb_add(masses, cwb_abs(own));
-        }
-        sum = cwb_sum(sums);
-        mass = cwb_sum(masses);
-    }
-    for (; i < n; i++) {
-        const double own = codes[i] <= last ? w[i] : 0.0;
-        sum += own;
-        mass += fabs(own);
-        count += codes[i] <= last;
-    }
-    out[0] = sum;
-    out[1] = mass;
-    out[2] = (double)count;
+    out[2] = (double)CWB_NAME(sums_up_to)(codes, w, n, last, out, out + 1);
 }
 
 static void CWB_NAME(totals)(const double *w, int64_t n, double *out) {

@@ -1,5 +1,7 @@
 /* Random splits of features from the codes of a node's rows (random_splits.h): gather the codes,
  * find their range, sum the weights below a drawn bin. Nine bytes per row, feature and pass. */
+#include "common/sums_up_to.h"
+
 static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, int32_t *high) {
     uint8_t smallest = 255, largest = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -10,38 +12,11 @@ static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, 
     *high = largest;
 }
 
-/* Sums and count of the rows whose code is below `bound`, in eight lanes. */
+/* Sums and count of the rows whose code is below `bound` > 0. */
 static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, int64_t n,
                                  int32_t bound, cwb_part *part) {
-    cwb_doubles sums = cwb_zero(), masses = cwb_zero();
-    double sum = 0.0, mass = 0.0, lane[8];
-    int64_t i = 0, count = 0;
-    for (; i + 8 <= n; i += 8) {
-        const uint64_t which = cwb_bytes_up_to(codes + i, (uint8_t)(bound - 1));
-        /* One multiplication collects one bit of every byte, another adds the bits up. */
-        const unsigned byte =
-            (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
-                       56);
-        count +=
-            (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >>
-                      56);
-        const cwb_doubles w = cwb_keep(cwb_mask_of(byte), cwb_load(weights + i));
-        sums = cwb_add(sums, w);
-        masses = cwb_add(masses, cwb_abs(w));
-    }
-    for (; i < n; i++) {
-        const double w = codes[i] < bound ? weights[i] : 0.0;
-        sum += w;
-        mass += fabs(w);
-        count += codes[i] < bound;
-    }
-    cwb_store(lane, sums);
-    for (int k = 0; k < 8; k++) sum += lane[k];
-    cwb_store(lane, masses);
-    for (int k = 0; k < 8; k++) mass += lane[k];
-    part->sum = sum;
-    part->mass = mass;
-    part->count = count;
+    part->count = CWB_NAME(sums_up_to)(codes, weights, n, (uint8_t)(bound - 1), &part->sum,
+                                       &part->mass);
 }
 
 /* Random splits of n features, n <= CWB_DRAWN. Returns how many of them vary among the rows. */
