@@ -61,8 +61,9 @@ ENTRIES = 2**19
 """Number of likenesses computed at a time, which bounds the memory."""
 
 KEPT = 31 * 2**20
-"""Bytes of the largest array: with one just below 32 MiB freed, the C library of GNU keeps memory
-for the next arrays. Else it gives each back, and getting it anew takes a tenth of a first fit."""
+"""Bytes of an array that is made and freed before all others, without being touched. The GNU C
+library then keeps freed memory for arrays of up to this size, the largest that it allows. Else the
+first fit of a process gets all memory anew for each step, which takes a tenth of its time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ def fitted(examples: Examples, is_worth=None) -> Regression | None:
     differ, or if `is_worth` is given and returns False for the log losses, (n,), of the examples in
     a first regression; of fewer than 500 examples, none is made.
     """
-    np.empty(KEPT, dtype=np.uint8)
+    np.empty(KEPT, dtype=np.uint8)  # freed at once
     sample = evenly_spaced(len(examples), SAMPLE)
     X, y, weight = (array[sample] for array in (examples.X, examples.y, examples.weight))
     setting = choose(X, examples.Y[sample], y, weight, examples.n_threads)

@@ -93,9 +93,9 @@ class LandmarkLikeness:
         self._room = np.empty((0, 0), dtype=np.float32), np.empty((0, 0))
 
     def __call__(self, rows) -> np.ndarray:
-        """Return those of some rows, (n_rows, n_landmarks), float64; the next call reuses them.
+        """Return those of some rows, (n_rows, n_landmarks), float64, in memory kept for all calls.
 
-        Memory that is new to the process takes longer to get than likenesses take to compute.
+        The next call overwrites them. To get new memory takes longer than to compute likenesses.
         """
         codes = self._codes[rows].astype(np.float32)
         n = len(codes)

@@ -55,7 +55,8 @@ static inline void cwb_draw_bins(const cwb_feature *features, int n, const int32
         int32_t after = high[k];
         lower[k] = low[k];
         if (features[k].cells) {
-            const uint8_t *first = features[k].cells->first + cwb_cell(features[k].cells, threshold[k]);
+            const int cell = cwb_cell(features[k].cells, threshold[k]);
+            const uint8_t *first = features[k].cells->first + cell;
             if (first[0] - 1 > lower[k]) lower[k] = first[0] - 1;
             if (first[1] < after) after = first[1];
         }
