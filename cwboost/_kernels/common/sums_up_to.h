@@ -11,9 +11,8 @@ CWB_INLINE cwb_mask CWB_NAME(mask_of_bytes)(uint64_t which) {
                        (cwb_register_mask)_mm256_cvtepi8_epi64(_mm_srli_si128(bytes, 4))}};
 #else
     /* The multiplication collects one bit of every byte. */
-    return cwb_mask_of((unsigned)(((which & UINT64_C(0x8040201008040201)) *
-                                   UINT64_C(0x0101010101010101)) >>
-                                  56));
+    return cwb_mask_of(
+        (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >> 56));
 #endif
 }
 
@@ -28,9 +27,9 @@ CWB_INLINE int64_t CWB_NAME(sums_up_to)(const uint8_t *codes, const double *w, i
             const uint64_t which = cwb_bytes_up_to(codes + i, last);
             const cwb_doubles own = cwb_keep(CWB_NAME(mask_of_bytes)(which), cwb_load(w + i));
             /* The multiplication adds up one bit of every byte. */
-            count += (int64_t)(((which & UINT64_C(0x0101010101010101)) *
-                                UINT64_C(0x0101010101010101)) >>
-                               56);
+            count +=
+                (int64_t)(((which & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101)) >>
+                          56);
             sums = cwb_add(sums, own);
             masses = cwb_add(masses, cwb_abs(own));
         }

@@ -15,8 +15,8 @@ static void CWB_NAME(code_range)(const uint8_t *codes, int64_t n, int32_t *low, 
 /* Sums and count of the rows whose code is below `bound` > 0. */
 static void CWB_NAME(sums_below)(const uint8_t *codes, const double *weights, int64_t n,
                                  int32_t bound, cwb_part *part) {
-    part->count = CWB_NAME(sums_up_to)(codes, weights, n, (uint8_t)(bound - 1), &part->sum,
-                                       &part->mass);
+    part->count =
+        CWB_NAME(sums_up_to)(codes, weights, n, (uint8_t)(bound - 1), &part->sum, &part->mass);
 }
 
 /* Random splits of n features, n <= CWB_DRAWN. Returns how many of them vary among the rows. */
