@@ -163,7 +163,7 @@ def _first(examples: Examples, setting: Setting, factors=(1.0,)) -> tuple[Regres
     Y, weight, n_threads = examples.Y, examples.weight, examples.n_threads
     candidates = first_of_equals(codes)
     at = candidates[evenly_spaced(len(candidates), FIRST)]
-    alike = LandmarkLikeness(codes, at, setting.width)
+    alike = _alike(codes, at, setting.width)
     regress = LandmarkRegression(alike, at, Y, weight, n_threads)
     settings = [replace(setting, penalty=factor * setting.penalty) for factor in factors]
     tried = [Regression(s, codes, at, *regress(s.penalty)) for s in settings]
@@ -194,7 +194,7 @@ def _weighed(first: Regression, X) -> Setting | None:
 def _on_all(examples: Examples, setting: Setting) -> Regression:
     """Return the regression on the likeness to all examples."""
     codes, at = _int8_codes(setting.codes, examples.X), np.arange(len(examples))
-    alike, groups = LandmarkLikeness(codes, at, setting.width)(at), stratified_groups(examples.y)
+    alike, groups = _alike(codes, at, setting.width)(at), stratified_groups(examples.y)
     given = examples.Y, examples.weight, setting.penalty, groups, examples.n_threads
     return Regression(setting, codes, at, *regress_on_all(alike, *given))
 
@@ -204,7 +204,7 @@ def _on_selected(examples: Examples, first: Regression) -> Regression:
     codes, setting, Y, weight = first.codes, first.setting, examples.Y, examples.weight
     n_landmarks = _n_landmarks(len(examples), codes.shape[1], examples.n_scores)
     at = select(first_of_equals(codes), first.left_out, examples.y, weight, n_landmarks)
-    alike = LandmarkLikeness(codes, at, setting.width)
+    alike = _alike(codes, at, setting.width)
     regress = LandmarkRegression(alike, at, Y, weight, examples.n_threads)
     return Regression(setting, codes, at, *regress(setting.penalty))
 
@@ -215,6 +215,12 @@ def _n_landmarks(n: int, n_features: int, n_scores: int) -> int:
         return MORE_LANDMARKS
     affordable = round(LANDMARKS_PER_ROOT * np.sqrt(n_features * n_scores))
     return min(max(LANDMARKS, affordable), MORE_LANDMARKS)
+
+
+def _alike(codes, at, width: float):
+    """Return a function from rows of the codes to their likenesses to some; see its class."""
+    alike = LandmarkLikeness(Landmarks(codes[at].astype(np.float32)), width)
+    return lambda rows: alike(codes[rows].astype(np.float32))
 
 
 def _mean_distance(codes) -> float:

@@ -75,32 +75,27 @@ def likeness(squared, width: float, out=None) -> np.ndarray:
 
 
 class LandmarkLikeness:
-    """Likenesses of examples to landmarks among them.
+    """The likeness of rows to landmarks, in memory that is kept from call to call.
+
+    To get memory anew takes longer than to compute likenesses, and processes of Dask return what
+    is freed to the system at once.
 
     Parameters
     ----------
-    codes : ndarray of shape (n, n_features), dtype int8
-        Of all examples.
-    at : ndarray of shape (n_landmarks,), int
-        Indices of the landmarks.
+    landmarks : Landmarks
     width : float
         Of the kernel.
     """
 
-    def __init__(self, codes, at, width: float):
-        self._codes, self._width = codes, width
-        self._measured = Landmarks(codes[at].astype(np.float32))
+    def __init__(self, landmarks: Landmarks, width: float):
+        self._landmarks, self._width = landmarks, width
         self._room = np.empty((0, 0), dtype=np.float32), np.empty((0, 0))
 
-    def __call__(self, rows) -> np.ndarray:
-        """Return those of some rows, (n_rows, n_landmarks), float64, in memory kept for all calls.
-
-        The next call overwrites them. To get new memory takes longer than to compute likenesses.
-        """
-        codes = self._codes[rows].astype(np.float32)
+    def __call__(self, codes) -> np.ndarray:
+        """Return it for rows of codes, float32: (n, n_landmarks); the next call overwrites it."""
         n = len(codes)
         if n > len(self._room[0]):
-            shape = n, len(self._measured)
+            shape = n, len(self._landmarks)
             self._room = np.empty(shape, dtype=np.float32), np.empty(shape)
         squared, alike = (array[:n] for array in self._room)
-        return likeness(self._measured.distances(codes, squared), self._width, alike)
+        return likeness(self._landmarks.distances(codes, squared), self._width, alike)

@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 from cwboost.kernels import usable_threads
 from cwboost.similarity.codes import FeatureCodes, as_levels
 from cwboost.similarity.fitting import ENTRIES, FEW, MORE_LANDMARKS, MOST, Examples, fitted
-from cwboost.similarity.likeness import Landmarks, likeness
+from cwboost.similarity.likeness import LandmarkLikeness, Landmarks
 from cwboost.similarity.regression import Coefficients
 from cwboost.similarity.relevance import squared_slopes
 from cwboost.similarity.selection import evenly_spaced
@@ -129,17 +129,14 @@ class SimilarityScores:
         """
         n, step = X.shape[0], max(1, ENTRIES // max(self.landmarks.shape))
         levels = np.empty((n, self.n_scores), dtype=np.uint8)
+        alike = LandmarkLikeness(self._measured, self.width)
         if n * self.landmarks.size < FEW_OPERATIONS:
-            levels[:] = as_levels(self._raw(X))
+            levels[:] = as_levels(self._raw(X, alike))
             return levels
-        # Memory that every step needs is kept: processes of Dask return it to the system at once.
-        width = min(step, n), len(self.landmarks)
-        room = np.empty(width, dtype=np.float32), np.empty(width)
         with _limited(n_threads):
             for start in range(0, n, step):
-                rows = slice(start, min(start + step, n))
-                own = (array[: rows.stop - start] for array in room)
-                levels[rows] = as_levels(self._raw(X[rows], *own))
+                rows = slice(start, start + step)
+                levels[rows] = as_levels(self._raw(X[rows], alike))
         return levels
 
     def filled(self, X):
@@ -156,10 +153,9 @@ class SimilarityScores:
         X[lost] = np.broadcast_to(self.fill, X.shape)[lost]
         return X
 
-    def _raw(self, X, room=None, wide_room=None) -> np.ndarray:
+    def _raw(self, X, alike: LandmarkLikeness) -> np.ndarray:
         X = X.toarray() if sparse.issparse(X) else X
-        squared = self._measured.distances(self.codes(X), room)
-        return self.rounded.scores(likeness(squared, self.width, wide_room))
+        return self.rounded.scores(alike(self.codes(X)))
 
     def slopes(self) -> np.ndarray:
         """Return the share of each feature in the squared slopes of each score.

@@ -53,6 +53,12 @@
 #define cwb_sub_where CWB_NAME(cwb_sub_where)
 #define cwb_bytes_up_to CWB_NAME(cwb_bytes_up_to)
 
+/* One bit of each of eight bytes that are 0 or 0xFF: the multiplication collects them. */
+static inline unsigned cwb_bits_of_bytes(uint64_t bytes) {
+    return (unsigned)(((bytes & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
+                      56);
+}
+
 /* Mask of the examples in byte `byte` that lie within [start, end). */
 static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {
     const int64_t from = start - 8 * byte, beyond = end - 8 * byte;

@@ -10,9 +10,7 @@ CWB_INLINE cwb_mask CWB_NAME(mask_of_bytes)(uint64_t which) {
     return (cwb_mask){{(cwb_register_mask)_mm256_cvtepi8_epi64(bytes),
                        (cwb_register_mask)_mm256_cvtepi8_epi64(_mm_srli_si128(bytes, 4))}};
 #else
-    /* The multiplication collects one bit of every byte. */
-    return cwb_mask_of(
-        (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >> 56));
+    return cwb_mask_of(cwb_bits_of_bytes(which));
 #endif
 }
 

@@ -217,10 +217,7 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
 
 /* A byte with one bit for each of eight codes, set if the code is at most `last`. */
 CWB_INLINE unsigned CWB_NAME(bits_up_to)(const uint8_t *codes, uint8_t last) {
-    const uint64_t which = cwb_bytes_up_to(codes, last);
-    /* The multiplication collects one bit of every byte. */
-    return (unsigned)(((which & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
-                      56);
+    return cwb_bits_of_bytes(cwb_bytes_up_to(codes, last));
 }
 
 /* Packed bits of n codes, a multiple of eight; `last` is the highest code below the threshold. */

@@ -22,6 +22,15 @@ static inline int cwb_cell(const cwb_cells *cells, double x) {
     return y > 0.0 ? (y < CWB_CELLS - 1 ? (int)y : CWB_CELLS - 1) : 0;
 }
 
+/* The last bin that ends at or below x is one from *lower to before *after: keep those that may be,
+ * the ones that end in the cell of x and the one before. */
+static inline void cwb_keep_cell(const cwb_cells *cells, double x, int32_t *lower, int32_t *after) {
+    const int cell = cwb_cell(cells, x);
+    const int32_t before = cells->first[cell], up_to = cells->first[cell + 1];
+    if (before - 1 > *lower) *lower = before - 1;
+    if (up_to < *after) *after = up_to;
+}
+
 /* One cell for all if the range is not finite. */
 static inline void cwb_fill_cells(const double *highest, int32_t n_bins, cwb_cells *cells) {
     int32_t bin = 0;

@@ -54,12 +54,7 @@ static inline void cwb_draw_bins(const cwb_feature *features, int n, const int32
             (1.0 - u[k]) * features[k].highest[low[k]] + u[k] * features[k].lowest[high[k]];
         int32_t after = high[k];
         lower[k] = low[k];
-        if (features[k].cells) {
-            const int cell = cwb_cell(features[k].cells, threshold[k]);
-            const uint8_t *first = features[k].cells->first + cell;
-            if (first[0] - 1 > lower[k]) lower[k] = first[0] - 1;
-            if (first[1] < after) after = first[1];
-        }
+        if (features[k].cells) cwb_keep_cell(features[k].cells, threshold[k], &lower[k], &after);
         left[k] = after > lower[k] ? after - lower[k] : 1;
         most = left[k] > most ? left[k] : most;
     }
