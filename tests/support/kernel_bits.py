@@ -13,8 +13,10 @@ from cwboost._kernels.similarity.likeness import fill_likeness
 from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
+from cwboost._kernels.common.packed_edges import find_false_edge
 from cwboost.ensemble.shapley import TreeShapley
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import (
     TREE_CRITERIA,
     BinnedMatrix,
@@ -120,6 +122,14 @@ def projections(rng):
     yield "gains of directions", hash_of(gains.toarray())
 
 
+def packed_edges(rng):
+    for n in (1, 7, 8, 1003):
+        weights, edge = rng.normal(size=(1, n)), np.full(1, np.nan)
+        outputs = pack_outputs(rng.choice([-1, 1], (n, 1)))
+        found = find_false_edge(weights, outputs, edge, np.zeros(1, np.int64), False)
+        yield f"edge of {n} packed outputs", hash_of(np.array(found[2]))
+
+
 def similarity(rng):
     squared = rng.integers(0, 2**23, (70, 33)).astype(np.float32)
     alike = np.empty(squared.shape)
@@ -129,7 +139,15 @@ def similarity(rng):
 
 def main():
     hashes = {}
-    for subject in (stumps, binned_stumps, trees, many_trees, projections, similarity):
+    for subject in (
+        stumps,
+        binned_stumps,
+        trees,
+        many_trees,
+        projections,
+        packed_edges,
+        similarity,
+    ):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))
 

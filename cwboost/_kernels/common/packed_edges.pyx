@@ -1,0 +1,135 @@
+"""Check of the edges that a pricer reports, by the outputs that it reports."""
+
+from cython.parallel cimport prange
+from libc.float cimport DBL_EPSILON
+from libc.math cimport fabs
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+
+from cwboost._kernels.common.cpu cimport instruction_set
+
+__all__ = ["FALSE_EDGE", "WEAK_EDGE", "find_false_edge", "find_false_shared_edge"]
+
+FALSE_EDGE, WEAK_EDGE = "false", "weak"
+
+cdef extern from "common/packed_edges.h" nogil:
+    ctypedef struct cwb_packed_edge:
+        double edge, total, magnitude
+    ctypedef struct cwb_packed_edge_kernels:
+        void (*edge)(const double *r, const uint8_t *bits, int64_t n,
+                     cwb_packed_edge *found) noexcept nogil
+    const cwb_packed_edge_kernels *cwb_packed_edge_tables[]
+
+cdef const cwb_packed_edge_kernels *kernels = cwb_packed_edge_tables[instruction_set()]
+
+# Below this number of weights a second thread costs more than it saves.
+cdef int64_t PARALLEL_WEIGHTS = 60_000
+
+
+def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
+                    const double[::1] edges, const int64_t[::1] target, bint exact,
+                    int n_threads=1):
+    """Compute the edges of learners from their outputs, and compare them with those given.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_targets, n_samples), dtype float64
+        The last axis contiguous.
+    outputs : ndarray of shape (n, ceil(n_samples / 8)), dtype uint8
+        See `cwboost.pack_outputs`.
+    edges : ndarray of shape (n,), dtype float64
+    target : ndarray of shape (n,), dtype int64
+        The row of weights of each learner, ascending.
+    exact : bool
+        The best learner of a target is no weaker than the better constant.
+    n_threads : int, default=1
+
+    Returns
+    -------
+    tuple or None
+        None if all is right, up to a bound on the rounding of such sums. Else what is wrong, the
+        index of the first such learner, and a number: `FALSE_EDGE` and the edge by the outputs,
+        or `WEAK_EDGE`, the best learner of a target, and the edge of the better constant. Cost:
+        one pass over the weights of each learner.
+    """
+    cdef int64_t j, n = outputs.shape[0], n_samples = weights.shape[1], n_rows = weights.shape[0]
+    cdef int64_t best
+    cdef double slack = 4.0 * n_samples * DBL_EPSILON
+    check_sizes(weights, outputs)
+    if edges.shape[0] != n or target.shape[0] != n:
+        raise ValueError(f"expected {n} edges and targets, got {len(edges)} and {len(target)}")
+    for j in range(n):
+        if not 0 <= target[j] < n_rows:
+            raise ValueError(f"target must lie in [0, {n_rows}), got {target[j]}")
+    if n == 0 or n_samples == 0:
+        return None
+    cdef cwb_packed_edge *found = room_for(n)
+    try:
+        if n_threads == 1 or n * n_samples < PARALLEL_WEIGHTS:
+            with nogil:
+                for j in range(n):
+                    kernels.edge(&weights[target[j], 0], &outputs[j, 0], n_samples, &found[j])
+        else:
+            for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+                kernels.edge(&weights[target[j], 0], &outputs[j, 0], n_samples, &found[j])
+        for j in range(n):
+            # A comparison with NaN is false.
+            if not fabs(edges[j] - found[j].edge) <= slack * found[j].magnitude:
+                return FALSE_EDGE, j, found[j].edge
+        best = 0
+        for j in range(n if exact else 0):
+            if j and target[j] == target[j - 1]:
+                best = j if edges[j] > edges[best] else best
+            else:
+                best = j
+            if j + 1 < n and target[j + 1] == target[j]:
+                continue
+            if edges[best] < fabs(found[best].total) - slack * found[best].magnitude:
+                return WEAK_EDGE, best, fabs(found[best].total)
+    finally:
+        free(found)
+    return None
+
+
+def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
+                           const double[::1] edges, int n_threads=1):
+    """Do the same for a learner of all targets, or none; see `Pricer.price_shared`."""
+    cdef int64_t t, n_samples = weights.shape[1], n_targets = weights.shape[0]
+    cdef double edge = 0.0, magnitude = 0.0
+    check_sizes(weights, outputs)
+    if outputs.shape[0] != edges.shape[0] or outputs.shape[0] > 1:
+        raise ValueError(f"expected one learner or none, got {len(outputs)} and {len(edges)}")
+    if outputs.shape[0] == 0 or n_samples == 0:
+        return None
+    cdef cwb_packed_edge *found = room_for(n_targets)
+    if n_threads == 1 or n_targets * n_samples < PARALLEL_WEIGHTS:
+        with nogil:
+            for t in range(n_targets):
+                kernels.edge(&weights[t, 0], &outputs[0, 0], n_samples, &found[t])
+    else:
+        for t in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
+            kernels.edge(&weights[t, 0], &outputs[0, 0], n_samples, &found[t])
+    for t in range(n_targets):
+        edge += fabs(found[t].edge)
+        magnitude += found[t].magnitude
+    free(found)
+    if not fabs(edges[0] - edge) <= 4.0 * n_samples * DBL_EPSILON * magnitude:
+        return FALSE_EDGE, 0, edge
+    return None
+
+
+cdef cwb_packed_edge *room_for(int64_t n) except NULL:
+    cdef cwb_packed_edge *found = <cwb_packed_edge *> malloc(
+        max(<int64_t> 1, n) * sizeof(cwb_packed_edge))
+    if found == NULL:
+        raise MemoryError("no memory to check edges")
+    return found
+
+
+cdef int check_sizes(const double[:, :] weights, const uint8_t[:, ::1] outputs) except -1:
+    if weights.shape[1] > 1 and weights.strides[1] != sizeof(double):
+        raise ValueError("the last axis of the weights must be contiguous")
+    if outputs.shape[1] != (weights.shape[1] + 7) // 8:
+        raise ValueError(f"expected {(weights.shape[1] + 7) // 8} bytes of outputs per learner, "
+                         f"got {outputs.shape[1]}")
+    return 0

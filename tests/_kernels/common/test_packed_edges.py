@@ -1,0 +1,92 @@
+"""Edges from packed outputs agree with sums in NumPy, and a false one is found."""
+
+import numpy as np
+import pytest
+from cwboost._kernels.common.packed_edges import (
+    FALSE_EDGE,
+    WEAK_EDGE,
+    find_false_edge,
+    find_false_shared_edge,
+)
+
+from cwboost import pack_outputs
+
+
+def material(n, n_targets=5, seed=0):
+    """Weights in padded rows, learners of every other target, with their edges."""
+    rng = np.random.default_rng(seed)
+    weights = np.full((n_targets, n + 3), np.nan)[:, :n]
+    weights[:] = np.exp(5 * rng.normal(size=(n_targets, n))) * rng.choice([-1, 1], (n_targets, n))
+    target = np.repeat(np.arange(0, n_targets, 2), 2)
+    signs = rng.choice([-1, 1], (n, len(target)))
+    edges = np.array([weights[t] @ signs[:, j] for j, t in enumerate(target)])
+    return weights, signs, edges, target
+
+
+SIZES = [1, 7, 8, 9, 64, 1003, 70_001]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n", SIZES)
+def test_true_edges_pass_and_false_ones_are_found(n, n_threads):
+    weights, signs, edges, target = material(n)
+    packed = pack_outputs(signs)
+    weights.flags.writeable = packed.flags.writeable = False
+    assert find_false_edge(weights, packed, edges, target, False, n_threads) is None
+    for j in range(len(edges)):
+        size = np.abs(weights[target[j]]).sum()
+        for wrong in (edges[j] + 1e-9 * size, edges[j] - 1e-9 * size, np.nan, np.inf):
+            changed = edges.copy()
+            changed[j] = wrong
+            kind, k, edge = find_false_edge(weights, packed, changed, target, True, n_threads)
+            assert (kind, k) == (FALSE_EDGE, j)
+            assert abs(edge - edges[j]) <= 1e-13 * n * size
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_bits_after_the_last_example_do_not_count(n):
+    weights, signs, edges, target = material(n)
+    packed = pack_outputs(signs)
+    if n % 8:
+        packed[:, -1] |= 256 - (1 << n % 8)
+    assert find_false_edge(weights, packed, edges, target, False) is None
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n", SIZES)
+def test_shared_edges(n, n_threads):
+    weights, signs, _, _ = material(n)
+    packed = pack_outputs(signs[:, :1])
+    edge = np.array([np.abs(weights @ signs[:, 0]).sum()])
+    assert find_false_shared_edge(weights, packed, edge, n_threads) is None
+    kind, j, found = find_false_shared_edge(weights, packed, edge * (1 + 1e-6), n_threads)
+    assert (kind, j) == (FALSE_EDGE, 0) and np.isclose(found, edge[0])
+    assert find_false_shared_edge(weights, packed[:0], edge[:0], n_threads) is None
+
+
+def test_the_best_learner_of_a_target_must_not_be_weaker_than_a_constant():
+    weights = np.array([[3.0, 1.0, -1.0], [1.0, 1.0, 1.0]])
+    signs = np.array([[1, -1, 1], [-1, 1, 1], [1, 1, -1]])  # edges 1 and -1 of target 0; 1 of 1
+    target = np.array([0, 0, 1])
+    edges = np.array([weights[t] @ signs[:, j] for j, t in enumerate(target)])
+    packed = pack_outputs(signs)
+    assert find_false_edge(weights, packed, edges, target, False) is None
+    assert find_false_edge(weights, packed, edges, target, True) == (WEAK_EDGE, 0, 3.0)
+    signs[:, 1] = [1, 1, 1]  # the second of target 0 is the constant
+    edges[1] = 3.0
+    found = find_false_edge(weights, pack_outputs(signs), edges, target, True)
+    assert found == (WEAK_EDGE, 2, 3.0)
+
+
+def test_a_wrong_shape_is_refused():
+    weights, signs, edges, target = material(20)
+    packed = pack_outputs(signs)
+    for change in (
+        {"outputs": packed[:, :-1].copy()},
+        {"edges": edges[:-1]},
+        {"target": target + 1},
+        {"weights": np.asfortranarray(weights)},
+    ):
+        given = {"weights": weights, "outputs": packed, "edges": edges, "target": target} | change
+        with pytest.raises(ValueError):
+            find_false_edge(**given, exact=False)
