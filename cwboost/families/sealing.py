@@ -1,38 +1,55 @@
 """Sealed pricing: a fault of a family during training raises an error that names the family.
 
-Only `bind_family` binds a family for training. The pricer it returns passes read-only weights,
-checks the form of every result, and in some rounds computes outputs and edges again from the
-learners.
+Only `bind_family` binds a family for training. The family gets X read-only, and the examples on
+which outputs are checked are copied before. The pricer that is returned passes read-only weights,
+checks the form and all edges of every result, and in some rounds computes outputs again from the
+learners. That a pricer which claims to be exact misses no learner cannot be checked in general:
+exactness is the family's claim.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from math import isfinite
 
 import numpy as np
+from scipy import sparse
 
-from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
-from cwboost.families.outputs import unpack_outputs
+from cwboost._kernels.common.packed_edges import (
+    WEAK_EDGE,
+    find_false_edge,
+    find_false_shared_edge,
+)
+from cwboost.families.contract import (
+    BindContext,
+    Priced,
+    Pricer,
+    PricingRequest,
+    WeakLearnerFamily,
+)
 
 __all__ = [
     "FamilyFault",
+    "Sample",
     "SealedPricer",
     "alternatives_of",
     "bind_family",
     "certificate",
     "family_source",
+    "read_only",
 ]
 
 N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
 
 CHECK_EVERY = 64
-"""Results are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
+"""Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 
 # An array's dtype is compared with these in a tenth of the time that a scalar type takes.
 UINT8, INT8, INT64, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int64, np.float64))
@@ -52,6 +69,7 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
     ----------
     family : WeakLearnerFamily
     X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The family gets a view of it that is read-only.
     context : BindContext
 
     Returns
@@ -64,12 +82,51 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
         If `bind` does not return a pricer of this matrix. An exception of `bind` itself gets a
         note that names the family.
     """
+    sample = Sample.of(X)
     try:
-        pricer = family.bind(X, context)
+        pricer = family.bind(read_only(X), context)
     except Exception as error:
         _add_note(error, f"raised by bind of {family_source(family)}")
         raise
-    return SealedPricer(pricer, family, X, context.n_targets)
+    return SealedPricer(pricer, family, sample, context)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Copies of some rows of a training matrix, on which what a family says is checked.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features), read-only
+    rows : ndarray of shape (n_rows,), dtype int64
+        Their places in the training matrix, ascending.
+    n_samples : int
+        Number of rows of the training matrix.
+    """
+
+    X: object
+    rows: np.ndarray
+    n_samples: int
+
+    @classmethod
+    def of(cls, X) -> Sample:
+        """Draw `N_CHECKED_ROWS` rows of `X`, always the same ones of a number of rows."""
+        n_samples = X.shape[0]
+        n = min(n_samples, N_CHECKED_ROWS)
+        rows = np.sort(np.random.default_rng(0).choice(n_samples, n, replace=False))
+        return cls(read_only(X[rows]), rows, n_samples)
+
+
+def read_only(X):
+    """Return a view of a dense or sparse matrix that cannot be written to; nothing is copied."""
+    if not sparse.issparse(X):
+        view = X.view()
+        view.flags.writeable = False
+        return view
+    view = copy.copy(X)
+    for name in ("data", "indices", "indptr"):
+        setattr(view, name, read_only(getattr(X, name)))
+    return view
 
 
 def alternatives_of(family: WeakLearnerFamily, learners=None) -> list[WeakLearnerFamily]:
@@ -96,12 +153,13 @@ class SealedPricer(Pricer):
     pricer : Pricer
         The result of the family's `bind`.
     family : WeakLearnerFamily
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The training matrix the pricer is bound to.
-    n_targets : int
+    sample : Sample
+        Rows of the training matrix that the pricer is bound to, copied before.
+    context : BindContext
 
     Attributes
     ----------
+    sample : Sample
     round : int or None
         Number of the round, which the caller sets for messages; None if it does not.
 
@@ -111,20 +169,21 @@ class SealedPricer(Pricer):
         From every method, if the family breaks its contract.
     """
 
-    def __init__(self, pricer: Pricer, family: WeakLearnerFamily, X, n_targets: int):
+    def __init__(
+        self, pricer: Pricer, family: WeakLearnerFamily, sample: Sample, context: BindContext
+    ):
         self.family = family
         self.n_calls = 0
         self.round: int | None = None
         if not isinstance(pricer, Pricer):
             raise self._fault(f"bind must return a Pricer, got {type(pricer).__name__}")
         self.pricer = pricer
-        self.n_samples = X.shape[0]
+        self.sample = sample
+        self.n_samples = sample.n_samples
         self._n_bytes = (self.n_samples + 7) // 8
-        self.n_targets = n_targets
-        self._every_target = np.arange(n_targets)
-        self._every_target.flags.writeable = False
-        self._X = X
-        self._sample: tuple[np.ndarray, object] | None = None
+        self._n_threads = context.n_threads
+        self.n_targets = context.n_targets
+        self._every_target = read_only(np.arange(self.n_targets))
         self.exact = getattr(pricer, "exact", None)
         if type(self.exact) is not bool:
             raise self._fault(f"the pricer's exact must be a bool, got {self.exact!r}")
@@ -137,7 +196,9 @@ class SealedPricer(Pricer):
         priced = self._call(self.pricer.price, weights, request)
         priced = self._checked(priced, len(weights))
         if self._is_due(priced, request):
-            self._check_again(priced, weights, shared=False)
+            self._check_outputs(priced)
+        parts = weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
+        self._refuse_edge(find_false_edge(*parts), priced)
         return priced
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
@@ -147,7 +208,9 @@ class SealedPricer(Pricer):
         if len(priced.edges) > 1:
             raise self._fault(f"price_shared must return one learner, got {len(priced.edges)}")
         if self._is_due(priced, request):
-            self._check_again(priced, weights, shared=True)
+            self._check_outputs(priced)
+        parts = weights, priced.outputs, priced.edges, self._n_threads
+        self._refuse_edge(find_false_shared_edge(*parts), priced)
         return priced
 
     def certificate(self, bound: float, objective: float) -> dict[str, float]:
@@ -161,10 +224,8 @@ class SealedPricer(Pricer):
 
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1
-        view = weights.view()
-        view.flags.writeable = False
         try:
-            return method(view, request)
+            return method(read_only(weights), request)
         except Exception as error:
             _add_note(error, f"raised by {self._where()}")
             raise
@@ -221,41 +282,34 @@ class SealedPricer(Pricer):
             return True
         return not max(priced.edges.tolist(), default=-np.inf) > request.min_edge
 
-    def _check_again(self, priced: Priced, weights, *, shared: bool) -> None:
-        """Compute outputs on some examples, and all edges from the outputs, once more."""
-        signs = unpack_outputs(priced.outputs, self.n_samples)
-        self._check_outputs(priced, signs)
-        if shared:
-            found = weights @ signs.astype(np.float64)
-            edges, magnitude = np.abs(found).sum(axis=0), np.abs(weights).sum()
-        else:
-            own = weights if len(signs.T) == len(weights) else weights[priced.target]
-            edges = np.einsum("ti,it->t", own, signs)
-            magnitude = np.abs(own).sum(axis=1)
-        # Bound on the rounding error of sums of this number of terms, in any order.
-        allowed = 4 * self.n_samples * np.finfo(np.float64).eps * magnitude
-        wrong = np.flatnonzero(np.abs(edges - priced.edges) > allowed)
-        if len(wrong):
-            j = wrong[0]
+    def _refuse_edge(self, fault, priced: Priced) -> None:
+        """Raise a `FamilyFault` for what `find_false_edge` has found, if it is not None."""
+        if fault is None:
+            return
+        kind, j, edge = fault
+        reported, of = float(priced.edges[j]), f"for target {priced.target[j]}"
+        if kind == WEAK_EDGE:
             raise self._fault(
-                f"learner {j}, for target {priced.target[j]}, has the edge {edges[j]!r} by its "
-                f"outputs, {priced.edges[j]!r} was reported"
+                f"the pricer claims to be exact, but the best learner {of} has the edge "
+                f"{reported!r}, a constant has {edge!r}"
             )
+        raise self._fault(
+            f"learner {j}, {of}, has the edge {edge!r} by its outputs, {reported!r} was reported"
+        )
 
-    def _check_outputs(self, priced: Priced, signs) -> None:
-        if self._sample is None:
-            n = min(self.n_samples, N_CHECKED_ROWS)
-            rows = np.sort(np.random.default_rng(0).choice(self.n_samples, n, replace=False))
-            self._sample = rows, self._X[rows]
-        rows, X = self._sample
-        outputs = self._outputs(priced.learners, X)
-        self._check_array("what outputs(X) returns", outputs, INT8, (len(rows), signs.shape[1]))
-        different = np.argwhere(outputs != signs[rows])
+    def _check_outputs(self, priced: Priced) -> None:
+        """Compute the outputs on the sample once more."""
+        rows = self.sample.rows
+        packed = priced.outputs[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
+        signs = (2 * packed.astype(np.int8) - 1).T
+        outputs = self._outputs(priced.learners, self.sample.X)
+        self._check_array("what outputs(X) returns", outputs, INT8, signs.shape)
+        different = np.argwhere(outputs != signs)
         if len(different):
             i, j = different[0]
             raise self._fault(
                 f"learner {j}, for target {priced.target[j]}, was priced with the output "
-                f"{signs[rows[i], j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
+                f"{signs[i, j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
             )
 
     def _outputs(self, learners, X) -> np.ndarray:

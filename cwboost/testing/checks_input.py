@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
+from cwboost.families.sealing import read_only
 from cwboost.testing.material import (
     WHOLE,
     assert_priced,
@@ -36,11 +38,12 @@ def _compare(family, X, variant, what):
 
 
 def check_read_only_input(family):
-    """Check that X may be read-only."""
+    """Check that X may be read-only, and so may the arrays of a sparse X."""
     X = pixels()
-    frozen = X.copy()
-    frozen.flags.writeable = False
-    _compare(family, X, frozen, "read-only X")
+    _compare(family, X, read_only(X), "read-only X")
+    if family.capabilities.sparse_input:
+        for form in (sparse.csr_array, sparse.csc_array):
+            _compare(family, X, read_only(form(X)), f"read-only {form.format} X")
 
 
 def check_fortran_ordered_input(family):

@@ -1,11 +1,14 @@
 """Whatever a family does wrong while it trains ends in an error that names it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from altered_stumps import altered_stumps, only_what_pays, two_per_target
 from cwboost.plugins.stumps import StumpFamily
+from cwboost.plugins.stumps.family import StumpPricer
+from scipy import sparse
 
 import cwboost
 from cwboost import (
@@ -19,7 +22,7 @@ from cwboost import (
     PricingRequest,
 )
 from cwboost.datasets import load_vowel
-from cwboost.families.sealing import SealedPricer, bind_family
+from cwboost.families.sealing import CHECK_EVERY, bind_family
 
 X, y = load_vowel(return_X_y=True)
 
@@ -55,7 +58,7 @@ FAULTS = {
     "edges are NaN": (from_round_6(lambda p: replace(p, edges=p.edges * np.nan)), "be finite", 6),
     "one edge is NaN": (from_round_6(one_nan), "edges must be finite", 6),
     "edges scaled": (always(lambda p: replace(p, edges=p.edges * 1e-3)), "has the edge", 1),
-    "late edges scaled": (from_round_6(lambda p: replace(p, edges=p.edges * 2)), "has the edge", 8),
+    "late edges scaled": (from_round_6(lambda p: replace(p, edges=p.edges * 2)), "has the edge", 6),
     "no edge left": (from_round_6(lambda p: replace(p, edges=p.edges * 0)), "has the edge", 6),
     "outputs of another learner": (
         always(lambda p: replace(p, outputs=np.roll(p.outputs, 1, axis=0))),
@@ -164,20 +167,68 @@ def test_a_shipped_family_is_named_with_its_distribution_and_version():
     )
 
 
-def test_a_bound_above_the_objective_is_an_error():
-    """Edges that are too small, in a round that does not compute them again."""
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+@pytest.mark.parametrize("call", [3, 7, 24, 39])
+def test_all_edges_of_all_rounds_are_computed_again(call, correction):
+    """A false edge that is consistent in everything else, in a call without other checks."""
 
     def understate(pricer, priced, weights, request):
-        small = np.full(11, 1.01 * request.min_edge)
-        return replace(priced, edges=small) if pricer.n_calls == 3 else priced
+        edges = priced.edges.copy()
+        edges[int(np.argmax(edges))] *= 1 - 1e-6
+        return replace(priced, edges=edges) if pricer.n_calls == call else priced
 
-    message = r"round 3: the pricer claims to be exact, but the dual bound .* lies above the obj"
-    classifier = CWBoostClassifier(altered_stumps(understate), correction="total", n_estimators=9)
+    classifier = CWBoostClassifier(
+        altered_stumps(understate), correction=correction, n_estimators=40, subsample=1.0
+    )
+    with pytest.raises(FamilyFault, match=rf"round {call}: learner \d+, for .* was reported"):
+        classifier.fit(X, y)
+    assert classifier.n_iter_ == call - 1
+
+
+def weak_from_round_3(pricer, priced, weights, request):
+    """The better constants, with their true edges."""
+    if pricer.n_calls < 3:
+        return priced
+    if not hasattr(pricer, "narrow"):
+        pricer.narrow = StumpFamily().bind(X * 0.0, context())
+    return pricer.narrow.price(weights)
+
+
+def test_a_bound_above_the_objective_is_an_error():
+    """A pricer that misses the learners of earlier rounds, which still have greater edges."""
+    message = r"round \d: the pricer claims to be exact, but the dual bound .* lies above the obj"
+    stages = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "C": 1e3}
+    classifier = CWBoostClassifier(altered_stumps(weak_from_round_3), n_estimators=9, **stages)
     with pytest.raises(FamilyFault, match=message):
         classifier.fit(X, y)
-    assert classifier.n_iter_ == 2 and (classifier.history_["gap"] >= 0).all()
-    inexact = train(altered_stumps(understate, exact=False), n_estimators=7)
+    assert 2 <= classifier.n_iter_ < 9 and (classifier.history_["gap"] >= 0).all()
+    inexact = train(altered_stumps(weak_from_round_3, exact=False), n_estimators=7, **stages)
     assert np.isnan(inexact.history_["gap"]).all()
+
+
+def test_an_exact_pricer_that_returns_less_than_a_constant_is_an_error():
+    def weaker(pricer, priced, weights, request):
+        return StumpPricer.price(pricer, weights * (weights > 0))
+
+    def second_best(pricer, priced, weights, request):
+        learners = priced.learners.take([0] * 11)
+        outputs = np.repeat(priced.outputs[:1], 11, axis=0)
+        signs = cwboost.unpack_outputs(outputs, pricer.n_samples)
+        return cwboost.Priced(learners, outputs, np.einsum("ti,it->t", weights, signs))
+
+    with pytest.raises(FamilyFault, match=r"round 1: learner 0, .* has the edge"):
+        train(altered_stumps(weaker))
+    message = r"round \d: the pricer claims to be exact, but the best learner .* a constant has"
+    with pytest.raises(FamilyFault, match=message):
+        train(altered_stumps(second_best))
+    assert train(altered_stumps(second_best, exact=False), n_estimators=3).n_iter_ == 3
+
+
+def test_how_often_outputs_are_computed_again_is_as_documented():
+    text = (Path(__file__).parents[2] / "docs/plugins/contract.md").read_text()
+    first = ", ".join(str(2**k) for k in range(CHECK_EVERY.bit_length() - 2))
+    wanted = f"Calls {first} and {CHECK_EVERY // 2} of `price`, every {CHECK_EVERY}th call"
+    assert wanted in " ".join(text.split())
 
 
 def test_gaps_are_never_negative():
@@ -286,11 +337,64 @@ def test_what_bind_is_told():
     ],
 )
 def test_what_the_pricer_says_of_itself_is_checked(attributes, message):
-    family = StumpFamily()
-    pricer = family.bind(X, context())
-    vars(pricer).update(attributes)
+    class Liar(StumpFamily):
+        def bind(self, X, context):
+            pricer = super().bind(X, context)
+            vars(pricer).update(attributes)
+            return pricer
+
     with pytest.raises(FamilyFault, match=message):
-        SealedPricer(pricer, family, X, 11)
+        bind_family(Liar(), X, context())
+
+
+# ------------------------------------------------------------------ the training matrix
+
+FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
+
+
+def parts_of(X):
+    return [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_training_matrix_is_handed_out_read_only_and_not_copied(form):
+    given, seen = FORMS[form](X), []
+
+    class Curious(StumpFamily):
+        def bind(self, X, context):
+            seen.append(X)
+            return super().bind(X, context)
+
+    pricer = bind_family(Curious(), given, context())
+    (found,) = seen
+    assert type(found) is type(given)
+    for ours, theirs in zip(parts_of(given), parts_of(found), strict=True):
+        assert np.shares_memory(ours, theirs) and ours.flags.writeable
+        assert not theirs.flags.writeable
+    for part in parts_of(pricer.sample.X):
+        assert not part.flags.writeable
+        assert not any(np.shares_memory(part, ours) for ours in parts_of(given))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_a_family_that_edits_the_training_matrix_fails_alone(form, part):
+    """It changed the matrix of the families beside it, and its error fell to 0."""
+
+    class Editing(StumpFamily):
+        def bind(self, X, context):
+            arrays = parts_of(X)
+            arrays[part % len(arrays)][...] = 1
+            return super().bind(X, context)
+
+    given = FORMS[form](X)
+    before = given.copy()
+    with pytest.raises(ValueError, match="read-only") as caught:
+        CWBoostClassifier(["stump", Editing()], n_estimators=3).fit(given, y)
+    notes = getattr(caught.value, "__notes__", None) or [str(caught.value)]
+    assert any("raised by bind of weak learner 'stump'" in note for note in notes)
+    for ours, theirs in zip(parts_of(before), parts_of(given), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_bind_must_return_a_pricer():
@@ -313,7 +417,7 @@ def test_shared_pricing_is_sealed_too():
         (lambda p: replace(p, outputs=~p.outputs), "outputs says"),
         (lambda p: replace(p, edges=p.edges[:0]), "edges must have dtype"),
     ):
-        pricer.n_calls = 0
+        pricer.n_calls = 2 if message == "has the edge" else 0  # 3 does not check the outputs
         pricer.pricer.price_shared = lambda w, r, change=change: change(original(w, r))
         with pytest.raises(FamilyFault, match=message):
             pricer.price_shared(weights)
