@@ -21,6 +21,7 @@ __all__ = [
     "FamilyError",
     "PluginRecord",
     "check_capabilities",
+    "distribution_of",
     "get_family",
     "list_plugins",
     "refresh",
@@ -60,6 +61,17 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
         raise FamilyError(_broken_message(name, records)) from records[0].exception
     _warn_of_age(records[0].family_class)
     return records[0].family_class
+
+
+def distribution_of(name: str) -> tuple[str, str] | None:
+    """Return the distribution that brings the usable family of a name, and its version.
+
+    Returns
+    -------
+    tuple of two str, or None
+        None if there is no such family, or if it was registered at run time.
+    """
+    return _registry.owner(name)
 
 
 def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFamily]:

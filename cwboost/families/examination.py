@@ -40,6 +40,8 @@ class PluginRecord:
         The class, if it is loaded.
     exception : BaseException or None
         The plugin's exception, as the cause of a later error.
+    is_registered : bool
+        True for a class registered at run time, whose module stands for a distribution.
     """
 
     family: str | None
@@ -52,6 +54,7 @@ class PluginRecord:
     capabilities: tuple[str, ...] = ()
     family_class: type[WeakLearnerFamily] | None = field(default=None, repr=False)
     exception: BaseException | None = field(default=None, repr=False, compare=False)
+    is_registered: bool = field(default=False, repr=False)
 
     @property
     def source(self) -> str:

@@ -63,6 +63,17 @@ class Registry:
                     return found
             return _speaking_for(name, disabled)
 
+    def owner(self, name: str) -> tuple[str, str] | None:
+        """Return distribution and version of the plugin that a name's family comes from.
+
+        None if there is no usable one, or if it was registered at run time.
+        """
+        with self._lock:
+            records = self.find(name)
+            if not records or records[0].state != "loaded" or records[0].is_registered:
+                return None
+            return records[0].distribution, records[0].version
+
     def all(self) -> list[PluginRecord]:
         """Return every family and every failure: cwboost's own, those registered, the others."""
         with self._lock:
@@ -114,7 +125,7 @@ class Registry:
                     f"the name {name!r} is taken by the class {_place(present.family_class)}, "
                     "which was registered before"
                 )
-            self._registered[name] = record_of(family_class, base)
+            self._registered[name] = replace(record_of(family_class, base), is_registered=True)
 
     def _known(self, name: str) -> list[PluginRecord]:
         """Return the records of a name without importing a plugin that does not declare it."""
