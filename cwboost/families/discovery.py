@@ -265,7 +265,8 @@ def _unknown_message(name: str) -> str:
     message += f" Known: {', '.join(map(repr, names)) or 'none'}."
     broken = [record for record in _registry.present() if record.error]
     if broken:
-        count = "1 plugin" if len(broken) == 1 else f"{len(broken)} plugins"
+        n_plugins = len({(record.source, record.error) for record in broken})
+        count = "1 plugin" if n_plugins == 1 else f"{n_plugins} plugins"
         message += f" {count} failed to load; 'cwboost plugins' says why."
     if not third_parties_enabled():
         message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."

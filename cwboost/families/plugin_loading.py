@@ -23,19 +23,25 @@ def load_plugin(plugin: Plugin) -> list[PluginRecord]:
     Returns
     -------
     list of PluginRecord
-        One per registered object, or one that tells why there is none.
+        One per registered object, or one per entry point that tells why there is none.
     """
-    first = plugin.names[0] if plugin.names else ""
-    base = PluginRecord(None, plugin.distribution, plugin.version, first, "failed")
     if plugin.damage is not None:
-        return [replace(base, error=describe_error(plugin.damage), exception=plugin.damage)]
+        return _failures(plugin, describe_error(plugin.damage), plugin.damage)
     try:
         candidates = _candidates(plugin.entry_point)
     except (Exception, SystemExit) as error:
-        return [replace(base, error=describe_error(error), exception=error)]
+        return _failures(plugin, describe_error(error), error)
     if not candidates:
-        return [replace(base, error="the plugin registered no family")]
+        return _failures(plugin, "the plugin registered no family")
+    base = PluginRecord(None, plugin.distribution, plugin.version, plugin.names[0], "failed")
     return [record_of(candidate, base, plugin.names) for candidate in candidates]
+
+
+def _failures(plugin: Plugin, error: str, exception=None) -> list[PluginRecord]:
+    """Return a record per entry point: whoever asks for one of the names learns of the failure."""
+    common = {"state": "failed", "error": error, "exception": exception}
+    names = plugin.names or ("",)
+    return [PluginRecord(None, plugin.distribution, plugin.version, n, **common) for n in names]
 
 
 def _candidates(entry_point) -> list:

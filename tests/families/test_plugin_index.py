@@ -38,6 +38,34 @@ def test_several_entry_points_may_lead_to_one_module(install):
     assert [(r.family, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
 
 
+FAILURES = {
+    "import": "import a_module_that_nobody_has\n",
+    "nothing registered": family_source("x").replace("    register(Constant)", "    pass"),
+    "raises": family_source("x") + "    raise OSError('no disk')\n",
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_a_failure_is_told_to_whoever_asks_for_any_of_its_entry_points(install, case):
+    points = {"first": "bad_plugin", "second": "bad_plugin"}
+    install("pair", "1", points, bad_plugin=FAILURES[case])
+    for name in points:
+        with pytest.raises(FamilyError, match=f"'{name}' cannot be used, its plugin failed: pair"):
+            get_family(name)
+    records = [record for record in list_plugins() if record.distribution == "pair"]
+    assert [(r.entry_point, r.state) for r in records] == [("first", "failed"), ("second", "failed")]
+    with pytest.raises(FamilyError, match=r"unknown weak learner 'third'.* 1 plugin failed"):
+        get_family("third")
+
+
+def test_the_distribution_of_a_family(install):
+    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
+    assert discovery.distribution_of("healthy") == ("healthy-dist", "2.1")
+    assert discovery.distribution_of("stump")[0] == "cwboost"
+    assert discovery.distribution_of("auto")[0] == "cwboost"
+    assert discovery.distribution_of("nobody") is None
+
+
 def test_an_entry_point_may_name_a_class(install):
     source = family_source("direct", register=False)
     install("direct-dist", "1", {"direct": "direct_plugin:Constant"}, direct_plugin=source)
