@@ -27,11 +27,11 @@ __all__ = ["FORMAT_VERSION", "ModelFileError", "default_limit", "read", "write"]
 FORMAT_VERSION = 1
 MAGIC = b"\x89CWB\r\n\x1a\n"  # as in PNG: a transfer in text mode damages it
 PREFIX = struct.Struct("<8sIII")  # magic, format version, bytes of the header, crc32 of it
-HEADER_LIMIT = 2**24
-ARRAYS_LIMIT = 256
-DIMENSIONS_LIMIT = 4
+DIMENSIONS_LIMIT = 32
+NAME_LIMIT = 100
 INFLATION_LIMIT = 1032  # the largest expansion factor of deflate
-DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
+DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8")
+DTYPE_NAMES += ("<f2", "<f4", "<f8")
 DTYPES = {name: np.dtype(name) for name in DTYPE_NAMES}
 HEADER_MEMORY = 2**25
 # Bytes that a character of JSON may turn into: an empty list, a dict of one key, a number.
@@ -60,6 +60,8 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     ------
     TypeError
         For an array of another dtype.
+    ValueError
+        For a header that `read` would refuse.
     OSError
         If the file cannot be written; an existing file is then unchanged.
     """
@@ -68,13 +70,10 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
         entry, blob = _pack(name, np.asarray(array))
         entries.append(entry)
         blobs.append(blob)
+    _check_entries(entries, sum(map(len, blobs)), np.inf)
     text = json.dumps({**header, "arrays": entries}, allow_nan=False, separators=(",", ":"))
     encoded = text.encode("ascii")
-    if len(encoded) > HEADER_LIMIT or len(entries) > ARRAYS_LIMIT:
-        raise ValueError(
-            f"a model file must have at most {HEADER_LIMIT} bytes of header and {ARRAYS_LIMIT} "
-            f"arrays, got {len(encoded)} and {len(entries)}"
-        )
+    _check_header(encoded)
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded), zlib.crc32(encoded))
     _replace(path, [prefix, encoded, *blobs])
 
@@ -212,14 +211,12 @@ def _read_header(file, size: int) -> dict:
             f"format version must be at most {FORMAT_VERSION} for this version of cwboost, got "
             f"{version}: the file was written by a newer cwboost"
         )
-    if version < 1 or length > min(HEADER_LIMIT, size - PREFIX.size):
+    if version < 1 or length > size - PREFIX.size:
         raise ModelFileError("the header is damaged or cut off")
     encoded = file.read(length)
     if len(encoded) != length or zlib.crc32(encoded) != checksum:
         raise ModelFileError("the header is damaged: its checksum does not match")
-    memory = sum(cost * encoded.count(character) for character, cost in HEADER_COSTS.items())
-    if memory > HEADER_MEMORY + 2 * length:
-        raise ModelFileError("the header would take far more memory than the file")
+    _check_header(encoded)
     try:
         header = json.loads(encoded, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -227,6 +224,13 @@ def _read_header(file, size: int) -> dict:
     if not isinstance(header, dict):
         raise ModelFileError("the header must be a JSON object")
     return header
+
+
+def _check_header(encoded: bytes) -> None:
+    """Raise ModelFileError for a header that turns into far more memory than it has bytes."""
+    memory = sum(cost * encoded.count(character) for character, cost in HEADER_COSTS.items())
+    if len(encoded) >= 2**32 or memory > HEADER_MEMORY + 2 * len(encoded):
+        raise ModelFileError("the header would take far more memory than the file")
 
 
 def _refuse_constant(name: str):
@@ -237,10 +241,10 @@ def _natural(value) -> bool:
     return type(value) is int and value >= 0
 
 
-def _check_entries(entries, stored: int, max_bytes: int) -> None:
+def _check_entries(entries, stored: int, max_bytes: float) -> None:
     """Check the table of arrays against the size of the data, before reading any."""
-    if not isinstance(entries, list) or len(entries) > ARRAYS_LIMIT:
-        raise ModelFileError(f"arrays must be a list of at most {ARRAYS_LIMIT}")
+    if not isinstance(entries, list):
+        raise ModelFileError("arrays must be a list")
     names, total = set(), 0
     for entry in entries:
         raw = _raw_bytes(entry)
@@ -267,8 +271,11 @@ def _raw_bytes(entry) -> int:
             f"an entry of the table of arrays must have the fields {sorted(fields)}"
         )
     name, shape = entry["name"], entry["shape"]
-    if not isinstance(name, str) or len(name) > 100:
-        raise ModelFileError("an array's name must be a string of at most 100 characters")
+    if not isinstance(name, str) or len(name) > NAME_LIMIT:
+        raise ModelFileError(
+            f"an array's name must be a string of at most {NAME_LIMIT} characters, got "
+            f"{str(name)[:NAME_LIMIT]!r}"
+        )
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
         raise ModelFileError(f"array {name!r} has the unknown dtype {str(entry['dtype'])[:20]!r}")
     if (

@@ -31,7 +31,6 @@ CLASSIFIERS = (
 )
 FEW_CLASSES = 2**16
 MAX_FEATURES = 2**31 - 1
-MAX_JOBS = 2**10
 MAX_SCALE = 1e6
 ENSEMBLE_PREFIX = "ensemble."
 NOT_STORED = ("callbacks",)
@@ -231,9 +230,9 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
         )
     params = {name: decoder.decode(node, f"params.{name}") for name, node in nodes.items()}
     jobs = params.get("n_jobs")
-    # Prediction reads this parameter, and an absurd number of threads would end the process.
-    if jobs is not None and (type(jobs) is not int or jobs == 0 or abs(jobs) > MAX_JOBS):
-        raise ModelFileError(f"n_jobs must be None or an integer up to {MAX_JOBS}")
+    # Prediction reads this parameter; `usable_threads` bounds what is used of a large number.
+    if jobs is not None and (type(jobs) is not int or jobs == 0):
+        raise ModelFileError("n_jobs must be None or an integer other than 0")
     return params
 
 

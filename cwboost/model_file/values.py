@@ -1,13 +1,15 @@
 """Conversion of Python values to JSON and flat arrays, without pickle and names of code.
 
 Plain JSON values represent themselves. Any other value is an object with its kind under ``"$"``.
+What the encoder writes, the decoder reads: both keep the same limits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,7 +21,8 @@ from cwboost.families.composed.sklearn_learners import (
 )
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import FamilyError, get_family
-from cwboost.model_file.container import ModelFileError
+from cwboost.model_file.container import NAME_LIMIT, ModelFileError
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["Decoder", "Encoder", "decode_family", "encode_family"]
 
@@ -27,6 +30,7 @@ KIND = "$"
 DEPTH_LIMIT = 24
 PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
+KEY_KINDS = ("float", "text", "tuple")
 
 
 class Encoder:
@@ -34,62 +38,115 @@ class Encoder:
 
     def __init__(self):
         self.arrays: dict[str, np.ndarray] = {}
+        self._depth = 0
 
     def encode(self, value, where: str):
         """Return the node for `value`; `where` names the value in errors and its arrays.
+
+        Numbers of other types become int or float, other sequences become lists, and other arrays
+        (a Series, an Index) those of NumPy.
 
         Raises
         ------
         TypeError
             For a type that cannot be stored without pickle.
+        ValueError
+            For values that are nested too deep.
         """
-        if isinstance(value, np.generic) and not isinstance(value, (str, bytes)):
-            value = value.item()
+        self._depth += 1
+        if self._depth > DEPTH_LIMIT:
+            raise ValueError(f"{where[:80]}: values are nested more than {DEPTH_LIMIT} deep")
+        try:
+            return self._encode(value, where)
+        finally:
+            self._depth -= 1
+
+    def _encode(self, value, where: str):
+        value = _plain(value)
         if isinstance(value, float) and not math.isfinite(value):
             return {KIND: "float", "value": str(value)}
         if isinstance(value, str):
-            return str(value)
+            return _encode_text(value)
         if type(value) in SCALARS:
             return value
-        if type(value) in (list, tuple):
-            items = [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
-            return {KIND: type(value).__name__, "items": items}
+        if type(value) is tuple:
+            return {KIND: "tuple", "items": self._items(value, where)}
         if isinstance(value, Mapping):
-            pairs = enumerate(value.items())
-            items = [
-                [self.encode(key, f"{where}.key"), self.encode(item, f"{where}.{i}")]
-                for i, (key, item) in pairs
-            ]
-            return {KIND: "dict", "items": items}
-        if isinstance(value, np.ndarray):
-            return self._encode_array(value, where)
+            return self._encode_mapping(value, where)
+        if hasattr(value, "__array__"):
+            return self._encode_array(np.asarray(value), where)
         if isinstance(value, WeakLearnerFamily):
             return encode_family(value, self, where)
         if isinstance(value, BaseEstimator):
             return _encode_estimator(value, self, where)
+        if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+            return {KIND: "list", "items": self._items(value, where)}
         raise TypeError(
             f"{where} is a {type(value).__qualname__}, which a model file cannot hold (it holds "
             "str, int, float, bool, None, lists, dicts, arrays of these, and families)"
         )
 
+    def _items(self, values, where: str) -> list:
+        return [self.encode(item, f"{where}.{i}") for i, item in enumerate(values)]
+
+    def _encode_mapping(self, value: Mapping, where: str) -> dict:
+        items = []
+        for i, (key, item) in enumerate(value.items()):
+            name = self.encode(key, f"{where}.key")
+            if isinstance(name, dict) and name[KIND] not in KEY_KINDS:
+                raise TypeError(
+                    f"{where} has the key {str(key)[:80]!r}; a model file holds dicts whose keys "
+                    "are str, int, float, bool, None, or tuples of these"
+                )
+            items.append([name, self.encode(item, f"{where}.{i}")])
+        return {KIND: "dict", "items": items}
+
     def _encode_array(self, array: np.ndarray, where: str) -> dict:
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8 and _fits(array, np.float64):
+            array = array.astype(np.float64)
         if array.dtype.kind in "biuf":
-            self.arrays[where] = array
-            return {KIND: "array", "name": where}
-        if array.dtype.kind not in "UO" or array.ndim != 1:
+            name = where if len(where) <= NAME_LIMIT else f"value {len(self.arrays)}"
+            self.arrays[name] = array
+            return {KIND: "array", "name": name}
+        if array.dtype.kind in "UO" and array.ndim != 1:
+            return self.encode(array.tolist(), where)
+        if array.dtype.kind not in "UO":
             raise TypeError(
-                f"{where} is an array of dtype {array.dtype} and {array.ndim} dimensions; a model "
-                "file holds arrays of numbers, and one-dimensional ones of str, int, float, bool"
+                f"{where} is an array of dtype {array.dtype}; a model file holds arrays of "
+                "numbers, str, int, float and bool"
             )
-        for item in array:
+        items = [_plain(item) for item in array.tolist()]
+        for item in items:
             if not isinstance(item, str) and type(item) not in (int, float, bool):
                 raise TypeError(
                     f"{where} holds a {type(item).__qualname__}; a model file holds labels of "
                     "type str, int, float and bool"
                 )
         width = array.dtype.itemsize // 4 if array.dtype.kind == "U" else 0
-        items = [self.encode(item, where) for item in array.tolist()]
-        return {KIND: "labels", "width": width, "items": items}
+        return {KIND: "labels", "width": width, "items": [self.encode(x, where) for x in items]}
+
+
+def _plain(value):
+    """Return a number of any type as bool, int or float, and another value as it is."""
+    if isinstance(value, np.generic) and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if type(value) in SCALARS or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _fits(array: np.ndarray, dtype) -> bool:
+    with np.errstate(over="ignore"):
+        return np.array_equal(array, array.astype(dtype), equal_nan=True)
+
+
+def _encode_text(text: str):
+    """Return a str as it is, or its characters if JSON would join some: halves of surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return {KIND: "text", "codes": [ord(character) for character in text]}
+    return str(text)
 
 
 class Decoder:
@@ -116,6 +173,7 @@ class Decoder:
             raise ModelFileError(f"{where}: not a value of a model file")
         decoders = {
             "float": self._float,
+            "text": self._text,
             "list": self._sequence,
             "tuple": self._sequence,
             "dict": self._dict,
@@ -140,6 +198,14 @@ class Decoder:
             raise ModelFileError(f"{where}: not one of nan, inf, -inf")
         return float(node["value"])
 
+    def _text(self, node, where):
+        codes = node.get("codes")
+        if not isinstance(codes, list) or not all(
+            type(code) is int and 0 <= code < 0x110000 for code in codes
+        ):
+            raise ModelFileError(f"{where}: codes must be a list of numbers of characters")
+        return "".join(map(chr, codes))
+
     def _sequence(self, node, where):
         items = [self.decode(item, where) for item in self._items(node, where)]
         return items if node[KIND] == "list" else tuple(items)
@@ -147,10 +213,23 @@ class Decoder:
     def _dict(self, node, where):
         decoded = {}
         for pair in self._items(node, where):
-            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) not in SCALARS:
+            if not isinstance(pair, list) or len(pair) != 2:
                 raise ModelFileError(f"{where}: a dict must be a list of pairs of key and value")
-            decoded[pair[0]] = self.decode(pair[1], f"{where}[{str(pair[0])[:40]!r}]")
+            key = self._key(pair[0], where)
+            decoded[key] = self.decode(pair[1], f"{where}[{str(key)[:40]!r}]")
         return decoded
+
+    def _key(self, node, where):
+        if type(node) in SCALARS:
+            return node
+        if not isinstance(node, dict) or node.get(KIND) not in KEY_KINDS:
+            raise ModelFileError(f"{where}: a dict must be a list of pairs of key and value")
+        key = self.decode(node, where)
+        try:
+            hash(key)
+        except TypeError as error:
+            raise ModelFileError(f"{where}: a key of a dict must not hold a list") from error
+        return key
 
     def _array(self, node, where):
         name = node.get("name")
@@ -159,27 +238,35 @@ class Decoder:
         return self._arrays[name]
 
     def _labels(self, node, where):
-        items = self._items(node, where)
+        items = [self._label(item, where) for item in self._items(node, where)]
         width = node.get("width")
-        if type(width) is not int or not 0 <= width <= 2**16:
-            raise ModelFileError(f"{where}: width must be an integer up to {2**16}")
+        if type(width) is not int or width < 0:
+            raise ModelFileError(f"{where}: width must be an integer >= 0")
         if width == 0:
-            # A number that is not finite has a node of its own; nothing else that nests is one.
-            values = [
-                self._float(item, where) if isinstance(item, dict) else item for item in items
-            ]
-            if not all(type(value) in (str, int, float, bool) for value in values):
+            if not all(type(value) in (str, int, float, bool) for value in items):
                 raise ModelFileError(f"{where}: labels must be str, int, float or bool")
-            array = np.empty(len(values), dtype=object)
-            array[:] = values
-            return array
+            return _objects(items)
         if not all(isinstance(item, str) and len(item) <= width for item in items):
             raise ModelFileError(f"{where}: labels must be strings of at most {width} characters")
-        # Of all labels together: what they take beyond the characters that the file holds.
-        self._padding += 4 * (width * len(items) - sum(map(len, items)))
-        if self._padding > PADDING_LIMIT:
-            raise ModelFileError(f"{where}: {len(items)} strings of width {width} are too many")
+        # Of all labels together: what they take beyond the characters that the file holds. One
+        # long label makes all of them as long: if they took too much, they stay Python's strings.
+        padding = 4 * (width * len(items) - sum(map(len, items)))
+        if self._padding + padding > PADDING_LIMIT:
+            return _objects(items)
+        self._padding += padding
         return np.array(items, dtype=f"<U{width}")
+
+    def _label(self, item, where):
+        """Return a label; a number that is not finite and odd text have nodes of their own."""
+        if not isinstance(item, dict):
+            return item
+        return self._text(item, where) if item.get(KIND) == "text" else self._float(item, where)
+
+
+def _objects(items: list) -> np.ndarray:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
 
 
 def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> dict:
@@ -196,16 +283,22 @@ def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> di
             f"{where}: the name {family.name!r} must be registered for "
             f"{type(family).__qualname__}, but is registered for another class"
         )
-    params = {
-        name: encoder.encode(value, f"{where}.{name}")
-        for name, value in family.get_params(deep=False).items()
-    }
-    return {
-        KIND: "family",
-        "name": family.name,
-        "api_version": family.api_version,
-        "params": params,
-    }
+    node = {KIND: "family", "name": family.name, "api_version": family.api_version}
+    return node | {"params": _encode_params(family, encoder, where)}
+
+
+def _encode_params(owner: BaseEstimator, encoder: Encoder, where: str) -> dict:
+    """Encode hyper-parameters by name, without generator objects, which have no form."""
+    params = {}
+    for name, value in owner.get_params(deep=False).items():
+        if isinstance(value, (np.random.RandomState, np.random.Generator)):
+            warn_caller(
+                f"{where}.{name} is a generator object and is not stored; the loaded model has "
+                "its default"
+            )
+            continue
+        params[name] = encoder.encode(value, f"{where}.{name}")
+    return params
 
 
 def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFamily:
@@ -249,11 +342,10 @@ def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) ->
             "flat arrays, and the file holds no pickle. These can be saved: "
             f"{', '.join(FLAT_CLASSIFIERS)}"
         )
-    params = estimator.get_params(deep=False).items()
     return {
         KIND: "estimator",
         "name": name,
-        "params": {key: encoder.encode(value, f"{where}.{key}") for key, value in params},
+        "params": _encode_params(estimator, encoder, where),
     }
 
 

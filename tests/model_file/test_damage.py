@@ -75,6 +75,14 @@ def test_newer_family_classifier_and_parameters_are_named(model, path):
             load_model(edited(model, path, edit))
 
 
+def keyed(node):
+    return {"$": "dict", "items": [[node, 1]]}
+
+
+def pair_of(node):
+    return {"$": "tuple", "items": [node, node]}
+
+
 def set_in(*keys):
     *keys, value = keys
 
@@ -99,12 +107,21 @@ def set_in(*keys):
         (set_in("header", "fitted", []), "no object 'fitted'"),
         (set_in("header", "fitted", "stop_reason_", None), "stop_reason_ must be of type str"),
         (set_in("header", "fitted", "history_", {"$": "dict", "items": [["a", 1]]}), "history_"),
-        (set_in("header", "params", "n_jobs", 10**9), "n_jobs"),
+        (set_in("header", "params", "n_jobs", 2.0), "n_jobs"),
         (set_in("header", "params", "n_jobs", 0), "n_jobs"),
         (set_in("header", "params", "C", {"$": "exec"}), "unknown kind of value 'exec'"),
         (set_in("header", "params", "C", [1]), "not a value"),
         (set_in("header", "params", "C", {"$": "float", "value": "1"}), "nan, inf"),
         (set_in("header", "params", "C", {"$": "dict", "items": [1]}), "list of pairs"),
+        (set_in("header", "params", "C", {"$": "dict", "items": [[[], 1]]}), "list of pairs"),
+        (set_in("header", "params", "C", keyed({"$": "list", "items": []})), "list of pairs"),
+        (
+            set_in("header", "params", "C", keyed(pair_of({"$": "list", "items": []}))),
+            "must not hold a list",
+        ),
+        (set_in("header", "params", "C", {"$": "text", "codes": [-1]}), "numbers of characters"),
+        (set_in("header", "params", "C", {"$": "text", "codes": [2**21]}), "numbers of characters"),
+        (set_in("header", "params", "C", {"$": "text", "codes": "a"}), "numbers of characters"),
         (set_in("header", "params", "C", {"$": "array", "name": "no"}), "does not have its array"),
         (set_in("header", "ensemble", "n_scores", 4), "4 scores for 3 classes"),
         (set_in("header", "ensemble", "n_scores", 2), "score_index must lie"),

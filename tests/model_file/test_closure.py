@@ -1,0 +1,227 @@
+"""What fits can be saved, and what was saved loads: labels, categories, parameters, counts."""
+
+import warnings
+from collections import UserDict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.families import MixedFamily, SklearnFamily
+
+pd = pytest.importorskip("pandas")
+N = 24
+X = np.random.default_rng(0).integers(0, 3, (N, 3)).astype(np.float64)
+LABELS = np.array(["no", "yes"])[np.arange(N) % 2]
+# Lone halves of surrogates and pairs of them included, which JSON would join.
+TEXT = st.text(st.characters(exclude_characters="\0"), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("closure") / "model.cwb"
+
+
+def small(**parameters):
+    settings = {
+        "weak_learner": "stump",
+        "n_estimators": 2,
+        "random_state": 0,
+        "similarity": False,
+        "probability_scale": 2.0,
+    }
+    return CWBoostClassifier(**settings | parameters)
+
+
+def saved_and_loaded(model, path, X=X):
+    """Save and load a fitted model; what it predicts and what it learned is the same."""
+    model.save(path)
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.classes_, model.classes_)
+    return loaded
+
+
+def spread(labels):
+    """Every label for some example, in an array of the dtype of `labels`."""
+    return np.resize(labels, max(N, len(labels)))
+
+
+# ---------------------------------------------------------------------------- labels
+
+NUMBERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", "f2", "f4", "f8", ">f8", "g"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(labels=st.lists(TEXT, min_size=2, max_size=9, unique=True), dtype=st.sampled_from("UO"))
+@example(labels=["\ud83d\ude00", "\U0001f600", "\ud800"], dtype="O")
+@example(labels=["x" * 70_000, "y"], dtype="U")
+def test_labels_of_text(path, labels, dtype):
+    model = small().fit(X, spread(np.array(labels, dtype=object).astype(dtype)))
+    loaded = saved_and_loaded(model, path)
+    assert loaded.classes_.dtype == model.classes_.dtype
+    assert loaded.predict(X).dtype == model.predict(X).dtype
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    labels=st.lists(st.integers(0, 100), min_size=2, max_size=9, unique=True),
+    dtype=st.sampled_from(NUMBERS),
+)
+def test_labels_of_numbers(path, labels, dtype):
+    model = small().fit(X, spread(np.array(labels).astype(dtype)))
+    loaded = saved_and_loaded(model, path)
+    if dtype != "g":  # comes back as float64, which holds the same numbers
+        assert loaded.classes_.dtype == model.classes_.dtype.newbyteorder("=")
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+@pytest.mark.parametrize("width", [100, 5_000, 10_000])
+def test_many_labels_one_of_which_is_long(path, width):
+    """A thousand labels as long as the longest take up to 40 MB, in a file of 15 kB."""
+    labels = np.array([f"label {i}" for i in range(999)] + ["l" * width])
+    wide = np.resize(X, (len(labels), 3))
+    model = small(n_estimators=1).fit(wide, labels)
+    assert saved_and_loaded(model, path, wide[:9]).classes_[-1] == "l" * width
+
+
+# ---------------------------------------------------------------------------- categories
+
+CATEGORIES = st.one_of(
+    st.lists(TEXT, min_size=1, max_size=5),
+    st.lists(st.integers(-(2**53), 2**53), min_size=1, max_size=5),
+    st.lists(st.floats(-(2.0**53), 2.0**53), min_size=1, max_size=5),
+    st.lists(st.booleans(), min_size=1, max_size=2),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(CATEGORIES, min_size=1, max_size=4))
+def test_categories(path, columns):
+    table = np.empty((N, len(columns)), dtype=object)
+    for place, values in enumerate(columns):
+        table[:, place] = np.resize(np.array(values, dtype=object), N)
+    model = small(categorical_features=range(len(columns))).fit(table, LABELS)
+    loaded = saved_and_loaded(model, path, table)
+    assert loaded.categories_.keys() == model.categories_.keys()
+    for place, known in model.categories_.items():
+        np.testing.assert_array_equal(loaded.categories_[place], known)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text(), min_size=3, max_size=3, unique=True))
+def test_names(path, names):
+    frame = pd.DataFrame(X, columns=names)
+    model = small().fit(frame, LABELS)
+    loaded = saved_and_loaded(model, path, frame)
+    np.testing.assert_array_equal(loaded.feature_names_in_, model.feature_names_in_)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "bools", "text"])
+def test_many_columns_of_categories(path, kind):
+    values = {"numbers": [1.5, 2.5], "bools": [True, False], "text": ["a", "b"]}[kind]
+    table = np.array(values, dtype=object)[np.random.default_rng(0).integers(0, 2, (N, 300))]
+    model = small(categorical_features=range(300)).fit(table, LABELS)
+    assert len(saved_and_loaded(model, path, table).categories_) == 300
+
+
+def test_many_evaluation_sets(path):
+    sets = {f"set {i}": (X, LABELS) for i in range(150)}
+    model = small().fit(X, LABELS, eval_sets=sets)
+    assert saved_and_loaded(model, path).history_.keys() == model.history_.keys()
+
+
+# ---------------------------------------------------------------------------- parameters
+
+CONSTRAINTS = [1, 0, -1]
+FORMS = st.sampled_from(
+    [list, tuple, np.array, pd.Series, pd.Index, lambda v: np.array(v, dtype=object)]
+)
+TABLE = [[1, 0, 0], [-1, 0, 1]]
+PARAMETERS = {
+    "n_jobs": st.integers(-(2**70), 2**70).filter(bool) | st.just(np.int64(5000)) | st.none(),
+    "C": st.sampled_from([3, 2.5, np.float32(1.5), np.float16(9), np.longdouble(7), Fraction(9, 2)]),
+    "n_estimators": st.sampled_from([2, np.int8(2), np.uint64(1)]),
+    "random_state": st.sampled_from([0, None, np.int32(3), np.random.RandomState(0)]),
+    "tol": st.sampled_from([0, np.inf, 1e-3]),
+    "class_weight": st.sampled_from(
+        ["balanced", None, {"no": 1, "yes": np.float32(2)}, {np.str_("no"): 3.0, "yes": 1}]
+    ),
+    "categorical_features": st.one_of(
+        st.just("from_dtype"),
+        st.sampled_from([None, [], range(1), range(0)]),
+        FORMS.map(lambda form: form([False, True, False])),
+        FORMS.map(lambda form: form([1])),
+    ),
+    "monotonic_cst": st.one_of(
+        FORMS.map(lambda form: form([1, 0, -1])),
+        FORMS.map(lambda form: form([1.0, 0.0, 0.0])),
+        st.sampled_from(
+            [
+                None,
+                TABLE,
+                tuple(map(tuple, TABLE)),
+                np.array(TABLE),
+                np.array(TABLE, dtype=object),
+                pd.DataFrame(TABLE),
+                {0: 1, np.int64(2): -1},
+                UserDict({0: np.int8(1)}),
+                {"yes": {0: 1}, np.str_("no"): {2: 1}},
+            ]
+        ),
+    ),
+    "weak_learner": st.sampled_from(
+        ["stump", ["stump", "tree"], ("tree", "stump"), MixedFamily(("stump",)), "tree"]
+    ),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fixed_dictionaries({}, optional=PARAMETERS))
+@example({"n_jobs": 5000})
+@example({"monotonic_cst": pd.Series(CONSTRAINTS)})
+@example({"categorical_features": pd.Index([0])})
+def test_parameters(path, parameters):
+    """What fits is saved; the loaded parameters mean the same to another fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # threads beyond the cores, generators
+        try:
+            model = small(**parameters).fit(X, LABELS)
+        except (TypeError, ValueError):
+            return  # such as a constraint on a column of categories
+        loaded = saved_and_loaded(model, path)
+        if isinstance(parameters.get("random_state", 0), (int, np.integer)):
+            again = clone(loaded).fit(X, LABELS)
+            np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_generators_of_estimators_inside_are_left_out_with_a_warning(path):
+    tree = DecisionTreeClassifier(max_depth=1, random_state=np.random.RandomState(0))
+    model = small(weak_learner=SklearnFamily(tree)).fit(X, LABELS)
+    with pytest.warns(UserWarning, match=r"random_state is a generator object and is not stored"):
+        loaded = saved_and_loaded(model, path)
+    assert loaded.weak_learner.get_params(deep=True)["estimator__random_state"] is None
+
+
+def test_values_nested_deeper_than_is_read_are_not_written(path):
+    deep = 1
+    for _ in range(30):
+        deep = [deep]
+    model = small().fit(X, LABELS).set_params(C=deep)
+    with pytest.raises(ValueError, match=r"params.C.* nested more than 24 deep"):
+        model.save(path)
+
+
+@pytest.mark.parametrize("key", [b"x", frozenset([1]), object()])
+def test_keys_that_would_not_be_read_are_named(path, key):
+    model = small().fit(X, LABELS).set_params(class_weight={key: 1})
+    with pytest.raises(TypeError, match=r"params\.class_weight"):
+        model.save(path)
+    model = small().fit(X, LABELS).set_params(class_weight={("a", 1.5): 1, np.inf: 2})
+    assert saved_and_loaded(model, path).class_weight == {("a", 1.5): 1, np.inf: 2}
