@@ -7,6 +7,7 @@ What the encoder writes, the decoder reads: both keep the same limits.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from numbers import Integral, Real
@@ -20,7 +21,8 @@ from cwboost.families.composed.sklearn_learners import (
     learners_class,
 )
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, get_family
+from cwboost.families.discovery import FamilyError, distribution_of, get_family
+from cwboost.families.plugin_index import normalise
 from cwboost.model_file.container import NAME_LIMIT, ModelFileError
 from cwboost.support.warnings import warn_caller
 
@@ -31,6 +33,8 @@ DEPTH_LIMIT = 24
 PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
 KEY_KINDS = ("float", "text", "tuple")
+DISTRIBUTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+VERSION = re.compile(r"[A-Za-z0-9.!+_-]{0,100}")
 
 
 class Encoder:
@@ -284,6 +288,9 @@ def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> di
             f"{type(family).__qualname__}, but is registered for another class"
         )
     node = {KIND: "family", "name": family.name, "api_version": family.api_version}
+    owner = distribution_of(family.name)
+    if owner is not None and DISTRIBUTION.fullmatch(owner[0]) and VERSION.fullmatch(owner[1]):
+        node |= dict(zip(("distribution", "version"), owner))
     return node | {"params": _encode_params(family, encoder, where)}
 
 
@@ -304,21 +311,34 @@ def _encode_params(owner: BaseEstimator, encoder: Encoder, where: str) -> dict:
 def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFamily:
     """Decode a family encoded by `encode_family`.
 
+    A class that the program has registered itself (`cwboost.register_family`) is taken whatever
+    the distribution that the file names.
+
     Raises
     ------
     ModelFileError
-        If the family is not installed or is older than the model; the message names it.
+        If the family is not installed, is older than the model, or belongs to another
+        distribution than the one that the file names; the message says which.
     """
     name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
     if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):
         raise ModelFileError(f"{where}: a family must have a name, an API version and parameters")
+    saved = _saved_owner(node, where)
     try:
         family = get_family(name)
     except FamilyError as error:
+        origin = "" if saved is None else f" It was saved with the distribution {' '.join(saved)}."
         raise ModelFileError(
             f"the model needs the weak-learner family {name[:80]!r}, which is not available: "
-            f"{error}"
+            f"{error}{origin}"
         ) from error
+    present = distribution_of(name)
+    if saved and present and normalise(saved[0]) != normalise(present[0]):
+        raise ModelFileError(
+            f"the model was saved with the weak-learner family {name!r} of the distribution "
+            f"{' '.join(saved)}; here the name belongs to another one, {' '.join(present)}: "
+            f"install {saved[0]}, or turn {present[0]} off (CWBOOST_DISABLE_PLUGINS)"
+        )
     if version > family.api_version:
         raise ModelFileError(
             f"the model was saved with the family {name!r} of API version {version}, and the "
@@ -331,6 +351,16 @@ def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFam
             "saved by another version"
         )
     return family(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})
+
+
+def _saved_owner(node: Mapping, where: str) -> tuple[str, str] | None:
+    """Return distribution and version of the family as the file names them, None if it does not."""
+    if "distribution" not in node:
+        return None
+    for key, form in (("distribution", DISTRIBUTION), ("version", VERSION)):
+        if not isinstance(node.get(key), str) or not form.fullmatch(node[key]):
+            raise ModelFileError(f"{where}: the {key} of a family must be a name, got another str")
+    return node["distribution"], node["version"]
 
 
 def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) -> dict:

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from mutations import assert_harmless, mutated, prepared
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, ModelFileError, load_model
+import cwboost
+from cwboost import CWBoostClassifier, ModelFileError, StumpFamily, load_model
+from cwboost.families import discovery
 from cwboost.model_file import container
 
 X, Y = load_iris(return_X_y=True)
@@ -39,8 +41,64 @@ def path(tmp_path):
 def test_an_absent_family_is_named(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setenv("CWBOOST_PLUGINS", "0")
-    with pytest.raises(ModelFileError, match="needs the weak-learner family 'quantile'"):
+    message = (
+        "needs the weak-learner family 'quantile', which is not available: .* It was saved with the "
+        r"distribution quantile-stumps 3\.1\."
+    )
+    with pytest.raises(ModelFileError, match=message):
         load_model(path)
+
+
+def owned_by(name, version="1.0"):
+    def edit(header, arrays):
+        header["family"] |= {"distribution": name, "version": version}
+
+    return edit
+
+
+def test_a_name_that_belongs_to_another_distribution_is_refused(model, path):
+    """Its code would read arrays that another package has written."""
+    message = (
+        "family 'quantile' of the distribution other-stumps 1.0; here the name belongs to another "
+        r"one, quantile-stumps 3\.1: install other-stumps, or turn quantile-stumps off"
+    )
+    with pytest.raises(ModelFileError, match=message):
+        load_model(edited(model, path, owned_by("other-stumps")))
+    for same in ("quantile-stumps", "Quantile.Stumps"):  # of any version, in any spelling
+        load_model(edited(model, path, owned_by(same, "99")))
+
+    def unowned(header, arrays):  # as older versions wrote
+        del header["family"]["distribution"], header["family"]["version"]
+
+    load_model(edited(model, path, unowned))
+
+
+def test_the_distribution_of_members_of_a_mixture_is_kept_too(quantile, path):
+    clf = CWBoostClassifier(["stump", quantile()], n_estimators=2).fit(X, Y)
+
+    def edit(header, arrays):
+        members = header["family"]["params"]["families"]["items"]
+        assert members[0] == "stump" and members[1]["distribution"] == "quantile-stumps"
+        assert header["family"]["distribution"] == "cwboost"
+        members[1]["distribution"] = "other-stumps"
+
+    with pytest.raises(ModelFileError, match="of the distribution other-stumps 3.1"):
+        load_model(edited(clf, path, edit))
+
+
+def test_a_class_registered_at_run_time_has_no_distribution(model, path, monkeypatch):
+    registered = dict(discovery._registry._registered)
+    monkeypatch.setattr(discovery._registry, "_registered", registered)
+
+    @cwboost.register_family
+    class OfTheProgram(StumpFamily):
+        name = "of_the_program"
+
+    clf = CWBoostClassifier(OfTheProgram(), n_estimators=2).fit(X, Y)
+    clf.save(path)
+    assert not {"distribution", "version"} & set(header_of(path)[0]["family"])
+    load_model(path)
+    load_model(edited(clf, path, owned_by("some-plugin")))  # the program knows what it registers
 
 
 def edited(model, path, edit):
@@ -122,6 +180,9 @@ def set_in(*keys):
         (set_in("header", "params", "C", {"$": "text", "codes": [-1]}), "numbers of characters"),
         (set_in("header", "params", "C", {"$": "text", "codes": [2**21]}), "numbers of characters"),
         (set_in("header", "params", "C", {"$": "text", "codes": "a"}), "numbers of characters"),
+        (set_in("header", "family", "distribution", 3), "distribution of a family must be"),
+        (set_in("header", "family", "distribution", "a\nb"), "distribution of a family must be"),
+        (set_in("header", "family", "version", None), "version of a family must be"),
         (set_in("header", "params", "C", {"$": "array", "name": "no"}), "does not have its array"),
         (set_in("header", "ensemble", "n_scores", 4), "4 scores for 3 classes"),
         (set_in("header", "ensemble", "n_scores", 2), "score_index must lie"),
