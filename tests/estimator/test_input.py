@@ -128,6 +128,58 @@ def test_columns_that_are_no_features_are_named():
         small().fit(np.array([["1", "a"], ["2", "b"]], dtype=object), [0, 1])
 
 
+DAYS = np.arange(N // 2).repeat(2)
+UNFIT = {
+    "dates": (np.datetime64("2020-01-01") + DAYS, "holds dates or times"),
+    "times to the second": (np.datetime64("2020-01-01", "s") + DAYS, "holds dates or times"),
+    "durations": (DAYS.astype("m8[ms]"), "holds dates or times"),
+    "missing times": (np.full(N, np.datetime64("NaT", "ns")), "holds dates or times"),
+    "complex numbers": (DAYS * 1j, "holds complex numbers"),
+}
+CONTAINERS = {
+    "frame": lambda column: pd.DataFrame({"a": column, "b": column}),
+    "frame of objects": lambda column: pd.DataFrame({"a": column, "b": column}).astype(object),
+    "array": lambda column: np.stack([column, column], axis=1),
+    "array in Fortran order": lambda column: np.stack([column, column]).T,
+    "array of objects": lambda column: np.stack([column, column], axis=1).astype(object),
+    "array of NumPy's scalars": lambda column: objects(list(column)),
+    "array of pandas objects": lambda column: objects(pd.Series(column).tolist()),
+    "list of rows": lambda column: [[value, value] for value in column],
+}
+
+
+def objects(values):
+    table = np.empty((len(values), 2), dtype=object)
+    table[:, 0] = np.arange(len(values)) / 2  # the first column is fine
+    for row, value in enumerate(values):  # which keeps the type of each
+        table[row, 1] = value
+    return table
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("kind", UNFIT)
+def test_what_one_container_refuses_all_refuse(kind, container):
+    """Arrays of times were numbers, whatever their unit: fitted on ns and scored on s."""
+    column, message = UNFIT[kind]
+    given = CONTAINERS[container](column)
+    if kind == "missing times" and ("object" in container or "scalars" in container):
+        pytest.skip("missing objects have no kind")
+    model = small().fit(np.arange(2.0 * N).reshape(N, 2), Y)
+    for use in (lambda: small().fit(given, Y), lambda: model.predict(given)):
+        with pytest.raises((TypeError, ValueError), match=message):
+            use()
+    with pytest.raises((TypeError, ValueError), match=rf"{message}|must hold categories"):
+        small(categorical_features=[0, 1]).fit(given, Y)
+
+
+def test_missing_times_among_categories_are_missing():
+    cities = np.array(["a", "b", pd.NaT] * (N // 3), dtype=object)
+    frame = pd.DataFrame({"city": cities})
+    clf = small(categorical_features=["city"]).fit(frame, Y)
+    assert clf.categories_[0].tolist() == ["a", "b"]
+
+
 def test_a_column_that_changed_after_fit_is_named():
     X = frame()
     clf = small().fit(X, Y)

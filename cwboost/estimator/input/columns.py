@@ -26,6 +26,7 @@ CATEGORY = ("category", "categorical", "enum")
 TEXT = ("str", "string", "utf8", "large_string", "object")
 TIME = ("datetime", "date", "time", "timestamp", "duration", "period")
 LONGEST_SHOWN = 100  # characters of a name in a message
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}
 
 
@@ -62,23 +63,39 @@ def is_category_dtype(dtype) -> bool:
 
 
 def refuse_kinds(X) -> None:
-    """Raise ValueError for the first column of a frame that holds times or complex numbers."""
+    """Raise ValueError for the first column that holds times or complex numbers."""
     names = names_of(X)
-    for place, dtype in enumerate(X.dtypes if names is not None else ()):
+    for place, dtype in enumerate(_doubtful_dtypes(X)):
         kind = str(dtype).lower()
+        if kind == "object":
+            kind = _odd_kind(np.asarray(column_of(X, place)))
         if kind.startswith("complex"):
             raise ValueError(
-                f"X: {call(place, names)} holds complex numbers ({dtype}). Weak learners need real "
-                "numbers or categories: make columns of the real and the imaginary part"
+                f"X: {call(place, names)} holds complex numbers ({dtype}). Complex data not "
+                "supported: weak learners need real numbers or categories, make columns of the "
+                "real and the imaginary part"
             )
-        held = kind.startswith(TIME)
-        if kind == "object":
-            held = isinstance(_first_value(X, place), datetime.date | datetime.time)
-        if held:
+        if kind.startswith(TIME):
             raise ValueError(
                 f"X: {call(place, names)} holds dates or times ({dtype}). Weak learners need "
                 "numbers or categories: make columns such as year, weekday or seconds of it"
             )
+
+
+def _odd_kind(values) -> str:
+    """Return "time" or "complex" if an object is one, else ""; a missing time differs from itself."""
+    for value in values:
+        if isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
+            return "time" if isinstance(value, TIMES) else "complex"
+    return ""
+
+
+def _doubtful_dtypes(X):
+    """Return the dtypes of the columns of a frame, or of an array that may hold times."""
+    if is_frame(X):
+        return X.dtypes
+    is_doubtful = getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OMmc"
+    return [X.dtype] * X.shape[1] if is_doubtful else ()
 
 
 def column_of(X, place: int):
@@ -141,16 +158,12 @@ def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:
             return "text", values
         if types <= {bool, np.bool_}:
             return "true and false", values.astype(bool)
-        if all(issubclass(t, int | float | np.number) and t is not bool for t in types):
+        # np.timedelta64 is a subclass of np.integer.
+        real, odd = (int, float, np.integer, np.floating), (bool, np.timedelta64)
+        if all(issubclass(t, real) and t not in odd for t in types):
             return "numbers", values.astype(np.float64)
         return " and ".join(sorted(t.__name__ for t in types)), values
     kind = KINDS.get(values.dtype.kind, str(values.dtype))
     if kind == "numbers":
         return kind, values.astype(np.float64)
     return kind, values.astype(object) if kind == "text" else values
-
-
-def _first_value(X, place: int):
-    values, missing = values_of(column_of(X, place))
-    present = np.flatnonzero(~missing)
-    return values[present[0]] if len(present) else None
