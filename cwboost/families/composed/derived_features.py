@@ -84,14 +84,14 @@ class DerivedFeatureFamily(WeakLearnerFamily):
         taken = sorted(set(cls.layout) & set(THRESHOLDS))
         if taken:
             raise TypeError(f"{cls.__name__}.layout: the names {taken} belong to the base class")
-        # Found by pickle under this name.
+        # Messages say "DifferencesLearners"; pickle looks for the qualified name.
         names = {
             "__module__": cls.__module__,
             "__qualname__": f"{cls.__qualname__}.learners_type",
             "layout": {**cls.layout, **THRESHOLDS},
             "family": cls,
         }
-        cls.learners_type = type("learners_type", (DerivedLearners,), names)
+        cls.learners_type = type(f"{cls.__name__}Learners", (DerivedLearners,), names)
 
     @abstractmethod
     def draw(self, X, random_state: np.random.Generator) -> Mapping[str, np.ndarray]:

@@ -125,3 +125,9 @@ def test_a_transform_of_another_shape_is_an_error():
     context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"transform of Wrong must return shape \(5, 3\)"):
         wrong().bind(np.ones((5, 3)), context)
+
+
+def test_messages_call_learners_by_their_family():
+    learners = Itself.learners_type
+    assert learners.__name__ == "ItselfLearners"
+    assert pickle.loads(pickle.dumps(learners)) is learners
