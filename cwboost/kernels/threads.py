@@ -27,14 +27,15 @@ class _Process:
 
     had_threads = False
     forked_thread = None
+    warned_of = 0
 
 
 def usable_threads(n_threads: int) -> int:
     """Return how many threads to use when `n_threads` are asked for.
 
     At most four per core, counted as joblib counts them: with affinity and the quota of a
-    container. One in the thread that a fork left of a process which had run several. Either case
-    warns.
+    container; a number above that warns once, until another one is asked for. One, with a warning,
+    in the thread that a fork left of a process which had run several.
 
     Parameters
     ----------
@@ -52,7 +53,11 @@ def usable_threads(n_threads: int) -> int:
         return 1
     most = THREADS_PER_CORE * cpu_count()
     if n_threads > most:
-        warn_caller(f"{n_threads} threads are more than {most}, four per core: {most} are used")
+        if n_threads != _Process.warned_of:
+            _Process.warned_of = n_threads
+            warn_caller(
+                f"{n_threads} threads are more than {most}, four per core: {most} are used"
+            )
         n_threads = most
     _Process.had_threads = True
     return n_threads

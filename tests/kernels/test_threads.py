@@ -103,7 +103,8 @@ def test_a_limit_of_threads(monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["stump", "tree", "projection"])
-def test_an_absurd_n_jobs_trains_with_a_warning(family):
+def test_an_absurd_n_jobs_trains_with_a_warning(family, monkeypatch):
+    monkeypatch.setattr(threads._Process, "warned_of", 0)
     X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
     few, many = (
         CWBoostClassifier(family, n_estimators=3, n_jobs=n_jobs, random_state=0)
