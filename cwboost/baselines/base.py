@@ -49,7 +49,8 @@ class BaselineClassifier(BoostingClassifier):
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Factors of the examples' losses; a common factor changes nothing.
+            Factors of the examples' losses. A common factor of all changes nothing but rounding,
+            which may decide ties; if it is a power of two, it changes no bit.
         X_val, y_val : array-likes, default=None
             Held-out examples; the history records their error.
 

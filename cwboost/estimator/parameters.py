@@ -136,6 +136,10 @@ def check_weight(weight, n_samples: int, name: str):
     weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {weight.shape}")
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.sum() > 0):
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and (weight > 0).any()):
         raise ValueError(f"{name} must be finite, not negative and not all zero")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{name} must sum to a finite number, got {total}")
     return weight

@@ -56,12 +56,36 @@ class Problem:
         )
 
 
-def check_labels(y) -> None:
-    """Raise ValueError if `y` holds anything but class labels, such as numbers with fractions."""
+def check_labels(y, name: str = "y") -> None:
+    """Raise ValueError if `y` holds anything but class labels, such as NaN or fractions.
+
+    Messages call it `name`.
+    """
+    place = _first_missing(np.asarray(y))
+    if place is not None:
+        raise ValueError(f"{name} must hold class labels, got {y[place]!r} for example {place}")
     try:
         check_classification_targets(y)
     except ValueError as error:
-        raise ValueError(f"y must hold class labels. {error}") from error
+        raise ValueError(f"{name} must hold class labels. {error}") from error
+
+
+def _first_missing(y: np.ndarray) -> int | None:
+    """Return the place of the first label that is missing or not finite."""
+    if y.dtype.kind == "f":
+        missing = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        missing = np.array([_is_missing(label) for label in y.tolist()], dtype=bool)
+    else:
+        return None
+    return int(np.argmax(missing)) if missing.any() else None
+
+
+def _is_missing(label) -> bool:
+    # pandas has values of its own, without which this module does.
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float) and not np.isfinite(label)
 
 
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
@@ -82,12 +106,19 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     Raises
     ------
     ValueError
-        If a weight is negative, or fewer than two classes have positive weight.
+        If a weight is negative, weights do not sum to a finite number, or fewer than two classes
+        have positive weight.
     """
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if class_weight is not None:
-        check_class_weight(class_weight)
-        weight = weight * compute_sample_weight(class_weight, y)
+    with np.errstate(over="ignore"):
+        if class_weight is not None:
+            weight = weight * _class_factors(class_weight, y)
+        total = weight.sum()
+    if not np.isfinite(total):
+        factors = "sample_weight" if class_weight is None else "sample_weight times class_weight"
+        raise ValueError(
+            f"{factors} must sum to a finite number, got {total}: divide all weights by one number"
+        )
     used = np.flatnonzero(weight > 0)
     if used.size == 0:
         raise ValueError("sample_weight leaves no example: all weights are zero")
@@ -109,6 +140,17 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
         order=rows,
     )
     return problem, classes
+
+
+def _class_factors(class_weight, y) -> np.ndarray:
+    factors = compute_sample_weight(check_class_weight(class_weight), y)
+    wrong = np.flatnonzero(~(np.isfinite(factors) & (factors >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight must hold finite numbers >= 0, got {factors[wrong[0]]} for the class "
+            f"{y[wrong[0]]!r}"
+        )
+    return factors
 
 
 def fingerprint(problem: Problem) -> int:
