@@ -148,7 +148,10 @@ def test_the_contract_stands_alone():
     for name in MODULES:
         if within(name, "cwboost.families"):
             others = {unit_of(m) for m in imported_modules(name)} - {"cwboost"}
-            assert others <= {"cwboost.families", "cwboost.kernels", "cwboost.hookspecs"}, name
+            allowed = {"cwboost.families", "cwboost.kernels", "cwboost.hookspecs"}
+            if name == "cwboost.families.sealing.pricer":  # checks with a kernel of its own
+                allowed |= {"cwboost._kernels"}
+            assert others <= allowed, name
 
 
 def test_only_plugins_imports_the_manager_of_pluggy():

@@ -1,78 +1,28 @@
-"""Sealed pricing: a fault of a family during training raises an error that names the family.
-
-Only `bind_family` binds a family for training. The family gets X read-only, and the examples on
-which outputs are checked are copied before. The pricer that is returned passes read-only weights,
-checks the form and all edges of every result, and in some rounds computes outputs again from the
-learners. That a pricer which claims to be exact misses no learner cannot be checked in general:
-exactness is the family's claim.
-"""
+"""Binding of families, and pricers whose results are checked."""
 
 from __future__ import annotations
 
-import copy
-import os
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from importlib import metadata
 from math import isfinite
 
 import numpy as np
-from scipy import sparse
 
 from cwboost._kernels.common.packed_edges import (
     WEAK_EDGE,
     find_false_edge,
     find_false_shared_edge,
 )
-from cwboost.families.contract import (
-    BindContext,
-    Priced,
-    Pricer,
-    PricingRequest,
-    WeakLearnerFamily,
-    WeakLearners,
-)
-from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
+from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
+from cwboost.families.sealing.sample import Sample, read_only
 
-__all__ = [
-    "FamilyFault",
-    "Sample",
-    "SealedPricer",
-    "alternatives_of",
-    "bind_family",
-    "certificate",
-    "check_forms",
-    "check_scores",
-    "family_source",
-    "read_only",
-]
-
-N_CHECKED_ROWS = 128
-"""Number of examples on which outputs are computed again."""
+__all__ = ["CHECK_EVERY", "SealedPricer", "alternatives_of", "bind_family", "certificate"]
 
 CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 
-MOST_OUTPUTS, LEAST_ROWS = 2**16, 16
-"""Of many learners, forms are compared on fewer examples than those: on no fewer than this."""
-
-SCORES_SLACK = 1e-9
-"""What a score may differ from the sum of outputs, as a fraction of the sum of coefficients."""
-
-LINEAR_SLACK = 1e-5
-"""The same of linear features, which families may compute in single precision."""
-
 # An array's dtype is compared with these in a tenth of the time that a scalar type takes.
 UINT8, INT8, INT64, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int64, np.float64))
-
-
-class FamilyFault(RuntimeError):
-    """A weak-learner family broke its contract during training.
-
-    The message names the family, its distribution and version, the round and what is wrong.
-    """
 
 
 def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
@@ -99,47 +49,9 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
     try:
         pricer = family.bind(read_only(X), context)
     except Exception as error:
-        _add_note(error, f"raised by bind of {family_source(family)}")
+        add_note(error, f"raised by bind of {family_source(family)}")
         raise
     return SealedPricer(pricer, family, sample, context)
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Copies of some rows of a training matrix, on which what a family says is checked.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features), read-only
-    rows : ndarray of shape (n_rows,), dtype int64
-        Their places in the training matrix, ascending.
-    n_samples : int
-        Number of rows of the training matrix.
-    """
-
-    X: object
-    rows: np.ndarray
-    n_samples: int
-
-    @classmethod
-    def of(cls, X) -> Sample:
-        """Draw `N_CHECKED_ROWS` rows of `X`, always the same ones of a number of rows."""
-        n_samples = X.shape[0]
-        n = min(n_samples, N_CHECKED_ROWS)
-        rows = np.sort(np.random.default_rng(0).choice(n_samples, n, replace=False))
-        return cls(read_only(X[rows]), rows, n_samples)
-
-
-def read_only(X):
-    """Return a view of a dense or sparse matrix that cannot be written to; nothing is copied."""
-    if not sparse.issparse(X):
-        view = X.view()
-        view.flags.writeable = False
-        return view
-    view = copy.copy(X)
-    for name in ("data", "indices", "indptr"):
-        setattr(view, name, read_only(getattr(X, name)))
-    return view
 
 
 def alternatives_of(family: WeakLearnerFamily, learners=None) -> list[WeakLearnerFamily]:
@@ -147,7 +59,7 @@ def alternatives_of(family: WeakLearnerFamily, learners=None) -> list[WeakLearne
     try:
         found = list(family.alternatives(learners))
     except Exception as error:
-        _add_note(error, f"raised by alternatives of {family_source(family)}")
+        add_note(error, f"raised by alternatives of {family_source(family)}")
         raise
     for one in found:
         if type(one) is not type(family):
@@ -240,7 +152,7 @@ class SealedPricer(Pricer):
         try:
             return method(read_only(weights), request)
         except Exception as error:
-            _add_note(error, f"raised by {self._where()}")
+            add_note(error, f"raised by {self._where()}")
             raise
 
     def _checked(self, priced, n_targets: int) -> Priced:
@@ -329,7 +241,7 @@ class SealedPricer(Pricer):
         try:
             return learners.outputs(X)
         except Exception as error:
-            _add_note(error, f"raised by outputs of {self._where()}")
+            add_note(error, f"raised by outputs of {self._where()}")
             raise
 
     def _where(self) -> str:
@@ -338,125 +250,6 @@ class SealedPricer(Pricer):
 
     def _fault(self, what: str) -> FamilyFault:
         return FamilyFault(f"{self._where()}: {what}")
-
-
-def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None) -> None:
-    """Compare the flat form and the scorer of learners with their outputs on some examples.
-
-    Training uses the outputs; predictions, explanations and exports use the other two.
-
-    Parameters
-    ----------
-    learners : WeakLearners
-    family : WeakLearnerFamily
-        The family of the learners, which messages name.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Such as `SealedPricer.sample`.X.
-    coef : ndarray or csr_array of shape (len(learners), n_scores), or None, default=None
-        The coefficients of a model; None takes small whole numbers.
-
-    Raises
-    ------
-    FamilyFault
-        If they differ, or are not what the contract says. An exception of a method itself gets a
-        note that names the family.
-    """
-    fault = partial(_fault_of, family)
-    n_rows = max(LEAST_ROWS, MOST_OUTPUTS // max(1, len(learners)))
-    X = X[:: max(1, X.shape[0] // n_rows)]
-    outputs = _noted(family, "outputs", learners.outputs, X)
-    shape = X.shape[0], len(learners)
-    if not isinstance(outputs, np.ndarray) or (outputs.dtype, outputs.shape) != (INT8, shape):
-        raise fault(f"outputs must return int8 of shape {shape}, got {_described(outputs)}")
-    flat = _noted(family, "flat_form", learners.flat_form)
-    if flat is not None:
-        if not isinstance(flat, ThresholdTrees) or len(flat) != len(learners):
-            raise fault(
-                f"flat_form must return ThresholdTrees, one tree per learner ({len(learners)}), or "
-                f"None, got {type(flat).__name__}"
-            )
-        wrong = np.argwhere(_differs(flat, X, outputs))
-        if len(wrong):
-            i, j = wrong[0]
-            raise fault(
-                f"the flat form of learner {j} differs from its outputs: on an example of the "
-                f"training matrix outputs says {outputs[i, j]}"
-            )
-    if coef is None:
-        numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), 2))
-        coef = numbers.astype(np.float64)
-    coef = sparse.csr_array(coef, dtype=np.float64)
-    scorer = _noted(family, "scorer", learners.scorer, coef)
-    shape = X.shape[0], coef.shape[1]
-    scores = check_scores(_noted(family, "scorer", scorer, X), family, shape)
-    expected = outputs.astype(np.float64) @ coef
-    # The tiny number lets coefficients differ that are not normal numbers.
-    allowed = SCORES_SLACK * np.asarray(np.abs(coef).sum(axis=0)).ravel() + np.finfo(float).tiny
-    wrong = np.argwhere(np.abs(scores - expected) > allowed)
-    if len(wrong):
-        i, k = wrong[0]
-        raise fault(
-            f"the scorer differs from the outputs: score {k} of an example of the training matrix "
-            f"is {float(scores[i, k])!r}, the outputs times the coefficients give "
-            f"{float(expected[i, k])!r}"
-        )
-
-
-def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
-    """Return where trees give other outputs; not where a linear feature is next to a threshold."""
-    if flat.directions is None:
-        return flat.outputs(X) != outputs
-    trees = replace(flat, directions=None, mean=None)
-    n_features = X.shape[1]
-    mean = np.zeros(n_features) if flat.mean is None else flat.mean
-    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        linear = (rows - mean) @ flat.directions
-        slack = LINEAR_SLACK * ((np.abs(rows) + np.abs(mean)) @ np.abs(flat.directions))
-        differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
-    return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)
-
-
-def check_scores(scores, family: WeakLearnerFamily, shape: tuple[int, int]) -> np.ndarray:
-    """Return scores that a scorer of a family has computed, if they are finite float64 numbers.
-
-    Raises
-    ------
-    FamilyFault
-        If they are not, or have another shape.
-    """
-    if not isinstance(scores, np.ndarray) or (scores.dtype, scores.shape) != (FLOAT64, shape):
-        raise _fault_of(
-            family, f"scorer must return float64 of shape {shape}, got {_described(scores)}"
-        )
-    # A finite sum has finite terms, at a fraction of the cost.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isfinite(scores.sum()):
-            return scores
-    wrong = np.argwhere(~np.isfinite(scores))
-    if len(wrong):
-        i, k = wrong[0]
-        raise _fault_of(family, f"score {k} of example {i} must be finite, got {scores[i, k]}")
-    return scores
-
-
-def _fault_of(family: WeakLearnerFamily, what: str) -> FamilyFault:
-    return FamilyFault(f"{family_source(family)}: {what}")
-
-
-def _noted(family: WeakLearnerFamily, name: str, method: Callable, *arguments):
-    """Call a method of learners; an exception gets a note that names the family."""
-    try:
-        return method(*arguments)
-    except Exception as error:
-        _add_note(error, f"raised by {name} of {family_source(family)}")
-        raise
-
-
-def _described(value) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
 
 
 def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:
@@ -475,32 +268,3 @@ def certificate(bound: float, objective: float, fault: Callable) -> dict[str, fl
         )
     bound = objective if bound > objective else bound
     return {"dual_bound": bound, "gap": objective - bound}
-
-
-def family_source(family: WeakLearnerFamily) -> str:
-    """Return the family's name with the distribution and version that its class comes from."""
-    module = type(family).__module__
-    top = module.partition(".")[0]
-    changed = [os.stat(entry).st_mtime_ns for entry in sys.path if os.path.exists(entry)]
-    owners = _distributions(*sys.path, *changed).get(top, [])
-    source = " or ".join(f"{owner} {metadata.version(owner)}" for owner in sorted(set(owners)))
-    return f"weak learner {type(family).name!r} ({source or f'module {module}, not installed'})"
-
-
-@lru_cache(maxsize=1)
-def _distributions(*_path) -> dict[str, list[str]]:
-    """Return the distributions of each top-level module, for one state of ``sys.path``.
-
-    Python reads the metadata of every distribution for this, which takes most of a second.
-    """
-    return dict(metadata.packages_distributions())
-
-
-def _add_note(error: BaseException, note: str) -> None:
-    """Add a note to an exception; in Python 3.10, which lacks `add_note`, extend its args."""
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-    elif error.args and isinstance(error.args[0], str):
-        error.args = (f"{error.args[0]}\n{note}", *error.args[1:])
-    else:
-        error.args = (*error.args, note)

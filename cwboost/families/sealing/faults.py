@@ -1,0 +1,72 @@
+"""Faults of families, and where a family comes from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import metadata
+
+import numpy as np
+
+from cwboost.families.contract import WeakLearnerFamily
+
+__all__ = ["FamilyFault", "add_note", "described", "family_source", "fault_of", "noted"]
+
+
+class FamilyFault(RuntimeError):
+    """A weak-learner family broke its contract during training.
+
+    The message names the family, its distribution and version, the round and what is wrong.
+    """
+
+
+def fault_of(family: WeakLearnerFamily, what: str) -> FamilyFault:
+    """Return the fault of a family outside of pricing."""
+    return FamilyFault(f"{family_source(family)}: {what}")
+
+
+def noted(family: WeakLearnerFamily, name: str, method: Callable, *arguments):
+    """Call a method of learners; an exception gets a note that names the family."""
+    try:
+        return method(*arguments)
+    except Exception as error:
+        add_note(error, f"raised by {name} of {family_source(family)}")
+        raise
+
+
+def described(value) -> str:
+    """Return what messages say of something that should be an array."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+def family_source(family: WeakLearnerFamily) -> str:
+    """Return the family's name with the distribution and version that its class comes from."""
+    module = type(family).__module__
+    top = module.partition(".")[0]
+    changed = [os.stat(entry).st_mtime_ns for entry in sys.path if os.path.exists(entry)]
+    owners = _distributions(*sys.path, *changed).get(top, [])
+    source = " or ".join(f"{owner} {metadata.version(owner)}" for owner in sorted(set(owners)))
+    return f"weak learner {type(family).name!r} ({source or f'module {module}, not installed'})"
+
+
+@lru_cache(maxsize=1)
+def _distributions(*_path) -> dict[str, list[str]]:
+    """Return the distributions of each top-level module, for one state of ``sys.path``.
+
+    Python reads the metadata of every distribution for this, which takes most of a second.
+    """
+    return dict(metadata.packages_distributions())
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """Add a note to an exception; in Python 3.10, which lacks `add_note`, extend its args."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    elif error.args and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\n{note}", *error.args[1:])
+    else:
+        error.args = (*error.args, note)

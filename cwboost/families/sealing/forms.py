@@ -1,0 +1,127 @@
+"""Comparison of the forms of learners: outputs, flat form, scorer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.families.contract import WeakLearnerFamily, WeakLearners
+from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.sealing.faults import described, fault_of, noted
+
+__all__ = ["check_forms", "check_scores"]
+
+MOST_OUTPUTS, LEAST_ROWS = 2**16, 16
+"""Of many learners, forms are compared on fewer examples than those: on no fewer than this."""
+
+SCORES_SLACK = 1e-9
+"""What a score may differ from the sum of outputs, as a fraction of the sum of coefficients."""
+
+LINEAR_SLACK = 1e-5
+"""The same of linear features, which families may compute in single precision."""
+
+INT8, FLOAT64 = np.dtype(np.int8), np.dtype(np.float64)
+
+
+def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None) -> None:
+    """Compare the flat form and the scorer of learners with their outputs on some examples.
+
+    Training uses the outputs; predictions, explanations and exports use the other two.
+
+    Parameters
+    ----------
+    learners : WeakLearners
+    family : WeakLearnerFamily
+        The family of the learners, which messages name.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Such as `SealedPricer.sample`.X.
+    coef : ndarray or csr_array of shape (len(learners), n_scores), or None, default=None
+        The coefficients of a model; None takes small whole numbers.
+
+    Raises
+    ------
+    FamilyFault
+        If they differ, or are not what the contract says. An exception of a method itself gets a
+        note that names the family.
+    """
+    fault = partial(fault_of, family)
+    n_rows = max(LEAST_ROWS, MOST_OUTPUTS // max(1, len(learners)))
+    X = X[:: max(1, X.shape[0] // n_rows)]
+    outputs = noted(family, "outputs", learners.outputs, X)
+    shape = X.shape[0], len(learners)
+    if not isinstance(outputs, np.ndarray) or (outputs.dtype, outputs.shape) != (INT8, shape):
+        raise fault(f"outputs must return int8 of shape {shape}, got {described(outputs)}")
+    flat = noted(family, "flat_form", learners.flat_form)
+    if flat is not None:
+        if not isinstance(flat, ThresholdTrees) or len(flat) != len(learners):
+            raise fault(
+                f"flat_form must return ThresholdTrees, one tree per learner ({len(learners)}), or "
+                f"None, got {type(flat).__name__}"
+            )
+        wrong = np.argwhere(_differs(flat, X, outputs))
+        if len(wrong):
+            i, j = wrong[0]
+            raise fault(
+                f"the flat form of learner {j} differs from its outputs: on an example of the "
+                f"training matrix outputs says {outputs[i, j]}"
+            )
+    if coef is None:
+        numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), 2))
+        coef = numbers.astype(np.float64)
+    coef = sparse.csr_array(coef, dtype=np.float64)
+    scorer = noted(family, "scorer", learners.scorer, coef)
+    shape = X.shape[0], coef.shape[1]
+    scores = check_scores(noted(family, "scorer", scorer, X), family, shape)
+    expected = outputs.astype(np.float64) @ coef
+    # The tiny number lets coefficients differ that are not normal numbers.
+    allowed = SCORES_SLACK * np.asarray(np.abs(coef).sum(axis=0)).ravel() + np.finfo(float).tiny
+    wrong = np.argwhere(np.abs(scores - expected) > allowed)
+    if len(wrong):
+        i, k = wrong[0]
+        raise fault(
+            f"the scorer differs from the outputs: score {k} of an example of the training matrix "
+            f"is {float(scores[i, k])!r}, the outputs times the coefficients give "
+            f"{float(expected[i, k])!r}"
+        )
+
+
+def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
+    """Return where trees give other outputs; not where a linear feature is next to a threshold."""
+    if flat.directions is None:
+        return flat.outputs(X) != outputs
+    trees = replace(flat, directions=None, mean=None)
+    n_features = X.shape[1]
+    mean = np.zeros(n_features) if flat.mean is None else flat.mean
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        linear = (rows - mean) @ flat.directions
+        slack = LINEAR_SLACK * ((np.abs(rows) + np.abs(mean)) @ np.abs(flat.directions))
+        differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
+    return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)
+
+
+def check_scores(scores, family: WeakLearnerFamily, shape: tuple[int, int]) -> np.ndarray:
+    """Return scores that a scorer of a family has computed, if they are finite float64 numbers.
+
+    Raises
+    ------
+    FamilyFault
+        If they are not, or have another shape.
+    """
+    if not isinstance(scores, np.ndarray) or (scores.dtype, scores.shape) != (FLOAT64, shape):
+        raise fault_of(
+            family, f"scorer must return float64 of shape {shape}, got {described(scores)}"
+        )
+    # A finite sum has finite terms, at a fraction of the cost.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isfinite(scores.sum()):
+            return scores
+    wrong = np.argwhere(~np.isfinite(scores))
+    if len(wrong):
+        i, k = wrong[0]
+        raise fault_of(family, f"score {k} of example {i} must be finite, got {scores[i, k]}")
+    return scores
