@@ -55,9 +55,7 @@ def usable_threads(n_threads: int) -> int:
     if n_threads > most:
         if n_threads != _Process.warned_of:
             _Process.warned_of = n_threads
-            warn_caller(
-                f"{n_threads} threads are more than {most}, four per core: {most} are used"
-            )
+            warn_caller(f"{n_threads} threads are more than {most}, four per core: {most} are used")
         n_threads = most
     _Process.had_threads = True
     return n_threads

@@ -26,13 +26,21 @@ def small(**parameters):
     [
         (1e308, None, "^sample_weight must sum to a finite number, got inf: divide all"),
         (1e300, {0: 1e10}, "^sample_weight times class_weight must sum to a finite number"),
-        (1.0, {0: np.nan}, "^class_weight must hold finite numbers >= 0, got nan for the class .*0"),
-        (1.0, {1: np.inf}, "^class_weight must hold finite numbers >= 0, got inf for the class .*1"),
+        (
+            1.0,
+            {0: np.nan},
+            "^class_weight must hold finite numbers >= 0, got nan for the class .*0",
+        ),
+        (
+            1.0,
+            {1: np.inf},
+            "^class_weight must hold finite numbers >= 0, got inf for the class .*1",
+        ),
         (1.0, {2: -1.0}, "^class_weight must hold finite numbers >= 0, got -1.0 for the class .*2"),
     ],
 )
 def test_weights_that_overflow_are_named(family, weight, class_weight, message):
-    """The error blamed the tree, or a matrix of weights; NaN and negative factors left classes out."""
+    """Errors blamed the tree or a matrix; NaN and negative factors left classes out."""
     clf = small(weak_learner=family, class_weight=class_weight)
     with warnings.catch_warnings(), pytest.raises(ValueError, match=message):
         warnings.simplefilter("error")
@@ -78,7 +86,7 @@ def test_labels_that_are_none_are_errors_of_y(y, name):
 def test_missing_values_of_pandas_are_no_labels():
     pd = pytest.importorskip("pandas")
     for missing in (pd.NA, pd.NaT):
-        with pytest.raises(ValueError, match="^y must hold class labels, got .* for example 1"):
+        with pytest.raises(ValueError, match=r"^y must hold class labels, got .* for example 1"):
             check_labels(np.array(["a", missing], dtype=object))
 
 

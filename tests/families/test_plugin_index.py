@@ -53,7 +53,10 @@ def test_a_failure_is_told_to_whoever_asks_for_any_of_its_entry_points(install, 
         with pytest.raises(FamilyError, match=f"'{name}' cannot be used, its plugin failed: pair"):
             get_family(name)
     records = [record for record in list_plugins() if record.distribution == "pair"]
-    assert [(r.entry_point, r.state) for r in records] == [("first", "failed"), ("second", "failed")]
+    assert [(r.entry_point, r.state) for r in records] == [
+        ("first", "failed"),
+        ("second", "failed"),
+    ]
     with pytest.raises(FamilyError, match=r"unknown weak learner 'third'.* 1 plugin failed"):
         get_family("third")
 

@@ -146,7 +146,9 @@ FORMS = st.sampled_from(
 TABLE = [[1, 0, 0], [-1, 0, 1]]
 PARAMETERS = {
     "n_jobs": st.integers(-(2**70), 2**70).filter(bool) | st.just(np.int64(5000)) | st.none(),
-    "C": st.sampled_from([3, 2.5, np.float32(1.5), np.float16(9), np.longdouble(7), Fraction(9, 2)]),
+    "C": st.sampled_from(
+        [3, 2.5, np.float32(1.5), np.float16(9), np.longdouble(7), Fraction(9, 2)]
+    ),
     "n_estimators": st.sampled_from([2, np.int8(2), np.uint64(1)]),
     "random_state": st.sampled_from([0, None, np.int32(3), np.random.RandomState(0)]),
     "tol": st.sampled_from([0, np.inf, 1e-3]),

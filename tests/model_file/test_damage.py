@@ -42,8 +42,8 @@ def test_an_absent_family_is_named(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setenv("CWBOOST_PLUGINS", "0")
     message = (
-        "needs the weak-learner family 'quantile', which is not available: .* It was saved with the "
-        r"distribution quantile-stumps 3\.1\."
+        "needs the weak-learner family 'quantile', which is not available: .* It was saved with "
+        r"the distribution quantile-stumps 3\.1\."
     )
     with pytest.raises(ModelFileError, match=message):
         load_model(path)
@@ -82,7 +82,7 @@ def test_the_distribution_of_members_of_a_mixture_is_kept_too(quantile, path):
         assert header["family"]["distribution"] == "cwboost"
         members[1]["distribution"] = "other-stumps"
 
-    with pytest.raises(ModelFileError, match="of the distribution other-stumps 3.1"):
+    with pytest.raises(ModelFileError, match=r"of the distribution other-stumps 3\.1"):
         load_model(edited(clf, path, edit))
 
 
@@ -202,6 +202,23 @@ def set_in(*keys):
 def test_hostile_contents(model, path, edit, message):
     with pytest.raises(ModelFileError, match=message):
         load_model(edited(model, path, edit))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
+@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 0.0])
+def test_hostile_but_finite_coefficients_predict_without_a_warning(path, family, value):
+    clf = CWBoostClassifier(family, n_estimators=20, random_state=0, similarity=False).fit(X, Y)
+
+    def edit(header, arrays):
+        arrays["ensemble.value"][:] = value
+
+    loaded = load_model(edited(clf, path, edit))
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        assert np.isfinite(loaded.decision_function(X)).all()
+        assert np.isfinite(loaded.predict_proba(X)).all()
+        assert all(np.isfinite(scores).all() for scores in loaded.staged_decision_function(X))
+        assert np.isfinite(loaded.feature_importances_).all()
 
 
 def test_deeply_nested_values(model, path):

@@ -8,12 +8,12 @@ import json
 
 import numpy as np
 import scipy.sparse as sp
+from cwboost._kernels.common.packed_edges import find_false_edge
 from cwboost._kernels.projections.projection import Directions
 from cwboost._kernels.similarity.likeness import fill_likeness
 from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
-from cwboost._kernels.common.packed_edges import find_false_edge
 from cwboost.ensemble.shapley import TreeShapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import pack_outputs

@@ -83,7 +83,7 @@ def refuse_kinds(X) -> None:
 
 
 def _odd_kind(values) -> str:
-    """Return "time" or "complex" if an object is one, else ""; a missing time differs from itself."""
+    """Return "time" or "complex" if an object is one (a missing time differs from itself), or ""."""
     for value in values:
         if isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
             return "time" if isinstance(value, TIMES) else "complex"
