@@ -83,7 +83,8 @@ def refuse_kinds(X) -> None:
 
 
 def _odd_kind(values) -> str:
-    """Return "time" or "complex" if an object is one (a missing time differs from itself), or ""."""
+    """Return "time" or "complex" if an object is one that is not missing, else ""."""
+    # A missing time, NaT, differs from itself.
     for value in values:
         if isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
             return "time" if isinstance(value, TIMES) else "complex"
