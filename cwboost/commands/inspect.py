@@ -106,7 +106,7 @@ def _importances(classifier, top: int) -> list[dict] | None:
     """Return the most important features; None if the family or the model cannot say."""
     try:
         importances = classifier.feature_importances_
-    except (NotImplementedError, ValueError):
+    except (AttributeError, NotImplementedError, ValueError):
         return None
     names = feature_names(classifier)
     order = sorted(range(len(names)), key=lambda place: -importances[place])[:top]
@@ -115,7 +115,6 @@ def _importances(classifier, top: int) -> list[dict] | None:
 
 def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
-
     from cwboost.ensemble.describing import describe
 
     ensemble = classifier.ensemble_
@@ -123,7 +122,8 @@ def _strongest(classifier, top: int) -> list[dict]:
     order = np.argsort(-np.abs(coef.data), kind="stable")[:top]
     ids = coef.row[order]
     categories = getattr(classifier, "categories_", None)
-    words = describe(ensemble.learners.take(ids), feature_names(classifier), categories)
+    names = feature_names(classifier) + [f"similarity to {label}" for label in classifier.classes_]
+    words = describe(ensemble.learners.take(ids), names, categories)
     rounds = np.searchsorted(ensemble.path.learners_offsets, ids, side="right")
     of_classes = ensemble.n_scores == len(classifier.classes_)
     return [
