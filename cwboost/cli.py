@@ -7,6 +7,7 @@ interrupted.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 import os
 import pkgutil
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from cwboost import commands
-from cwboost.commands import CommandError
+from cwboost.commands import CommandError, refuse_overwriting
 
 __all__ = ["main"]
 
@@ -54,8 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = f"cwboost {args.command}"
     as_python = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: f"{name}: warning: {message}\n"
+    # Only results may reach stdout: what plugins and other libraries print goes to stderr.
+    args.results = sys.stdout
     try:
-        status = modules[args.command].run(args)
+        refuse_overwriting(args, args.called)
+        with contextlib.redirect_stdout(sys.stderr):
+            status = modules[args.command].run(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
@@ -93,8 +98,25 @@ def _parser(modules) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if module:
+            # Python's own would take 1_000 and the digits of every script for numbers.
+            subparser.register("type", int, _ascii(int))
+            subparser.register("type", float, _ascii(float))
             module.add_arguments(subparser)
+            actions = subparser._actions
+            called = {action.dest: [*action.option_strings, action.dest][0] for action in actions}
+            subparser.set_defaults(called=called)
     return parser
+
+
+def _ascii(kind: type):
+    """Return a reader of numbers that are written with the digits 0 to 9."""
+
+    def read(text: str):
+        if "_" in text or not text.isascii():
+            raise ValueError(text)
+        return kind(text)
+
+    return read
 
 
 class _Version(argparse.Action):

@@ -97,7 +97,7 @@ def test_a_warning_is_one_line_without_a_place_in_the_source(trial, capsys):
     former = warnings.formatwarning
     trial(lambda args: print(warnings.formatwarning("odd data", UserWarning, "base.py", 130)))
     main(["trial"])
-    assert capsys.readouterr().out == "cwboost trial: warning: odd data\n\n"
+    assert capsys.readouterr().err == "cwboost trial: warning: odd data\n\n"
     assert warnings.formatwarning is former
 
 
@@ -136,7 +136,8 @@ def test_only_the_command_that_runs_is_imported():
 def test_a_closed_output_pipe_is_not_an_error():
     code = (
         "import os, sys; from cwboost.cli import main; from cwboost.commands import plugins\n"
-        "plugins.run = lambda args: [print('x' * 100) for _ in range(10000)] and 0\n"
+        "def run(args):\n    for _ in range(10000): print('x' * 100, file=args.results)\n"
+        "plugins.run = run\n"
         "sys.exit(main(['plugins']))"
     )
     with subprocess.Popen(

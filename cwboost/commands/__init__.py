@@ -1,18 +1,69 @@
 """The sub-commands of ``cwboost``, one module each; modules with an underscore are helpers.
 
 The first line of a module's docstring appears in ``cwboost --help``. ``add_arguments(parser)``
-declares the arguments; ``run(args)`` does the work and returns the exit status. Import packages
-that take longer than NumPy inside ``run``, not at the top of the module.
+declares the arguments, files and folders with the type `InputPath` or `OutputPath`; ``run(args)``
+does the work and returns the exit status. What a command has found goes to the stream
+``args.results``; whatever else is printed meanwhile, as by plugins, goes to the error stream.
+Import packages that take longer than NumPy inside ``run``, not at the top of the module.
 """
 
+import os
+import stat
 import sys
 from pathlib import Path
 
-__all__ = ["CommandError", "add_run_arguments", "shows_progress"]
+__all__ = [
+    "CommandError",
+    "InputPath",
+    "OutputPath",
+    "add_run_arguments",
+    "refuse_overwriting",
+    "shows_progress",
+]
 
 
 class CommandError(Exception):
     """A usage error, reported as a message without a traceback."""
+
+
+class InputPath(type(Path())):
+    """A file or folder that a command reads."""
+
+
+class OutputPath(type(Path())):
+    """A file or folder that a command writes."""
+
+
+def refuse_overwriting(args, names) -> None:
+    """Raise CommandError if an output is also an input, or another output, by whatever path.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    names : mapping of str to str
+        What messages call the arguments.
+    """
+    paths = [(name, v) for name, v in vars(args).items() if isinstance(v, InputPath | OutputPath)]
+    for place, (name, path) in enumerate(paths):
+        for other, earlier in paths[:place]:
+            written = [isinstance(p, OutputPath) for p in (earlier, path)]
+            if any(written) and _is_same(earlier, path):
+                reason = "both are written" if all(written) else "the input would be overwritten"
+                raise CommandError(
+                    f"{names[other]} and {names[name]}: expected two files, got one, {earlier} and "
+                    f"{path}: {reason}"
+                )
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    """Return True if two paths lead to one file or folder; devices and pipes may be shared."""
+    try:
+        # "-" is the standard input, which may come from a file.
+        found = [os.stat(0 if str(path) == "-" else path) for path in (first, second)]
+    except OSError:
+        return os.path.realpath(first) == os.path.realpath(second)
+    is_stored = stat.S_ISREG(found[0].st_mode) or stat.S_ISDIR(found[0].st_mode)
+    return is_stored and os.path.samestat(*found)
 
 
 def add_run_arguments(parser, *, folder: str, holds: str) -> None:
@@ -28,9 +79,9 @@ def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     """
     parser.add_argument(
         "--out",
-        type=Path,
+        type=OutputPath,
         metavar="DIR",
-        default=Path(folder),
+        default=OutputPath(folder),
         help=f"folder for {holds} (default: {folder})",
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")

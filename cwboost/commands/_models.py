@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from cwboost.commands import CommandError
+from cwboost.commands import CommandError, InputPath
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import listed, quoted
 
@@ -22,8 +20,8 @@ def add_model_arguments(parser, label: str | None = None) -> None:
     label : str, optional
         Default of ``--label``.
     """
-    parser.add_argument("model", type=Path, help="file written by cwboost fit")
-    parser.add_argument("data", type=Path, help=DATA)
+    parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
+    parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
     parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
     add_reading_arguments(parser, label)

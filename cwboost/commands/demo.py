@@ -26,7 +26,7 @@ def run(args) -> int:
     for dataset in demo.SETS:
         for method in demo.METHOD_NAMES:
             if not args.quiet:
-                print(f"{dataset}, {method}", flush=True)
+                print(f"{dataset}, {method}", file=args.results, flush=True)
             one = demo.train(
                 dataset,
                 method,
@@ -37,12 +37,12 @@ def run(args) -> int:
             )
             trained.append(one)
             written += demo.save(one, args.out)
-    print(demo.table(trained))
+    print(demo.table(trained), file=args.results)
     figure = args.out / "demo.png"
     try:
         demo.draw(trained, figure)
         written.append(figure)
     except ImportError as error:
-        print(f"no figure: {error}")
-    print("written:", *written, sep="\n  ")
+        print(f"no figure: {error}", file=args.results)
+    print("written:", *written, sep="\n  ", file=args.results)
     return 0

@@ -48,10 +48,12 @@ def run(args) -> int:
             "classes": classes.tolist(),
             "confusion_matrix": matrix.tolist(),
         }
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found, indent=2), file=args.results)
         return 0
-    print(f"examples  {len(y)}\nerror     {error:.2%}\nlog loss  {loss:.4f}\n")
-    print(_confusions([str(label) for label in classes], matrix))
+    figures = f"examples  {len(y)}\nerror     {error:.2%}\nlog loss  {loss:.4f}\n"
+    print(
+        figures, _confusions([str(label) for label in classes], matrix), sep="\n", file=args.results
+    )
     return 0
 
 

@@ -8,9 +8,7 @@ probabilities. Needs the extra: pip install "cwboost[onnx]".
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from cwboost.commands import CommandError
+from cwboost.commands import CommandError, InputPath, OutputPath
 from cwboost.commands._models import load
 
 __all__ = ["add_arguments", "run"]
@@ -18,8 +16,10 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, help="file written by cwboost fit")
-    parser.add_argument("--onnx", type=Path, metavar="FILE", required=True, help="file to write")
+    parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
+    parser.add_argument(
+        "--onnx", type=OutputPath, metavar="FILE", required=True, help="file to write"
+    )
     parser.add_argument(
         "--float32", action="store_true", help="features are float32 (default: float64)"
     )
@@ -45,6 +45,7 @@ def run(args) -> int:
     n_rounds = classifier.ensemble_.n_rounds if args.rounds is None else args.rounds
     print(
         f"{args.onnx}: {n_rounds} rounds, {classifier.n_features_in_} features, "
-        f"{len(classifier.classes_)} classes, {args.onnx.stat().st_size} bytes"
+        f"{len(classifier.classes_)} classes, {args.onnx.stat().st_size} bytes",
+        file=args.results,
     )
     return 0

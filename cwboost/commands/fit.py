@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cwboost.commands import CommandError, shows_progress
+from cwboost.commands import CommandError, InputPath, OutputPath, shows_progress
 from cwboost.commands._models import encoded_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
@@ -49,8 +49,8 @@ METHODS = {
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("data", type=Path, help=DATA)
-    parser.add_argument("model", type=Path, help="file to write the model to")
+    parser.add_argument("data", type=InputPath, help=DATA)
+    parser.add_argument("model", type=OutputPath, help="file to write the model to")
     parser.add_argument("--method", choices=METHODS, default="cw", help="default: cw")
     parser.add_argument("--weak-learner", metavar="NAME", help="default: that of the method")
     parser.add_argument("--rounds", type=int, help="default: that of the method")
@@ -61,7 +61,10 @@ def add_arguments(parser) -> None:
         "Early stopping watches them, and probabilities are scaled on them",
     )
     parser.add_argument(
-        "--history", type=Path, metavar="FILE", help="write one line per round to this CSV file"
+        "--history",
+        type=OutputPath,
+        metavar="FILE",
+        help="write one line per round to this CSV file",
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, help="threads (default: 1)")
@@ -263,7 +266,8 @@ def _finish(args, classifier, table, measured) -> None:
     print(
         f"{args.model}: {classifier.ensemble_.n_rounds} rounds on {len(y)} examples, "
         f"{X.shape[1]} features, {len(classifier.classes_)} classes; {', '.join(errors)}"
-        + _reason(classifier)
+        + _reason(classifier),
+        file=args.results,
     )
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from pathlib import Path
 
 import numpy as np
 
-from cwboost.commands import CommandError
+from cwboost.commands import CommandError, InputPath
 from cwboost.commands._models import feature_names, load
 from cwboost.estimator.defaults import chosen
 from cwboost.estimator.held_out.votes import without_votes
@@ -28,7 +27,7 @@ TOP = 10
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, help="file written by cwboost fit")
+    parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument(
         "--top", type=int, default=TOP, metavar="N", help=f"rows of each table (default: {TOP})"
     )
@@ -46,7 +45,8 @@ def run(args) -> int:
         "importances": _importances(classifier, args.top),
         "strongest": _strongest(classifier, args.top),
     }
-    print(json.dumps(found, indent=2, default=str) if args.json else _text(found))
+    text = json.dumps(found, indent=2, default=str) if args.json else _text(found)
+    print(text, file=args.results)
     return 0
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from cwboost.commands import OutputPath
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -21,7 +22,10 @@ def add_arguments(parser) -> None:
         "--python", action="store_true", help="a family in Python alone, without a Cython kernel"
     )
     new.add_argument(
-        "--output", metavar="FOLDER", help="folder to write to (default: cwboost-NAME)"
+        "--output",
+        type=OutputPath,
+        metavar="FOLDER",
+        help="folder to write to (default: cwboost-NAME)",
     )
 
 
@@ -32,12 +36,13 @@ def run(args) -> int:
         folder = write_plugin(args.name, args.output, python_only=args.python)
         # The path has a separator, so that pip does not take it for the name of a package.
         path = folder if folder.is_absolute() else f".{os.sep}{folder}"
-        print(f'Wrote {folder}. Next: pip install "{path}[test]"; pytest {path}')
+        next_ = f'pip install "{path}[test]"; pytest {path}'
+        print(f"Wrote {folder}. Next: {next_}", file=args.results)
         return 0
-    return _list()
+    return _list(args.results)
 
 
-def _list() -> int:
+def _list(results) -> int:
     from cwboost.families.discovery import list_plugins, third_parties_enabled
 
     records = list_plugins()
@@ -48,14 +53,15 @@ def _list() -> int:
         capabilities = " ".join(record.capabilities) or "-"
         family = record.family or f"({record.entry_point})"
         rows.append((family, record.distribution, record.version, api, record.state, capabilities))
-    print(aligned(rows))
+    print(aligned(rows), file=results)
     failed = [record for record in records if record.error]
     if failed:
-        print()
+        print(file=results)
     for record in failed:
-        print(f"{record.family or record.entry_point} ({record.source}): {record.error}")
+        name = record.family or record.entry_point
+        print(f"{name} ({record.source}): {record.error}", file=results)
     if not third_parties_enabled():
-        print("\nPlugins of other distributions are disabled (CWBOOST_PLUGINS=0).")
+        print("\nPlugins of other distributions are disabled (CWBOOST_PLUGINS=0).", file=results)
     elif disabled := os.environ.get("CWBOOST_DISABLE_PLUGINS"):
-        print(f"\nDisabled: {disabled} (CWBOOST_DISABLE_PLUGINS).")
+        print(f"\nDisabled: {disabled} (CWBOOST_DISABLE_PLUGINS).", file=results)
     return 1 if failed else 0

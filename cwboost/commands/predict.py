@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from pathlib import Path
 
+from cwboost.commands import OutputPath
 from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
 
 __all__ = ["add_arguments", "run"]
@@ -19,7 +19,9 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser) -> None:
     """Declare the arguments."""
     add_model_arguments(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="output file (default: terminal)")
+    parser.add_argument(
+        "--out", type=OutputPath, metavar="FILE", help="output file (default: terminal)"
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--proba", action="store_true", help="probabilities of the classes")
     what.add_argument("--scores", action="store_true", help="scores of the classes")
@@ -34,7 +36,7 @@ def run(args) -> int:
         labels = encoded_labels(args.data, table.y, classifier.classes_)
     header, rows = _predictions(classifier, table.X, args)
     if args.out is None:
-        _write(sys.stdout, header, rows)
+        _write(args.results, header, rows)
     else:
         with args.out.open("w", newline="", encoding="utf-8") as file:
             _write(file, header, rows)

@@ -6,9 +6,7 @@ sets are reported and never replaced by others; VOWEL and PENDIGITS come with th
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from cwboost.commands import CommandError, add_run_arguments, shows_progress
+from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments, shows_progress
 
 __all__ = ["add_arguments", "run"]
 
@@ -27,7 +25,7 @@ def add_arguments(parser) -> None:
         metavar="NAME",
         help=f"experiments: {', '.join(FIGURES)} or all (default: all)",
     )
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the data sets")
+    parser.add_argument("--data", type=InputPath, metavar="DIR", help="folder of the data sets")
     parser.add_argument("--runs", type=int, help="runs of each method (default: 5)")
     parser.add_argument("--rounds", type=int, help="rounds of boosting (default: 500)")
     parser.add_argument(
@@ -49,7 +47,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--page",
-        type=Path,
+        type=OutputPath,
         metavar="FILE",
         help="also put tables and figures into this Markdown page, between its comments",
     )
@@ -92,16 +90,16 @@ def run(args) -> int:
             f"figures {', '.join(plan.figures)}"
         )
     absent = reproduce(plan)
-    print(write_report(plan, absent))
+    print(write_report(plan, absent), file=args.results)
     if args.page is not None:
         write_page(plan, absent, args.page)
     for name, message in absent.items():
-        print(f"not run: data absent: {name}\n{message}\n")
+        print(f"not run: data absent: {name}\n{message}\n", file=args.results)
     try:
         for path in draw_figures(plan, args.page):
-            print(path)
+            print(path, file=args.results)
     except ImportError as error:
-        print(f"no figures: {error}")
+        print(f"no figures: {error}", file=args.results)
     if len(absent) == n_asked:
         raise CommandError("nothing to run: the data of every experiment asked for is absent")
     return 0
