@@ -6,25 +6,26 @@ import numpy as np
 
 from cwboost.commands import CommandError, InputPath
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
+from cwboost.commands._tables.table import Trained
 from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
 
 
-def add_model_arguments(parser, label: str | None = None) -> None:
+def add_model_arguments(parser, default_label: str) -> None:
     """Declare the arguments of commands that take a model and examples.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
-    label : str, optional
-        Default of ``--label``.
+    default_label : str
+        What the command takes for the label without ``--label``.
     """
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("--jobs", type=int, help="threads (default: those of the model)")
     parser.add_argument("--quiet", action="store_true", help="do not say how the file was read")
-    add_reading_arguments(parser, label)
+    add_reading_arguments(parser, default=default_label)
 
 
 def load(path, jobs: int | None = None):
@@ -44,42 +45,20 @@ def feature_names(classifier) -> list[str]:
     return [str(name) for name in getattr(classifier, "feature_names_in_", numbers)]
 
 
-def read_for(classifier, args):
-    """Read the examples of a command; refuse features that are not those of the model.
+def read_for(classifier, args, *, needs_labels: bool):
+    """Read the examples of a command, their features picked as the model knows them.
 
     The names of the features are removed from the classifier, which would warn that the array to
     predict has no names.
     """
     known = getattr(classifier, "categories_", {})
-    categories = sorted(place for place, values in known.items() if values.dtype == object)
-    table = read(args, part="test", categories=categories)
-    trained = classifier.__dict__.pop("feature_names_in_", None)
-    given, expected = table.X.shape[-1], classifier.n_features_in_
-    if given != expected:
-        hint = _hint(table, expected, trained, args.label)
-        raise CommandError(f"{args.data}: expected {expected} features, got {given}{hint}")
-    if table.names is not None and trained is not None:
-        for number, (name, wanted) in enumerate(zip(table.names, trained)):
-            if name != wanted:
-                raise CommandError(
-                    f"{args.data}: feature {number} must be {quoted(wanted)} as in the "
-                    f"model, got {quoted(name)}"
-                )
-    return table
-
-
-def _hint(table, n_expected, trained, label) -> str:
-    """Return what to do about a number of features that is not the model's."""
-    if label is not None:
-        missed = table.y is not None and table.X.shape[-1] == n_expected - 1
-        return " (its label column was not counted: does the file have labels?)" if missed else ""
-    if table.X.shape[-1] != n_expected + 1:
-        return ""
-    extra = [name for name in table.names or () if trained is not None and name not in trained]
-    if len(extra) == 1:
-        name = quoted(extra[0])
-        return f" (the model does not know {name}: if it is the label, --label names it)"
-    return " (if one of them is the label, name it by --label, for example --label -1)"
+    names = classifier.__dict__.pop("feature_names_in_", None)
+    trained = Trained(
+        classifier.n_features_in_,
+        None if names is None else [str(name) for name in names],
+        {place for place, values in known.items() if values.dtype == object},
+    )
+    return read(args, part="test", trained=trained, needs_labels=needs_labels)
 
 
 def encoded_labels(path, y, classes):

@@ -1,8 +1,10 @@
 """Measure a saved model on labelled examples: error, log loss, confusion matrix.
 
-The label is the last column unless --label names another. Rows of the confusion matrix are true
-classes, columns predicted ones. With more classes than fit on a screen, the command lists the
-commonest confusions instead; --json always has the matrix.
+The features are the columns that have the names of the model's; without names they go by place.
+The label is the column that the model does not know, or the last of several, unless --label names
+one. Rows of the confusion matrix are true classes, columns predicted ones. With more classes than
+fit on a screen, the command lists the commonest confusions instead; --json always has the
+matrix.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ LISTED = 20
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    add_model_arguments(parser, label="-1")
+    add_model_arguments(parser, "the column that the model does not know, or the last")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -30,7 +32,7 @@ def run(args) -> int:
     from sklearn.metrics import confusion_matrix, log_loss
 
     classifier = load(args.model, args.jobs)
-    table = read_for(classifier, args)
+    table = read_for(classifier, args, needs_labels=True)
     if table.y is None:
         raise CommandError(f"{args.data}: must have labels, an array y")
     classes = classifier.classes_

@@ -1,8 +1,9 @@
 """Predict with a saved model and write CSV, one line per example.
 
-The file has the features that the model was trained on, in the same order; their names are
-compared if both the file and the model have them. With --label, or with labels in an NPZ file, the
-command also prints the error. Of an NPZ file with X_train and X_test, the test part is predicted.
+The features are the columns that have the names of the model's, in any order; other columns are
+ignored. If the file or the model has no names, the columns must be those of the model, in its
+order. With --label, or with labels in an NPZ file, the command also prints the error on the
+examples that have a label. Of an NPZ file with X_train and X_test, the test part is predicted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser) -> None:
     """Declare the arguments."""
-    add_model_arguments(parser)
+    add_model_arguments(parser, "no label")
     parser.add_argument(
         "--out", type=OutputPath, metavar="FILE", help="output file (default: terminal)"
     )
@@ -30,7 +31,7 @@ def add_arguments(parser) -> None:
 def run(args) -> int:
     """Read, predict, write."""
     classifier = load(args.model, args.jobs)
-    table = read_for(classifier, args)
+    table = read_for(classifier, args, needs_labels=False)
     labels = None
     if table.y is not None:
         labels = encoded_labels(args.data, table.y, classifier.classes_)
@@ -40,8 +41,9 @@ def run(args) -> int:
     else:
         with args.out.open("w", newline="", encoding="utf-8") as file:
             _write(file, header, rows)
-    if labels is not None:
-        error = 1 - classifier.score(table.X, classifier.classes_[labels])
+    if labels is not None and len(labels):
+        X = table.X if table.labelled is None else table.X[table.labelled]
+        error = 1 - classifier.score(X, classifier.classes_[labels])
         print(f"error {error:.2%} on {len(labels)} examples", file=sys.stderr)
     return 0
 

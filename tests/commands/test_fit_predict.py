@@ -4,11 +4,14 @@ import csv
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
+from wave_family import Waves
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier, load_model, register_family
 from cwboost.cli import main
 from cwboost.commands._tables.reading import read_table
 from cwboost.datasets import load_vowel
+from cwboost.families import discovery
 from cwboost.kernels import SortedFeatures
 
 
@@ -74,7 +77,7 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     assert read_table(tmp_path / "data.npz").X.dtype == np.uint8
     model = tmp_path / "model.cwb"
     parameters = ["--set", "weak_learner__max_depth=2", "--set", "weak_learner__max_features=sqrt"]
-    options = ["--weak-learner", "tree", "--rounds", 5, "--quiet", *parameters]
+    options = ["--weak-learner", "tree", "--rounds", 5, "--held-out", 0, "--quiet", *parameters]
     assert run("fit", tmp_path / "data.npz", model, *options) == 0
     weak_learner = load_model(model).weak_learner
     assert (weak_learner.max_depth, weak_learner.max_features) == (2, "sqrt")
@@ -91,14 +94,14 @@ def test_a_long_name_is_shortened_when_files_differ(tmp_path, capsys):
     files = (tmp_path / "x.csv", tmp_path / "model.cwb", "--valid", tmp_path / "z.csv")
     assert run("fit", *files, "--rounds", 2, "--quiet") == 1
     error = capsys.readouterr().err
-    assert "must have the features of" in error and len(error) < 1000
+    assert "must have the features of the model" in error and len(error) < 1000
 
 
 @pytest.mark.parametrize(
     "test, message",
     [
         ({"X_test": np.eye(3)[:, :2], "y_test": [0]}, "y_test must have one label"),
-        ({"X_test": np.eye(3)[:, :2], "y_test": [0, 1, 1]}, "expected 3 features as in"),
+        ({"X_test": np.eye(3)[:, :2], "y_test": [0, 1, 1]}, "expected 3 features, got 2"),
         ({"X_test": np.eye(3), "y_test": [0, 2, 1]}, "label '2' is not one of"),
     ],
 )
@@ -114,7 +117,7 @@ def test_the_test_part_is_checked_before_training(test, message, tmp_path, capsy
     assert "on 3 examples" in capsys.readouterr().out
 
 
-def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwarn):
+def test_columns_are_picked_by_the_names_of_the_model(vowel, tmp_path, capsys, recwarn):
     X, y = vowel
     names = [f"länge {f}" for f in range(10)]
     train = write_csv(tmp_path / "train.csv", X, y, [*names, "vowel"])
@@ -125,14 +128,31 @@ def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwar
     nameless = write_csv(tmp_path / "nameless.csv", X)
     capsys.readouterr()
     outputs = []
-    for data, label in ((same, []), (nameless, []), (train, ["--label", "vowel"])):
-        assert run("predict", model, data, *label) == 0
+    turned = tmp_path / "turned.csv"  # with an index and a column of text
+    head = ["", "vowel", "note", *reversed(names)]
+    rows = [
+        [i, label, "x,y", *map(repr, row)]
+        for i, (row, label) in enumerate(zip(X[:, ::-1].tolist(), y))
+    ]
+    with turned.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *rows])
+    for data in (same, nameless, train, turned):
+        assert run("predict", model, data) == 0
         outputs.append(capsys.readouterr().out)
-    assert outputs[0] == outputs[1] == outputs[2]
+    assert len(set(outputs)) == 1
     assert not recwarn.list
-    turned = write_csv(tmp_path / "turned.csv", X, names=[names[1], names[0], *names[2:]])
-    assert run("predict", model, turned) == 1
-    assert "feature 0 must be 'länge 0' as in the model, got 'länge 1'" in capsys.readouterr().err
+    # Two columns are unknown to the model and the last is a feature: which is the label?
+    assert run("evaluate", model, turned) == 1
+    assert "name the label by --label, one of ['vowel', 'note']" in capsys.readouterr().err
+    found = []
+    for data, label in ((train, []), (turned, ["--label", "vowel"]), (turned, ["--drop", "note"])):
+        assert run("evaluate", model, data, *label) == 0
+        captured = capsys.readouterr()
+        found.append(captured.out)
+    assert len(set(found)) == 1 and "examples  330" in found[0]
+    fewer = write_csv(tmp_path / "fewer.csv", X[:, 2:], names=names[2:])
+    assert run("predict", model, fewer) == 1
+    assert "lacks ['länge 0', 'länge 1']; its columns are" in capsys.readouterr().err
     # Names in the file are ignored if the model was trained without names.
     assert run("fit", nameless, model, "--label", "0", "--rounds", 2, "--quiet") == 0
     assert run("predict", model, same, "--label", names[0]) == 0
@@ -142,7 +162,8 @@ def test_names_of_features_are_kept_and_compared(vowel, tmp_path, capsys, recwar
 def test_the_other_methods(method, vowel, tmp_path, capsys):
     data = write_csv(tmp_path / "train.csv", *vowel)
     model = tmp_path / "model.cwb"
-    assert run("fit", data, model, "--method", method, "--rounds", 3, "--quiet") == 0
+    options = ["--rounds", 3, "--held-out", 0, "--quiet"]
+    assert run("fit", data, model, "--method", method, *options) == 0
     assert run("predict", model, data, "--label", "-1") == 0
     assert len(capsys.readouterr().out.splitlines()) == len(vowel[0]) + 2
 
@@ -179,15 +200,11 @@ def test_errors_are_one_line(vowel, tmp_path, capsys):
         (["predict", data, data], "train.csv: not a cwboost model file"),
         (["predict", tmp_path / "absent.cwb", data], "absent.cwb: No such file"),
         (["predict", model, data], "got 11 (if one of them is the label, name it by --label"),
-        (
-            ["predict", named, header],
-            "the model does not know 'vowel': if it is the label, --label",
-        ),
         (["fit", data, model, "--set", "weak_learner__depth=3"], "there are: weak_learner__d"),
         (["fit", data, model, "--set", "callbacks=x"], "callbacks are Python objects"),
-        (["fit", data, model, "--valid", "1.5"], "--valid: a share must lie between 0 and 1"),
+        (["fit", data, model, "--held-out", "1.5"], "--held-out: must be a share from 0 to 1"),
         (["fit", data, model, "--valid", tmp_path / "absent.csv"], "absent.csv: No such file"),
-        (["fit", data, model, "--valid", narrow], "narrow.csv: expected 10 features as in"),
+        (["fit", data, model, "--valid", narrow], "narrow.csv: expected 10 features, got 3"),
         (["fit", data, model, "--valid", "0.001"], "--valid 0.001: 1 of 330 examples cannot hold"),
         (["fit", data, model, "--set", "n_estimator=3"], "did you mean 'n_estimators'? there are"),
         (["fit", data, model, "--jobs", 0], "n_jobs must be a number of threads, -1 for all"),
@@ -299,3 +316,88 @@ def test_columns_of_text_are_categories(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == ["label", "1", "2"]
     assert run("inspect", model) == 0
     assert "town in {" in capsys.readouterr().out
+
+
+class Loud(Waves):
+    name = "loud"
+
+    @staticmethod
+    def transform(X, centre, length):
+        print("a word of a plugin")
+        return Waves.transform(X, centre, length)
+
+
+def test_what_a_plugin_prints_does_not_reach_the_results(vowel, tmp_path, capsys):
+    data, model = write_csv(tmp_path / "train.csv", *vowel), tmp_path / "model.cwb"
+    register_family(Loud)
+    try:
+        assert run("fit", data, model, "--weak-learner", "loud", "--rounds", 2) == 0
+        assert run("predict", model, data, "--label", -1) == 0
+        assert run("evaluate", model, data, "--json") == 0
+    finally:
+        discovery.refresh()
+    captured = capsys.readouterr()
+    assert "a word" in captured.err and "a word" not in captured.out
+
+
+def test_predict_does_not_demand_labels(tmp_path, capsys):
+    data, model = tmp_path / "data.csv", tmp_path / "model.cwb"
+    data.write_text("size,kind\n" + "1,a\n2,b\n" * 9)
+    options = ["--weak-learner", "stump", "--rounds", 2, "--quiet"]
+    assert run("fit", data, model, *options) == 0
+    capsys.readouterr()
+    for text, note in (
+        ("size,kind\n1,\n2,b\n", "error 0.00% on 1 examples"),
+        ("size,kind\n1,\n2,\n", "2 examples, 1 features"),
+        ("size\n1\n2\n", "no column 'kind', so no labels"),
+        ("1\n2\n", "no column 'kind', so no labels"),
+    ):
+        data.write_text(text)
+        assert run("predict", model, data, "--label", "kind") == 0
+        captured = capsys.readouterr()
+        assert captured.out.splitlines() == ["label", "a", "b"] and note in captured.err
+    data.write_text("size,kind\n1,\n2,b\n")
+    assert run("evaluate", model, data) == 1
+    assert "line 2, column 'kind': the label is empty" in capsys.readouterr().err
+    data.write_text("1\n2\n")
+    assert run("predict", model, data, "--label", "-1") == 0
+    assert "no column besides the features of the model" in capsys.readouterr().err
+
+
+def test_a_label_that_never_repeats_is_refused(tmp_path, capsys):
+    data, model = tmp_path / "data.csv", tmp_path / "model.cwb"
+    data.write_text("kind,size,name\na,1,Ann\nb,2,Bob\na,3,Cy\n")
+    assert run("fit", data, model) == 1
+    assert "got 3 different values such as 'Ann', none of which" in capsys.readouterr().err
+    assert run("fit", data, model, "--label", "kind", "--drop", "name", "--rounds", 2) == 0
+    # What fit left out need not be named again.
+    assert run("predict", model, data) == 0 and run("evaluate", model, data, "--label", "kind") == 0
+
+
+def test_an_error_on_examples_that_were_not_trained_on(vowel, tmp_path, capsys):
+    X, y = vowel
+    data, model = write_csv(tmp_path / "train.csv", X, y), tmp_path / "model.cwb"
+    fit = ["fit", data, model, "--weak-learner", "stump", "--rounds", 20, "--quiet"]
+    assert run(*fit) == 0
+    text, clf = capsys.readouterr().out, load_model(model)
+    assert f"training error {1 - clf.score(X, y):.2%}" in text
+    rows = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=0)
+    kept, held = map(np.sort, rows)
+    expected = CWBoostClassifier("stump", 20, random_state=0).fit(X[kept], y[kept])
+    error = f"held-out error {1 - expected.score(X[held], y[held]):.2%} on 66 examples"
+    assert f"{error}, of a model of the other 264" in text
+    assert run(*fit, "--held-out", 0) == 0 and "held-out" not in capsys.readouterr().out
+    assert run(*fit, "--valid", 0.2) == 0 and "held-out" not in capsys.readouterr().out
+    assert run(*fit, "--set", "early_stopping=True") == 0
+    text = capsys.readouterr().out
+    assert "validation error" in text and "held-out" not in text
+    few = write_csv(tmp_path / "few.csv", X[:4], [0, 0, 1, 2])
+    assert run("fit", few, *fit[2:]) == 0
+    assert "no held-out error: --held-out: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["1_0", "\u0661"])
+def test_arguments_are_numbers_in_plain_digits(number, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run("fit", tmp_path / "a.csv", tmp_path / "m.cwb", "--rounds", number)
+    assert "argument --rounds: invalid int value" in capsys.readouterr().err

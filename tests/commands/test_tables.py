@@ -1,5 +1,6 @@
 """Reading of files of examples: what is found out, what is refused and in which words."""
 
+import datetime
 import gzip
 import io
 import os
@@ -18,7 +19,8 @@ def read(tmp_path):
 
     def write_and_read(text, name="a.csv", stored="utf-8", **options):
         (tmp_path / name).write_bytes(text.encode(stored))
-        return read_table(tmp_path / name, **options)
+        needs_labels = options.pop("needs_labels", options.get("label") is not None)
+        return read_table(tmp_path / name, needs_labels=needs_labels, **options)
 
     return write_and_read
 
@@ -111,7 +113,7 @@ def test_truth_values_are_numbers_and_labels_stay_as_written(read):
 def test_an_index_without_a_name_is_left_out(text, read):
     table = read(text, label="c")
     assert table.names == ["a", "b"] and table.X.tolist() == [[1, 2], [3, 4]]
-    assert "first column has no name and is left out as an index" in table.notes
+    assert "column 0 has no name and is left out as an index" in table.notes
 
 
 def test_encodings(read):
@@ -137,7 +139,8 @@ def test_empty_labels(read):
 
 def test_columns_of_one_name_are_named(read):
     table = read("a,b,a\n1,2,3\n", label="b")
-    assert "several columns are called 'a'" in table.notes
+    assert table.names is None  # by which columns could not be picked
+    assert "several columns are called 'a', so names are not kept" in table.notes
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system has no /dev/fd")
@@ -175,6 +178,12 @@ def test_compressed_text(tmp_path):
         ("1,2\n3,red\n", "0", "line 2, column 1: 'red' is not a number; other fields are numbers"),
         ("a,b\n1,2\n3,red\n", "a", "line 3, column 'b': 'red' is not a number"),
         ("a,b\n1,x\n3,red\n", None, "if column 'b' is the label, name it by --label"),
+        ("a,b\n1_000,x\n3,y\n", "b", "line 2, column 'a': '1_000' is not a number"),
+        ("a,b\n1,x\n\u0663,y\n", "b", "line 3, column 'a': '\u0663' is not a number"),
+        ("a;b\n35,000;x\n3;y\n", "b", "write 35000 if commas separate thousands, or give --dec"),
+        ("a,b\n2026-01-31,x\n2026-02-01,y\n", "b", "column 'a': must hold numbers or words, got d"),
+        ("a,b\n31.1.2026 9:30,x\n?,y\n", "b", "dates or times such as '31.1.2026 9:30'"),
+        ("a,b\n9:30,x\n12:00,y\n", "b", "dates or times such as '9:30'"),
         ("a;b\n-1,5;x\n3;y\n", "b", "'-1,5' is not a number; --decimal , reads decimal commas"),
         ("a,b\n3,1\n", "c", r"label must be one of .* got 'c'; its columns are \['a', 'b'\]"),
         ("3,1\n", "c", "got 'c'; it has no header line"),
@@ -303,15 +312,19 @@ def test_parquet(tmp_path):
     assert table.categories == [1] and table.X.tolist() == [[True, "x"], [True, "x"]]
     write(size=[1, 2, 3], kind=["x", None, "z"], __index_level_0__=[4, 5, 6])
     with pytest.raises(ValueError, match="row 1, column 'kind': the label is empty"):
-        read_table(path, label="kind")
+        read_table(path, label="kind", needs_labels=True)
     table = read_table(path, label="kind", drop_unlabelled=True)
     assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "z"]
+    write(day=[datetime.date(2026, 1, 31)], kind=["x"])
+    with pytest.raises(ValueError, match="column 'day': must hold numbers or words, got date32"):
+        read_table(path, label="kind")
     path.write_text("no")
     with pytest.raises(ValueError, match="is not a Parquet file"):
         read_table(path)
 
 
-def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_files_without_pyarrow(name, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r'pip install "cwboost\[parquet\]"'):
-        read_table(tmp_path / "a.parquet")
+    with pytest.raises(ImportError, match=r'pip install "cwboost\[tables\]"'):
+        read_table(tmp_path / name)

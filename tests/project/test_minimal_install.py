@@ -61,9 +61,11 @@ for family in ("stump", "tree", "projection"):
     assert (load_model("model").predict_proba(X) == clf.predict_proba(X)).all()
 np.savez("data.npz", X=X, y=y)
 Path("data.parquet").touch()
+Path("data.csv").touch()
 assert main(["fit", "data.npz", "model", "--rounds", "2"]) == 0
 assert main(["datasets"]) == 0
 assert main(["evaluate", "model", "data.parquet"]) == 1
+assert main(["evaluate", "model", "data.csv"]) == 1
 for use, extra in [
     (lambda: clf.set_params(verbose=1).fit(X, y), "progress"),
     (lambda: fetch("USPS", "."), "fetch"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -65,21 +66,19 @@ def _unseen(first, body, places) -> bool:
 
 def _numbered(fields) -> bool:
     """Return True for the numbers of columns: 0, 1, ... or, if some are gone, four or more."""
-    if _counts(fields) or _plain(fields) == ["0", "1"]:
-        return True
     fields = _plain(fields)
-    if not all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
+    if _counts(fields) or fields == ["0", "1"]:
+        return True
+    if not all(re.fullmatch(r"[0-9]{1,18}", field) for field in fields):
         return False
-    numbers = [int(field) for field in fields]
-    return len(numbers) > 3 and all(a < b for a, b in pairwise(numbers))
+    return len(fields) > 3 and all(int(a) < int(b) for a, b in pairwise(fields))
 
 
 def _counts(fields) -> bool:
     """Return True if the fields are 0, 1, 2, ... or 1, 2, 3, ...: at least three of them."""
     fields = _plain(fields)
-    return len(fields) > 2 and any(
-        fields == [str(start + place) for place in range(len(fields))] for start in (0, 1)
-    )
+    starts = ([str(start + place) for place in range(len(fields))] for start in (0, 1))
+    return len(fields) > 2 and fields in starts
 
 
 def _plain(fields) -> list[str]:

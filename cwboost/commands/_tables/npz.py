@@ -87,7 +87,7 @@ def _table(path: Path, stored, part: str) -> Table:
         if not np.isfinite(y).all():
             raise ValueError(f"{path}: {names[1]} must hold no NaN and no infinity")
         y = y.astype(np.float64)  # a model file holds no labels of 2 or 16 bytes
-    return Table(X, None if y is None else y.ravel(), None, notes)
+    return Table(X, None if y is None else y.ravel(), notes=notes)
 
 
 def _array(path: Path, stored, name: str) -> np.ndarray:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
 
+from cwboost.commands._tables.features import table_of
+from cwboost.commands._tables.npz import read_npz
+from cwboost.commands._tables.stored import read_parquet
 from cwboost.commands._tables.table import Options, Table
 from cwboost.commands._tables.text import STANDARD_INPUT, read_text
 
@@ -18,15 +20,15 @@ DATA = f"{FILES}, or - for text from the standard input"
 TEXT = (".csv", ".tsv", ".txt")
 
 
-def add_reading_arguments(parser, label: str | None = None) -> None:
-    """Declare the arguments; `label` is the default of ``--label``."""
+def add_reading_arguments(parser, label: str | None = None, default: str = "none") -> None:
+    """Declare the arguments; `label` is the default of ``--label``, `default` describes it."""
     group = parser.add_argument_group("how to read the file")
     group.add_argument(
         "--label",
         default=label,
         metavar="COLUMN",
-        help="label column: name, or number from 0, negative from the end"
-        + (f" (default: {label})" if label else ""),
+        help="label column: name, or number from 0, negative from the end "
+        f"(default: {label or default})",
     )
     group.add_argument("--sep", metavar="CHAR", help="separator, or 'tab' (default: found)")
     group.add_argument(
@@ -52,9 +54,7 @@ def add_reading_arguments(parser, label: str | None = None) -> None:
     )
 
 
-def read(
-    args, path: Path | None = None, part: str = "train", categories: Sequence[int] | None = None
-) -> Table:
+def read(args, path: Path | None = None, **changes) -> Table:
     """Read a file as the arguments say, and say on the error stream what was decided.
 
     Parameters
@@ -63,31 +63,19 @@ def read(
         With the arguments of `add_reading_arguments`, and `data` and `quiet`.
     path : Path, optional
         Default: that of the arguments.
-    part : {"train", "test"}, default="train"
-        The part of an NPZ file that has two.
-    categories : sequence of int, optional
-        Places of the columns of categories; default: those that hold text.
+    **changes
+        Fields of `Options` that are not arguments.
     """
     path = args.data if path is None else path
-    options = Options(
-        label=args.label,
-        sep=args.sep,
-        header=args.header,
-        encoding=args.encoding,
-        decimal=args.decimal,
-        drop=tuple(args.drop),
-        drop_unlabelled=args.drop_unlabelled,
-        part=part,
-        categories=categories,
-    )
-    table = read_table(path, options)
+    given = {each.name: getattr(args, each.name) for each in fields(Options) if each.name in args}
+    table = read_table(path, **given, **changes)
     if not args.quiet:
         shape = f"{table.X.shape[0]} examples, {table.X.shape[1]} features"
         print(f"{path}: {'; '.join([shape, *table.notes])}", file=sys.stderr)
     return table
 
 
-def read_table(path, options: Options | None = None, **changes) -> Table:
+def read_table(path, **options) -> Table:
     """Read a file of examples.
 
     Parameters
@@ -98,9 +86,8 @@ def read_table(path, options: Options | None = None, **changes) -> Table:
         field, ``NA``, ``NaN``, ``null`` or ``?`` is a missing value. ``.npz``: arrays ``X`` and,
         for labels, ``y``; or ``X_train``, ``y_train``, ``X_test``, ``y_test``. ``.parquet``.
         A pipe holds text, and so does the standard input, whose path is ``-``.
-    options : Options, optional
-    **changes
-        Fields of the options to change.
+    **options
+        Fields of `Options`.
 
     Raises
     ------
@@ -111,18 +98,18 @@ def read_table(path, options: Options | None = None, **changes) -> Table:
     ImportError
         If pyarrow is needed and not installed.
     """
-    path, options = Path(path), replace(options or Options(), **changes)
+    path, options = Path(path), Options(**options)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
         raise ValueError(f"{path}: expected a {FILES}, got a folder")
     if kind in TEXT or str(path) in (STANDARD_INPUT, "/dev/stdin") or path.is_fifo():
-        return read_text(path, options)
+        return table_of(read_text(path, options), options)
     if path.suffix == ".npz":
-        from cwboost.commands._tables.npz import read_npz
-
-        return read_npz(path, options)
+        table = read_npz(path, options)
+        expected = options.trained.n_features if options.trained else table.X.shape[1]
+        if table.X.shape[1] != expected:
+            raise ValueError(f"{path}: expected {expected} features, got {table.X.shape[1]}")
+        return table
     if path.suffix in (".parquet", ".pq"):
-        from cwboost.commands._tables.parquet import read_parquet
-
-        return read_parquet(path, options)
+        return table_of(read_parquet(path), options)
     raise ValueError(f"{path}: expected a {FILES}, got the ending {path.suffix!r}")

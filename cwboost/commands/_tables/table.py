@@ -1,9 +1,9 @@
-"""What every reader takes and returns, and how a column is named."""
+"""What every reader takes and returns, and how a column is named and found."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,20 +11,25 @@ import numpy as np
 from cwboost.estimator.input.columns import call as call_of_frame
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = [
-    "UNNAMED",
-    "Options",
-    "Table",
-    "call",
-    "dropped_places",
-    "find_column",
-    "joined",
-    "repeated",
-    "without",
-]
+__all__ = ["Options", "Table", "Trained", "call", "find_column", "place_of"]
 
-UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
-"""Names that pandas gives to an index that has none, when it writes or reads a file."""
+
+@dataclass(frozen=True)
+class Trained:
+    """The features that a file must have, since a model was or will be trained on them.
+
+    Parameters
+    ----------
+    n_features : int
+    names : sequence of str or None
+        Their names, by which the columns of a file are picked; None goes by place.
+    categories : collection of int
+        Places of the features whose categories are text.
+    """
+
+    n_features: int
+    names: Sequence[str] | None = None
+    categories: Collection[int] = ()
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class Options:
     Parameters
     ----------
     label : str or None
-        Name or number (from 0; a negative one counts from the end) of the label column.
+        Name or number (from 0; a negative one counts from the end) of the label column. None is
+        the column that the model does not know, or the last, if `needs_labels`, else no column.
     sep : str or None
         Separator of text fields; None finds it.
     header : bool or None
@@ -46,12 +52,13 @@ class Options:
     drop : sequence of str
         Columns to leave out, by name or number.
     drop_unlabelled : bool
-        Leave out examples with an empty label; otherwise they are an error.
+        Leave out examples with an empty label; otherwise they are an error if `needs_labels`.
     part : {"train", "test"}
         The arrays to read from an NPZ file that has X_train and X_test instead of X.
-    categories : sequence of int or None
-        Places, among the features, of columns of categories, which stay text; None takes the
-        columns of a text or Parquet file with a label that hold text.
+    trained : Trained or None
+        The features to read; None reads all columns, those of text as categories.
+    needs_labels : bool
+        Whether a file or an example without a label is an error.
     """
 
     label: str | None = None
@@ -62,7 +69,8 @@ class Options:
     drop: Sequence[str] = ()
     drop_unlabelled: bool = False
     part: str = "train"
-    categories: Sequence[int] | None = None
+    trained: Trained | None = None
+    needs_labels: bool = False
 
 
 @dataclass
@@ -74,10 +82,12 @@ class Table:
     X : ndarray of shape (n_samples, n_features)
         float64 from text, the stored dtype from NPZ and Parquet; of objects if there are columns
         of categories, which hold str, None for a missing one.
-    y : ndarray of shape (n_samples,) or None
+    y : ndarray of shape (n_labelled,) or None
         From text, int64 if every label is an integer as Python writes it, else str.
+    labelled : ndarray of bool of shape (n_samples,) or None
+        The examples that have a label; None for all.
     names : list of str or None
-        Names of the features, if the file has them.
+        Names of the features, if the file has them and they differ.
     notes : list of str
         What the reader decided, for the user to read.
     categories : list of int
@@ -86,6 +96,7 @@ class Table:
 
     X: np.ndarray
     y: np.ndarray | None = None
+    labelled: np.ndarray | None = None
     names: list[str] | None = None
     notes: list[str] = field(default_factory=list)
     categories: list[int] = field(default_factory=list)
@@ -96,6 +107,11 @@ def call(place: int, names: Sequence[str] | None) -> str:
     return call_of_frame(place, names if names and names[place] else None)
 
 
+def place_of(spec: str) -> int | None:
+    """Return the number that a user gave for a column, None for a name."""
+    return int(spec) if re.fullmatch(r"[+-]?[0-9]{1,9}", spec.strip()) else None
+
+
 def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
     """Return the place of a column that the user gave by name or number.
 
@@ -104,50 +120,21 @@ def find_column(path, spec: str, names, n_columns: int, what: str) -> int:
     ValueError
         If there is no such column; the message names the file, `what` and the known columns.
     """
-    if names is not None and list(names).count(spec) == 1:
-        return list(names).index(spec)
-    try:
-        place = int(spec)
-    except ValueError:
-        if names is not None and spec in names:
-            places = [place for place, name in enumerate(names) if name == spec]
-            raise ValueError(
-                f"{path}: {what} must name one column, got {quoted(spec)}, the name of columns "
-                f"{', '.join(map(str, places))}: give the number instead"
-            ) from None
-        known = f"its columns are [{listed(names)}]" if names else "it has no header line"
+    places = [place for place, name in enumerate(names or ()) if name == spec]
+    if len(places) == 1:
+        return places[0]
+    place = place_of(spec)
+    if place is None and places:
         raise ValueError(
-            f"{path}: {what} must be one of its columns, got {quoted(spec)}; {known}"
-        ) from None
+            f"{path}: {what} must name one column, got {quoted(spec)}, the name of columns "
+            f"{', '.join(map(str, places))}: give the number instead"
+        )
+    if place is None:
+        known = f"its columns are [{listed(names)}]" if names else "it has no header line"
+        raise ValueError(f"{path}: {what} must be one of its columns, got {quoted(spec)}; {known}")
     if not -n_columns <= place < n_columns:
         raise ValueError(
             f"{path}: {what} must be a column in {-n_columns}..{n_columns - 1} or a name, "
             f"got {place}"
         )
     return place % n_columns
-
-
-def repeated(names: Sequence[str]) -> list[str]:
-    """Return a word to the user if several of the features have one name, else nothing."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    return [f"several columns are called {listed(twice)}"] if twice else []
-
-
-def dropped_places(path, options: Options, names, n_columns: int) -> set[int]:
-    """Return the places of the columns that the user wants left out."""
-    return {find_column(path, spec, names, n_columns, "--drop") for spec in options.drop}
-
-
-def without(items: Sequence, places) -> list:
-    """Return the items whose place is not among `places`."""
-    return [item for place, item in enumerate(items) if place not in places]
-
-
-def joined(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Return columns side by side: of objects if one of them holds text."""
-    if not any(column.dtype == object for column in columns):
-        return np.column_stack(columns)
-    X = np.empty((len(columns[0]), len(columns)), dtype=object)
-    for place, column in enumerate(columns):
-        X[:, place] = column
-    return X

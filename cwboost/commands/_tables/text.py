@@ -1,28 +1,21 @@
-"""Reading of text files: separators, header lines, numbers and labels."""
+"""Reading of text files: encoding, separator and header line; pyarrow reads the fields."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import io
+import re
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import islice
 from pathlib import Path
 
-from cwboost.commands._tables.header import is_header
-from cwboost.commands._tables.table import (
-    UNNAMED,
-    Options,
-    Table,
-    call,
-    dropped_places,
-    find_column,
-    joined,
-    repeated,
-    without,
-)
-from cwboost.commands._tables.values import are_words, has_comma, labels_of, numbers_of, words_of
-from cwboost.estimator.input.columns import quoted
+from cwboost.commands._tables.header import ROWS_LOOKED_AT, is_header
+from cwboost.commands._tables.stored import Stored, needs_pyarrow
+from cwboost.commands._tables.table import Options, place_of
+from cwboost.commands._tables.values import MISSING, TRUTH
 
 __all__ = ["STANDARD_INPUT", "read_text"]
 
@@ -34,61 +27,76 @@ SHOWN = {"\t": "tab"}
 LINES_LOOKED_AT = 100
 HEADER = "first line read as header (--no-header if it is an example)"
 NO_HEADER = "no header line (--header if the first line holds names)"
+WRONG_LENGTH = re.compile(r"Row #(\d+): Expected \d+ columns, got (\d+)")
 
 
-def read_text(path: Path, options: Options) -> Table:
+def read_text(path: Path, options: Options) -> Stored:
     """Read a file of fields with separators between them, one example per line.
 
     Raises
     ------
     ValueError
-        For a malformed file; the message names the file, the line and the column.
+        For a malformed file; the message names the file and the line.
     OSError
         If the file cannot be read.
     """
-    lines = _lines(path, options.encoding)
-    sep = _separator(path, lines, options.sep)
-    numbers, rows = _rows(path, lines, sep)
-    notes = []
-    if not options.sep:
-        notes.append(f"separator {SHOWN.get(sep, repr(sep))}")
-    names = _take_header(path, numbers, rows, options)
+    with needs_pyarrow(path):
+        import pyarrow  # noqa: F401
+    text = _text(path, options.encoding)
+    sep = _separator(path, text, options.sep)
+    notes = [] if options.sep else [f"separator {SHOWN.get(sep, repr(sep))}"]
+    head = _head(path, text, sep)
+    if {len(row) for row in head[1:]} == {len(head[0]) + 1}:
+        text = sep + text.lstrip("\r\n")  # R writes no name over the names of its rows.
+        head[0].insert(0, "")
+    names, lines = None, io.StringIO(text, newline="")
+    if _has_header(head, options):
+        names = head[0]
+        if len(head) == 1:
+            raise ValueError(
+                f"{path}: has a header line but no examples (--no-header if it has none)"
+            )
+        if "" in names[1:]:
+            raise ValueError(
+                f"{path}, line 1: column {names.index('', 1)} has no name in the header line"
+            )
+        next(row for row in csv.reader(lines, delimiter=sep) if row)
     notes.append(NO_HEADER if names is None else HEADER)
-    n_columns = len(rows[0])
-    place = None
-    if options.label is not None:
-        place = find_column(path, options.label, names, n_columns, "label")
-        notes.append(f"label in {call(place, names)}")
-    gone = dropped_places(path, options, names, n_columns) - {place}
-    if names is not None and 0 not in gone and place != 0 and names[0] in UNNAMED:
-        gone.add(_index_column(path, rows))
-        notes.append("first column has no name and is left out as an index")
-    labels = None
-    if place is not None:
-        labels = _labels(path, numbers, rows, place, names, options)
-        gone = gone | {place}
-    X, categories = _features(path, numbers, rows, gone, names, options)
-    names = names and without(names, gone)
-    notes.extend(repeated(names or ()))
-    if categories:
-        notes.append(f"categories in {', '.join(call(at, names) for at in categories)}")
-    return Table(X, labels, names, notes, categories)
+    body, n_columns = lines.read(), len(head[0])
+
+    def where(row: int) -> str:
+        return f"line {_line(text, sep, row + (names is not None))}"
+
+    def columns(places: Collection[int]) -> list:
+        try:
+            return _columns(body, sep, n_columns, options.decimal, places)
+        except ValueError as error:
+            if not (found := WRONG_LENGTH.search(str(error))):
+                raise ValueError(f"{path}: {error}") from error
+            row, got = map(int, found.groups())
+            raise ValueError(
+                f"{path}, {where(row - 1)}: expected {n_columns} fields as in line "
+                f"{_line(text, sep, 0)}, got {got} (separator {SHOWN.get(sep, repr(sep))}; --sep "
+                "sets another)"
+            ) from error
+
+    return Stored(path, names, n_columns, columns, where, True, tuple(notes))
 
 
-def _lines(path: Path, encoding: str) -> list[str]:
+def _text(path: Path, encoding: str) -> str:
     codec = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
     try:
         with _opened(path, codec) as file:
-            lines = file.readlines()
+            text = file.read()
     except UnicodeError as error:
         raise ValueError(_not_text(path, encoding, error)) from error
     except LookupError as error:
         raise ValueError(f"--encoding: unknown encoding {encoding!r}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: is not a whole gzip file: {error}") from error
-    if not any(line.strip() for line in lines):
+    if not text.strip():
         raise ValueError(f"{path}: is empty")
-    return lines
+    return text
 
 
 def _opened(path: Path, encoding: str):
@@ -110,14 +118,14 @@ def _not_text(path: Path, encoding: str, error: UnicodeError) -> str:
     )
 
 
-def _separator(path: Path, lines: Sequence[str], sep: str | None) -> str:
+def _separator(path: Path, text: str, sep: str | None) -> str:
     """Return the separator: the given one, or the first that gives lines of one length."""
     if sep is not None:
         sep = "\t" if sep in ("tab", "\\t") else sep
         if len(sep) != 1 or sep in '\r\n"':
             raise ValueError(f"--sep: must be one character or 'tab', got {sep!r}")
         return sep
-    start = [line for line in lines[:LINES_LOOKED_AT] if line.strip()] or list(lines)
+    start = list(islice(filter(str.strip, io.StringIO(text, newline="")), LINES_LOOKED_AT))
     for candidate in SEPARATORS:
         try:
             lengths = {len(row) for row in csv.reader(start, delimiter=candidate) if row}
@@ -130,132 +138,72 @@ def _separator(path: Path, lines: Sequence[str], sep: str | None) -> str:
     return max(reversed(SEPARATORS), key=start[0].count)
 
 
-def _rows(path: Path, lines: Sequence[str], sep: str) -> tuple[list[int], list[list[str]]]:
-    """Return the numbers of the lines, from 1, and their fields without blanks at the ends.
-
-    A row whose quoted fields run over several lines has the number of the first.
-    """
-    reader = csv.reader(lines, delimiter=sep, strict=True)
-    numbers, rows = [], []
-    start = 1
+def _head(path: Path, text: str, sep: str) -> list[list[str]]:
+    """Return the fields of the first lines; check the quotation marks of all lines if need be."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
+    line = 1
+    head = []
     try:
         for row in reader:
-            if row:
-                numbers.append(start)
-                rows.append([field.strip() for field in row])
-            start = reader.line_num + 1
+            line = reader.line_num + 1
+            if row and len(head) <= ROWS_LOOKED_AT:
+                head.append([field.strip() for field in row])
+            if len(head) > ROWS_LOOKED_AT and '"' not in text:
+                break
     except csv.Error as error:
         what = str(error)
         if "unexpected end of data" in what:
             what = "a quotation mark opens a field that does not end"
-        raise ValueError(f"{path}, line {start}: {what}") from error
-    lengths = {len(row) for row in rows[1:]}
-    if lengths == {len(rows[0]) + 1}:
-        rows[0].insert(0, "")  # R writes no name over the names of its rows.
-    expected = len(rows[0])
-    for number, row in zip(numbers, rows):
-        if len(row) != expected:
-            raise ValueError(
-                f"{path}, line {number}: expected {expected} fields as in line {numbers[0]}, got "
-                f"{len(row)} (separator {SHOWN.get(sep, repr(sep))}; --sep sets another)"
-            )
-    return numbers, rows
+        raise ValueError(f"{path}, line {line}: {what}") from error
+    return head
 
 
-def _take_header(path, numbers, rows, options: Options) -> list[str] | None:
-    """Remove the header line, if there is one, and return its names."""
-    header = options.header
-    if header is None:
-        given = [options.label, *options.drop]
-        wanted = [spec for spec in given if spec is not None and not _is_place(spec)]
-        place = int(options.label) if options.label and _is_place(options.label) else None
-        n_columns = len(rows[0])
-        if place is not None:
-            place = place % n_columns if -n_columns <= place < n_columns else None
-        header = is_header(rows, place, wanted, options.decimal)
-    if not header:
-        return None
-    numbers.pop(0)
-    names = rows.pop(0)
-    if not rows:
-        raise ValueError(f"{path}: has a header line but no examples (--no-header if it has none)")
-    if "" in names[1:]:
-        raise ValueError(
-            f"{path}, line 1: column {names.index('', 1)} has no name in the header line"
-        )
-    return names
+def _has_header(head: Sequence[Sequence[str]], options: Options) -> bool:
+    if options.header is not None:
+        return options.header
+    trained = options.trained.names if options.trained and options.trained.names else ()
+    given = [spec for spec in (options.label, *options.drop) if spec is not None]
+    wanted = [spec for spec in given if place_of(spec) is None]
+    n_columns, place = len(head[0]), place_of(options.label or "")
+    if place is not None:
+        place = place % n_columns if -n_columns <= place < n_columns else None
+    short = [row for row in head if len(row) == n_columns]  # others are an error to come
+    return is_header(short, place, [*wanted, *trained], options.decimal)
 
 
-def _is_place(spec: str) -> bool:
-    try:
-        int(spec)
-    except ValueError:
-        return False
-    return True
+def _line(text: str, sep: str, row: int) -> int:
+    """Return the number of the line, from 1, in which a row begins; the header is a row."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    start = 1
+    for fields in reader:
+        row -= bool(fields)
+        if row < 0:
+            break
+        start = reader.line_num + 1
+    return start
 
 
-def _index_column(path, rows) -> int:
-    """Return 0 if the first column, which has no name, numbers or names the rows."""
-    if len({row[0] for row in rows}) < len(rows):
-        raise ValueError(
-            f"{path}, line 1: column 0 has no name, and its values occur repeatedly, so it is not "
-            "an index: give it a name, or leave it out by --drop 0"
-        )
-    return 0
+def _columns(body: str, sep: str, n_columns: int, decimal: str, text: Collection[int]) -> list:
+    """Return the columns of the lines after the header; those at the places `text` stay text."""
+    import pyarrow
+    from pyarrow import csv as reader
 
-
-def _labels(path, numbers, rows, place, names, options: Options):
-    """Return the labels; remove the rows without one if the user allows that."""
-    unlabelled = {i for i, row in enumerate(rows) if not row[place]}
-    if unlabelled and not options.drop_unlabelled:
-        raise ValueError(
-            f"{path}, line {numbers[min(unlabelled)]}, {call(place, names)}: the label is empty "
-            f"({len(unlabelled)} of {len(rows)} are); --drop-unlabelled leaves such examples out"
-        )
-    if unlabelled:
-        numbers[:], rows[:] = without(numbers, unlabelled), without(rows, unlabelled)
-        if not rows:
-            raise ValueError(f"{path}: no example has a label in {call(place, names)}")
-    return labels_of([row[place] for row in rows])
-
-
-def _features(path, numbers, rows, gone, names, options: Options):
-    """Return the matrix of the columns that are not `gone`, and which hold categories."""
-    kept = [place for place in range(len(rows[0])) if place not in gone]
-    if not kept:
-        raise ValueError(
-            f"{path}: has no column of features; if its lines hold several fields, name their "
-            "separator by --sep"
-        )
-    columns = []
-    for to, place in enumerate(kept):
-        texts = [row[place] for row in rows]
-
-        def explain(i, place=place, texts=texts):
-            return ValueError(
-                f"{path}, line {numbers[i]}, {call(place, names)}: {quoted(texts[i])} is not a "
-                "number" + _remedy(texts[i], options, call(place, names))
-            )
-
-        if options.categories is not None and to in options.categories:
-            column = words_of(texts)
-        else:
-            try:
-                column = numbers_of(texts, options.decimal, explain)
-            except ValueError:
-                # Without a label it may be the column of the labels that holds text.
-                may_have_words = options.categories is None and options.label is not None
-                if not (may_have_words and are_words(texts, options.decimal)):
-                    raise
-                column = words_of(texts)
-        columns.append(column)
-    categories = [to for to, column in enumerate(columns) if column.dtype == object]
-    return joined(columns), categories
-
-
-def _remedy(text: str, options: Options, column: str) -> str:
-    if options.decimal == "." and has_comma(text):
-        return "; --decimal , reads decimal commas"
-    if options.label is None:
-        return f"; if {column} is the label, name it by --label"
-    return "; other fields are numbers, so it is not a column of categories (--drop leaves it out)"
+    data = body.encode("utf-8", "surrogatepass")
+    cases = (str.lower, str.upper, str.capitalize)
+    table = reader.read_csv(
+        io.BytesIO(data),
+        reader.ReadOptions(
+            use_threads=False,  # so that errors know their rows
+            block_size=len(data) + 1,
+            column_names=[str(place) for place in range(n_columns)],
+        ),
+        reader.ParseOptions(delimiter=sep, newlines_in_values=True),
+        reader.ConvertOptions(
+            column_types={str(place): pyarrow.string() for place in text},
+            null_values=["NaN", *(case(word) for word in MISSING for case in cases)],
+            true_values=[case(word) for word in TRUTH if TRUTH[word] for case in cases],
+            false_values=[case(word) for word in TRUTH if not TRUTH[word] for case in cases],
+            decimal_point=decimal,
+        ),
+    )
+    return table.columns

@@ -1,4 +1,4 @@
-"""Numbers and labels from the fields of a text file."""
+"""Numbers, dates and labels from the fields of a text file."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = [
-    "are_words",
-    "has_comma",
-    "is_missing",
-    "is_number",
-    "labels_of",
-    "numbers_of",
-    "words_of",
-]
+__all__ = ["MISSING", "TRUTH", "are_dates", "is_missing", "is_number", "labels_of", "number"]
 
-MISSING = {"", "na", "nan", "n/a", "null", "?"}
+MISSING = ("", "na", "nan", "n/a", "null", "?")
 TRUTH = {"true": 1.0, "false": 0.0}
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.I)
+DATE = re.compile(
+    r"(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})([T ]+\d.*)?|\d\d?:\d\d(:\d\d.*)?",
+    re.ASCII,
+)
 
 
 def is_missing(text: str) -> bool:
@@ -29,63 +26,32 @@ def is_missing(text: str) -> bool:
 def is_number(text: str, decimal: str = ".") -> bool:
     """Return True for a number, True, False or a missing value."""
     try:
-        _number(text, decimal)
+        number(text, decimal)
     except ValueError:
         return False
     return True
 
 
-def numbers_of(texts: Sequence[str], decimal: str, explain) -> np.ndarray:
-    """Return a column of fields as float64, NaN for a missing value.
+def number(text: str, decimal: str = ".") -> float:
+    """Return the number that a field holds, NaN for a missing value.
 
-    Parameters
-    ----------
-    texts : sequence of str
-    decimal : {".", ","}
-    explain : callable
-        Maps the place of the first field that is not a number to the error to raise.
+    Python's ``float`` would also take ``1_000`` and the digits of every script.
     """
-    if decimal == ".":
-        try:
-            return np.array(list(map(float, texts)))
-        except ValueError:
-            pass  # The loop below knows more kinds of fields and finds the wrong one.
-    out = np.empty(len(texts))
-    for place, text in enumerate(texts):
-        try:
-            out[place] = _number(text, decimal)
-        except ValueError:
-            raise explain(place) from None
-    return out
-
-
-def are_words(texts: Sequence[str], decimal: str) -> bool:
-    """Return True if most of the fields that are not missing are words, not numbers.
-
-    A number with a decimal comma is not a word: if it occurs, the decimal mark is wrong.
-    """
-    present = [text for text in texts if not is_missing(text)]
-    words = [text for text in present if not is_number(text, decimal)]
-    return 2 * len(words) > len(present) and not any(map(has_comma, words))
-
-
-def has_comma(text: str) -> bool:
-    """Return True for a number with a decimal comma."""
-    return re.fullmatch(r"[+-]?\d*,\d+(e[+-]?\d+)?", text) is not None
-
-
-def words_of(texts: Sequence[str]) -> np.ndarray:
-    """Return a column of categories as objects, None for a missing value."""
-    return np.array([None if is_missing(text) else text for text in texts], dtype=object)
-
-
-def _number(text: str, decimal: str) -> float:
     lower = text.lower()
     if lower in MISSING:
         return np.nan
     if lower in TRUTH:
         return TRUTH[lower]
-    return float(text if decimal == "." else text.replace(decimal, "."))
+    plain = lower if decimal == "." else lower.replace(decimal, ".")
+    if not NUMBER.fullmatch(plain):
+        raise ValueError(f"expected a number, got {text!r}")
+    return float(plain)
+
+
+def are_dates(words: Sequence[str | None]) -> bool:
+    """Return True if most of the words that are not missing are dates or times."""
+    present = [word for word in words if word is not None]
+    return 2 * sum(DATE.fullmatch(word) is not None for word in present) > len(present)
 
 
 def labels_of(texts: Sequence[str]) -> np.ndarray:
