@@ -55,7 +55,14 @@ def test_status_and_arguments_reach_the_command(trial):
 
 
 @pytest.mark.parametrize(
-    "argv", [["no-such-command"], ["trial", "--size", "x"], ["trial", "--colour"]]
+    "argv",
+    [
+        ["no-such-command"],
+        ["trial", "--size", "x"],
+        ["trial", "--size", "1_0"],
+        ["trial", "--size", "\u0661"],
+        ["trial", "--colour"],
+    ],
 )
 def test_wrong_usage_is_status_2(trial, argv, capsys):
     with pytest.raises(SystemExit) as caught:

@@ -394,10 +394,3 @@ def test_an_error_on_examples_that_were_not_trained_on(vowel, tmp_path, capsys):
     few = write_csv(tmp_path / "few.csv", X[:4], [0, 0, 1, 2])
     assert run("fit", few, *fit[2:]) == 0
     assert "no held-out error: --held-out: " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("number", ["1_0", "\u0661"])
-def test_arguments_are_numbers_in_plain_digits(number, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        run("fit", tmp_path / "a.csv", tmp_path / "m.cwb", "--rounds", number)
-    assert "argument --rounds: invalid int value" in capsys.readouterr().err
