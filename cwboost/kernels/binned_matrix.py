@@ -116,28 +116,6 @@ class BinnedMatrix:
         if lists:
             self._list_entries(codes)
 
-    def codes_by_row(self, features, n_together: int):
-        """Return codes of some features of a dense matrix, with `n_together` of a row adjacent.
-
-        Parameters
-        ----------
-        features : ndarray of int
-        n_together : int
-
-        Returns
-        -------
-        ndarray of shape (n_blocks, n_rows, n_together), dtype uint8
-            The code of ``features[i]`` in row r is at ``[i // n_together, r, i % n_together]``;
-            the last block is padded with zeros.
-        """
-        codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
-        n_blocks = -(-len(features) // n_together)
-        by_row = np.zeros((n_blocks, self.n_rows, n_together), dtype=np.uint8)
-        for block in range(n_blocks):
-            part = codes[features[block * n_together : (block + 1) * n_together]]
-            by_row[block, :, : len(part)] = part.T
-        return by_row
-
     def _list_entries(self, codes):
         """List the entries of features that have one code in over half of the rows."""
         default_code = np.zeros(self.n_features, dtype=np.uint8)

@@ -43,8 +43,7 @@ cdef extern from "trees/outputs.h" nogil:
     void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed)
 
 cdef extern from "trees/trim.h" nogil:
-    double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
-                          double fraction)
+    double cwb_trim_bound(const double *weights, int64_t n, double largest, double fraction)
     double cwb_trim_bound_of_rows(const double *weights, const int64_t *kept, int64_t n,
                                   double largest, double fraction)
 
@@ -257,7 +256,7 @@ cdef double load_weights(
     scale = ldexp(1.0, -max(exponent, -1020))
     if work.kept == NULL:
         if settings.trim > 0 and largest > 0:
-            least = max(least, cwb_trim_bound(weights, X.n_rows, 1, largest, settings.trim))
+            least = max(least, cwb_trim_bound(weights, X.n_rows, largest, settings.trim))
         n = cwb_take_rows(weights, X.n_rows, least, scale, work.rows, work.weights)
     else:
         if settings.trim > 0 and largest > 0:

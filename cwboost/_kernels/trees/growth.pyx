@@ -10,7 +10,6 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, grow_tree
-from cwboost._kernels.trees.screen cimport CWB_SCREENED, may_screen
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Settings, Tree, TreeNode, Work,
     cwb_cells, cwb_pair, cwb_split)
@@ -71,7 +70,7 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned, by_row, categorical, cells, kept
+    cdef object binned, categorical, cells, kept
     cdef list blocks
 
     def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
@@ -97,7 +96,6 @@ cdef class TreeGrower:
             self.settings.chance[k] = chance[k]
         self._read(binned)
         self._lay_cells(binned)
-        self._read_by_row(binned)
         self._allocate()
 
     cdef _read(self, binned):
@@ -127,7 +125,6 @@ cdef class TreeGrower:
         self.X.categorical = &categorical[0] if binned.n_categories.any() else NULL
         self.X.indptr = NULL
         self.X.fewest_entries = self.X.n_rows
-        self.X.n_listed = self.X.n_entries = 0
         if binned.indptr is None:
             return
         indptr = binned.indptr
@@ -141,8 +138,6 @@ cdef class TreeGrower:
         for f in range(indptr.shape[0] - 1):
             if listed[f]:
                 self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
-                self.X.n_listed += 1
-                self.X.n_entries += indptr[f + 1] - indptr[f]
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
 
@@ -159,27 +154,6 @@ cdef class TreeGrower:
         for f in range(binned.n_features):
             cwb_fill_cells(self.X.highest + self.X.bin_start[f], self.X.n_bins[f], cells + f)
         self.X.cells = cells
-
-    cdef _read_by_row(self, binned):
-        """Store the codes by row as well if features are screened, in a second array of their size.
-
-        Features are ordered by their number of bins, so that those screened together have similar
-        numbers.
-        """
-        cdef const int32_t[::1] places
-        cdef const uint8_t[:, :, ::1] codes
-        cdef int64_t n_together
-        self.X.by_row = NULL
-        if not may_screen(&self.X, &self.settings):
-            return
-        n_together = min(8, (self.X.n_usable + CWB_SCREENED - 1) // CWB_SCREENED) * CWB_SCREENED
-        order = np.argsort(binned.n_bins[binned.usable], kind="stable").astype(np.int32)
-        places = order
-        codes = binned.codes_by_row(binned.usable[order], n_together)
-        self.by_row = (places, codes)
-        self.X.by_row = &codes[0, 0, 0]
-        self.X.n_together = n_together
-        self.X.by_row_places = &places[0]
 
     cdef _allocate(self):
         cdef int t
@@ -202,7 +176,6 @@ cdef class TreeGrower:
             work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
-            work.bounds = <double *> self._scratch((n_features + 8) * sizeof(double))
             work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)

@@ -28,8 +28,6 @@ typedef struct {
     int (*random_by_codes)(const uint8_t *const *codes, const cwb_node_rows *node,
                            const cwb_feature *features, int n, const cwb_rules *rules,
                            const double *u, cwb_split *splits);
-    void (*screen_gains)(int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
-                         double *gains);
 } cwb_tree_kernels;
 
 #endif

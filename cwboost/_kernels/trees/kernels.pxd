@@ -1,6 +1,6 @@
 # The kernels of tree growth for the chosen instruction set; the *_body.h say what each does.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwboost._kernels.trees.types cimport (
     cwb_feature, cwb_node_rows, cwb_rules, cwb_scan, cwb_split)
@@ -28,8 +28,5 @@ cdef extern from "trees/kernels.h" nogil:
         int (*random_by_codes)(
             const uint8_t **codes, const cwb_node_rows *node, const cwb_feature *features, int n,
             const cwb_rules *rules, const double *u, cwb_split *splits) noexcept nogil
-        void (*screen_gains)(
-            int criterion, uint64_t *hist, const int32_t *n_bins, uint64_t total,
-            double *gains) noexcept nogil
 
 cdef const cwb_tree_kernels *kernels

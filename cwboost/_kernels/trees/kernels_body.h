@@ -2,7 +2,6 @@
 #include "common/lanes.h"
 #include "trees/outputs_body.h"
 #include "trees/random_body.h"
-#include "trees/screen_body.h"
 #include "trees/split_body.h"
 
 static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {
@@ -12,5 +11,4 @@ static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {
     .all_gains = CWB_NAME(all_gains),
     .best_split = CWB_NAME(best_split),
     .random_by_codes = CWB_NAME(random_by_codes),
-    .screen_gains = CWB_NAME(screen_gains),
 };

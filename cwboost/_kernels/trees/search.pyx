@@ -16,7 +16,6 @@ from cwboost._kernels.trees.histogram cimport (
     ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.random_splits cimport draw_splits, random_below
-from cwboost._kernels.trees.screen cimport most_promising, screen_features
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_rules, cwb_scan, cwb_split, rules_of)
 
@@ -29,11 +28,6 @@ cdef extern from "trees/split.h" nogil:
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
-
-cdef enum:
-    # Number of features of largest bounds that are searched one by one; others are in groups.
-    SEARCHED_ALONE = 4
-    GROUP = 8
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
@@ -283,31 +277,6 @@ cdef inline bint may_split(
             and node.mass - fabs(node.sum) > ROUNDING * node.mass)
 
 
-cdef bint find_by_bounds(
-    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t n_nodes
-) noexcept nogil:
-    """Find the best split of a node among all features; search only those that may hold it.
-
-    Returns False, with nothing done, if bounds are not worth their cost.
-    """
-    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
-    cdef int64_t i, n, n_searched = 0
-    if work.monotonic != NULL or not screen_features(X, settings, work, node, n_nodes):
-        return False
-    for i in range(X.n_usable):
-        work.splits[i].gain = -INFINITY
-    while True:
-        n = most_promising(X, work, best - tolerance, 1 if n_searched < SEARCHED_ALONE else GROUP)
-        if n == 0:
-            break
-        search_codes(X, settings, work, node, X.usable, work.pending, n, work.splits)
-        for i in range(n):
-            best = max(best, work.splits[work.pending[i]].gain)
-        n_searched += n
-    choose_split(X, settings, work, node, X.n_usable, work.splits)
-    return True
-
-
 cdef void find_among_drawn(
     const Matrix *X, const Settings *settings, Work *work, Node *node
 ) noexcept nogil:
@@ -331,13 +300,10 @@ cdef void find_splits(
     """
     cdef int64_t k
     cdef bint waiting[2]
-    cdef bint all_features = settings.max_features >= X.n_usable
     for k in range(n_nodes):
         nodes[k].split.gain = -INFINITY
         waiting[k] = may_split(settings, work, nodes + k)
-        if waiting[k] and all_features and not settings.random_splits:
-            waiting[k] = not find_by_bounds(X, settings, work, nodes + k, n_nodes)
-    if all_features and n_nodes == 2 and waiting[0] and waiting[1]:
+    if settings.max_features >= X.n_usable and n_nodes == 2 and waiting[0] and waiting[1]:
         search_features(X, settings, work, nodes, 2, 0, X.n_usable)
         choose_split(X, settings, work, nodes, X.n_usable, work.splits)
         choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)

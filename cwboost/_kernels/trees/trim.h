@@ -1,4 +1,4 @@
-/* The smallest weights of a node, up to a fraction of its mass: one pass over every `step`-th. */
+/* The smallest weights of a tree, up to a fraction of its mass, in one pass. */
 #ifndef CWBOOST_TREE_TRIM_H
 #define CWBOOST_TREE_TRIM_H
 
@@ -37,14 +37,12 @@ static inline double cwb_bound_of(const cwb_masses *masses, double largest, doub
     return bound * largest;
 }
 
-/* That bound for |weights|, of which every `step`-th is looked at: with a step above 1 a guess. */
-static inline double cwb_trim_bound(const double *weights, int64_t n, int64_t step, double largest,
+/* That bound for |weights|. */
+static inline double cwb_trim_bound(const double *weights, int64_t n, double largest,
                                     double fraction) {
     cwb_masses masses = {{{0}}};
     const double scale = 1.0 / largest;
-    int odd = 0;
-    for (int64_t i = 0; i < n; i += step, odd = !odd)
-        cwb_add_mass(&masses, odd, fabs(weights[i]) * scale);
+    for (int64_t i = 0; i < n; i++) cwb_add_mass(&masses, (int)(i & 1), fabs(weights[i]) * scale);
     return cwb_bound_of(&masses, largest, fraction);
 }
 

@@ -7,8 +7,7 @@
 #include "trees/cells.h"
 
 #define CWB_BINS 256
-#define CWB_SCREENED 8 /* features that are screened at a time, see screen.h */
-#define CWB_DRAWN 8    /* features whose random thresholds are drawn at a time */
+#define CWB_DRAWN 8 /* features whose random thresholds are drawn at a time */
 
 enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the root of a tree */
 

@@ -45,13 +45,7 @@ cdef struct Matrix:
     # feature that is `listed` also has its entries indptr[feature]:indptr[feature + 1], the rows
     # whose code is not default_code[feature]; of a sparse matrix all are, and codes is NULL.
     int64_t n_rows, n_usable, fewest_entries
-    int64_t n_listed, n_entries  # listed usable features, and their entries in all
     const uint8_t *codes
-    # For screening, else NULL: codes of n_together features of a row side by side, see
-    # BinnedMatrix.codes_by_row; the i-th is feature usable[by_row_places[i]].
-    const uint8_t *by_row
-    const int32_t *by_row_places
-    int64_t n_together
     const uint8_t *listed
     const uint8_t *categorical  # 1 for features of categories; NULL if there are none
     const int64_t *indptr
@@ -107,7 +101,6 @@ cdef struct Work:
     int32_t *features    # permutation of the usable features; the drawn ones come first
     int32_t *pending     # features of a batch that are searched by their codes
     cwb_split *splits    # best split of each drawn feature, for two nodes
-    double *bounds       # of gains, in the order of X.by_row_places, see screen.h
     void *reach          # sets of rows while a tree is evaluated
     cwb_scan scan
     Node *frontier       # nodes that may be split: a stack, or a heap by gain

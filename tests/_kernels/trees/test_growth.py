@@ -200,6 +200,16 @@ def test_scale_of_the_weights_changes_nothing(factor, splitter):
         assert np.array_equal(plain.outputs, scaled.outputs)
 
 
+def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
+    rng = np.random.default_rng(15)
+    X = rng.integers(0, 50, size=(900, 8)).astype(float)
+    weights = signed_weights(rng, 900)
+    weights[:, X[:, 4] < 20] *= 1e-290
+    weights[:, X[:, 4] < 10] *= 1e-15
+    priced = price(X, weights, criterion="gini", max_depth=2, **EXACT)
+    assert nested(priced.learners, 0) == grow(X, weights[0], criterion="gini", max_depth=2)
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 6}])
 @pytest.mark.parametrize("format", ["csr", "csc"])
