@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from abc import ABC, abstractmethod
 from functools import reduce
 
-from cwboost.dask.host import CHANGING, Host
-from cwboost.families.partitioned.addressed import pickled_for
+from cwboost.dask.host import CHANGING
 
-__all__ = ["Crew", "LocalCrew", "united"]
+__all__ = ["Crew", "united"]
 
 
 class Crew(ABC):
@@ -115,56 +113,6 @@ class Crew(ABC):
     def forget(self, kept=()) -> None:
         """Replace the log by operations that lead to the same state."""
         self.log = list(kept)
-
-
-class LocalCrew(Crew):
-    """Partitions in this process, on some pretended workers.
-
-    Parameters
-    ----------
-    chunks : list of Chunk
-    n_workers : int, default=1
-    n_threads : int, default=1
-
-    Attributes
-    ----------
-    sent, received : int
-        Bytes that messages to all workers, and their replies, would take.
-    """
-
-    def __init__(self, chunks, n_workers=1, n_threads=1, count_bytes=False):
-        super().__init__()
-        self.hosts = [Host(chunks[k::n_workers], n_threads) for k in range(n_workers)]
-        self._count_bytes = count_bytes
-        self.sent = self.received = 0
-
-    def columns(self, categorical_features) -> dict:
-        return united(host.columns(categorical_features) for host in self.hosts)
-
-    def describe(self, family, encoding, with_features=True) -> dict:
-        return united(host.describe(family, encoding, with_features) for host in self.hosts)
-
-    def examples(self, setup, most) -> dict:
-        return united(host.examples(setup, most) for host in self.hosts)
-
-    def describe_expanded(self, family, setup) -> dict:
-        return united(host.describe_expanded(family, setup) for host in self.hosts)
-
-    def _bind(self, setup) -> None:
-        for host in self.hosts:
-            host.bind(setup)
-
-    def close(self) -> None:
-        self.hosts = []
-
-    def _run(self, operations) -> list:
-        replies = [host.run(operations) for host in self.hosts]
-        if self._count_bytes:
-            for host in self.hosts:
-                with pickled_for(self.places_of(host.partitions)):
-                    self.sent += len(pickle.dumps(operations, protocol=5))
-            self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
-        return replies
 
 
 def united(replies) -> dict:

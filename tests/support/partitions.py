@@ -1,13 +1,57 @@
 """Training on partitions in this process, without a cluster."""
 
+import pickle
+
 import numpy as np
 
-from cwboost.dask.crew import LocalCrew
+from cwboost.dask.crew import Crew, united
+from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
+from cwboost.families.partitioned.addressed import pickled_for
 from cwboost.solvers.schedule import Settings
+
+
+class LocalCrew(Crew):
+    """Partitions in this process, on some pretended workers.
+
+    `sent` and `received` count the bytes that messages to all workers, and their replies, would
+    take.
+    """
+
+    def __init__(self, chunks, n_workers):
+        super().__init__()
+        self.hosts = [Host(chunks[k::n_workers], n_threads=1) for k in range(n_workers)]
+        self.sent = self.received = 0
+
+    def columns(self, categorical_features):
+        return united(host.columns(categorical_features) for host in self.hosts)
+
+    def describe(self, family, encoding, with_features=True):
+        return united(host.describe(family, encoding, with_features) for host in self.hosts)
+
+    def examples(self, setup, most):
+        return united(host.examples(setup, most) for host in self.hosts)
+
+    def describe_expanded(self, family, setup):
+        return united(host.describe_expanded(family, setup) for host in self.hosts)
+
+    def _bind(self, setup):
+        for host in self.hosts:
+            host.bind(setup)
+
+    def close(self):
+        self.hosts = []
+
+    def _run(self, operations):
+        replies = [host.run(operations) for host in self.hosts]
+        for host in self.hosts:
+            with pickled_for(self.places_of(host.partitions)):
+                self.sent += len(pickle.dumps(operations, protocol=5))
+        self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
+        return replies
 
 
 def train(
@@ -25,7 +69,7 @@ def train(
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
     settings = Settings(**{"max_working_sets": 1, "tol": 0.0, **settings})
     chunks = [make_chunk(index, "training", *block) for index, block in enumerate(blocks)]
-    crew = LocalCrew(chunks, n_workers, count_bytes=True)
+    crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
     encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)
     reports = crew.describe(family, encoding)
