@@ -1,4 +1,4 @@
-"""Downloads through pooch: resumed after a break, checked, moved into place when complete."""
+"""Downloads through pooch, and unpacking: a file appears when it is complete and checked."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cwboost.support.extras import extra
-from cwboost.support.progress import progress_bar
 
-__all__ = ["ALL", "LockFile", "RemoteFile", "ResumingDownloader", "download", "unpack"]
+__all__ = ["ALL", "LockFile", "RemoteFile", "download", "unpack"]
 
 ALL = ("*",)
 """Value of ``RemoteFile.members`` that unpacks the whole archive, with its folders."""
@@ -31,9 +30,6 @@ DAMAGED = (
     *(EOFError, RuntimeError, struct.error, OverflowError, LookupError, UnicodeError),
 )
 """What the standard library raises for an archive that it cannot read."""
-
-BLOCK = 1 << 18
-TIMEOUT = (10, 60)
 
 
 @dataclass(frozen=True)
@@ -62,103 +58,6 @@ class RemoteFile:
     def filename(self) -> str:
         """Name of the local file."""
         return self.name or self.url.rpartition("/")[2]
-
-
-class ResumingDownloader:
-    """Downloader for pooch that keeps an unfinished download and requests the rest.
-
-    ``NAME.part`` holds the bytes received so far and ``NAME.part.tag`` the server's entity tag of
-    the file's version. The next call requests the rest of that version (If-Range). A server that
-    has another version, or does not support ranges, sends the whole file, and the download starts
-    again.
-
-    Parameters
-    ----------
-    partial : Path
-        Path of the unfinished file.
-    attempts : int, default=3
-        Number of broken connections after which the error is raised.
-    quiet : bool, default=False
-        Do not show a progress bar.
-    """
-
-    def __init__(self, partial: Path, *, attempts=3, quiet=False):
-        self.partial = partial
-        self.tag = partial.with_name(partial.name + ".tag")
-        self.attempts = attempts
-        self.quiet = quiet
-
-    def __call__(self, url, output_file, pooch=None, check_only=False):
-        """Download `url`; pooch calls this, then checks and moves `output_file`."""
-        import requests
-
-        if check_only:
-            return requests.head(url, timeout=TIMEOUT, allow_redirects=True).ok
-        for attempt in range(self.attempts):
-            try:
-                self._continue(url)
-                break
-            except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-                if attempt + 1 == self.attempts:
-                    kept = self.partial.stat().st_size if self.partial.exists() else 0
-                    raise ConnectionError(
-                        f"{url}: the connection broke {self.attempts} times: {error}; {kept} bytes "
-                        "are kept and the next attempt continues from there"
-                    ) from error
-        os.replace(self.partial, output_file)
-        self.tag.unlink(missing_ok=True)
-        return None
-
-    def _continue(self, url):
-        import requests
-
-        start = self.partial.stat().st_size if self.partial.exists() else 0
-        mark = self.tag.read_text("ascii") if self.tag.exists() else ""
-        # Without an entity tag the bytes so far may belong to another version of the file.
-        start = start if mark else 0
-        headers = {"Accept-Encoding": "identity"}
-        if start:
-            headers |= {"Range": f"bytes={start}-", "If-Range": mark}
-        with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
-            if response.status_code == requests.codes.requested_range_not_satisfiable:
-                # Nothing is left to send, or the file shrank: start again.
-                self.partial.unlink()
-                self.tag.unlink()
-                raise requests.ConnectionError("the server cannot continue from there")
-            response.raise_for_status()
-            start = start if response.status_code == requests.codes.partial_content else 0
-            self._note_version(response)
-            self._write(response, start)
-
-    def _note_version(self, response):
-        # A weak tag (W/"...") does not promise the same bytes, and servers refuse it in If-Range.
-        mark = response.headers.get("ETag", "")
-        mark = mark if not mark.startswith("W/") else ""
-        mark = mark or response.headers.get("Last-Modified", "")
-        self.tag.write_text(mark, "ascii")
-
-    def _write(self, response, start):
-        length = response.headers.get("Content-Length")
-        total = start + int(length) if length else None
-        with (
-            self.partial.open("ab" if start else "wb") as stream,
-            progress_bar(
-                total=total,
-                initial=start,
-                unit="B",
-                unit_scale=True,
-                desc=self.partial.name.removesuffix(".part"),
-                disable=self.quiet,
-            ) as bar,
-        ):
-            for block in response.iter_content(BLOCK):
-                stream.write(block)
-                bar.update(len(block))
-            done = stream.tell()
-        if total is not None and done != total:
-            import requests
-
-            raise requests.ConnectionError(f"received {done} of {total} bytes")
 
 
 class LockFile:
@@ -197,20 +96,27 @@ def download(remote: RemoteFile, folder: Path, *, lock: LockFile, quiet=False) -
     ValueError
         If the checksum differs from the published or recorded one; nothing is kept.
     ConnectionError
-        If the connection keeps breaking; the bytes received are kept for the next attempt.
+        If the server cannot be reached or the connection breaks; nothing is kept.
+    OSError
+        If the server refuses, as for an address that is gone.
     ImportError
         If pooch, requests or tqdm is not installed.
     """
     with extra("fetch", "a download needs pooch, requests and tqdm"):
         import pooch
-        import requests  # noqa: F401
         import tqdm  # noqa: F401
-    folder.mkdir(parents=True, exist_ok=True)
+        from requests.exceptions import HTTPError, RequestException
     known_hash = remote.known_hash or lock.read().get(remote.filename, {}).get("hash")
-    downloader = ResumingDownloader(folder / f"{remote.filename}.part", quiet=quiet)
-    path = pooch.retrieve(
-        remote.url, known_hash, fname=remote.filename, path=folder, downloader=downloader
-    )
+    try:
+        path = pooch.retrieve(
+            remote.url, known_hash, fname=remote.filename, path=folder, progressbar=not quiet
+        )
+    except HTTPError:
+        raise
+    except RequestException as error:
+        raise ConnectionError(
+            f"{remote.url}: the download failed, and nothing of it is kept: {error}"
+        ) from error
     return Path(path)
 
 

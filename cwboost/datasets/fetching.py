@@ -41,7 +41,8 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
         For an unknown name, a set without a stable public address (the message says where to get
         it), a wrong checksum or content that differs from the known figures.
     ConnectionError
-        If the connection keeps breaking; the next call resumes the download.
+        If the server cannot be reached or the connection breaks. Files that are complete are
+        kept for the next call.
     ImportError
         If pooch, requests or tqdm is not installed, which the extra ``cwboost[fetch]`` installs.
     """
