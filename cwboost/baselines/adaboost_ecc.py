@@ -13,7 +13,6 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import max_cut, random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.families.outputs import unpack_outputs
 
@@ -237,19 +236,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            weak_learner,
-            n_estimators,
-            categorical_features,
-            max_seconds,
-            callbacks,
-            random_state,
-            n_jobs,
-            verbose,
-        )
-        self.code = code
-        self.coefficients = coefficients
-        self.smoothing = smoothing
+        self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -257,15 +244,12 @@ class AdaBoostECCClassifier(BaselineClassifier):
         check_choice("coefficients", self.coefficients, ("both", "equal"))
         check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
 
-    def _training(self, problem, family, held_out) -> CodeTraining:
-        n_classes = len(self.classes_)
-        rng = self._generator()
-        pricer = self._bind(problem, family, 1, rng)
+    def _training(self, problem, family, rng, held_out) -> CodeTraining:
         return CodeTraining(
-            pricer,
+            self._bind(problem, family, 1, rng),
             problem,
-            n_classes,
-            None if held_out is None else HeldOutScores(*held_out, n_classes),
+            len(self.classes_),
+            held_out,
             rng=rng,
             choice=self.code,
             both=self.coefficients == "both",

@@ -8,7 +8,6 @@ from scipy.special import log_expit
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice
 
 __all__ = ["AdaBoostMHClassifier"]
@@ -96,33 +95,22 @@ class AdaBoostMHClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            weak_learner,
-            n_estimators,
-            categorical_features,
-            max_seconds,
-            callbacks,
-            random_state,
-            n_jobs,
-            verbose,
-        )
-        self.learners = learners
+        self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("learners", self.learners, ("shared", "per_class"))
 
-    def _training(self, problem, family, held_out) -> LabelTraining:
+    def _training(self, problem, family, rng, held_out) -> LabelTraining:
         n_classes = len(self.classes_)
-        pricer = self._bind(problem, family, n_classes, self._generator())
         return LabelTraining(
-            pricer,
+            self._bind(problem, family, n_classes, rng),
             problem,
             n_classes,
-            None if held_out is None else HeldOutScores(*held_out, n_classes),
+            held_out,
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
             shared=self.learners == "shared",
-            decode=lambda scores: scores,
+            decode=self._class_scores,
         )
 
     @export_rule("logistic per label")

@@ -11,7 +11,6 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 
 __all__ = ["AdaBoostMOClassifier"]
@@ -117,20 +116,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            weak_learner,
-            n_estimators,
-            categorical_features,
-            max_seconds,
-            callbacks,
-            random_state,
-            n_jobs,
-            verbose,
-        )
-        self.code = code
-        self.code_size = code_size
-        self.decoding = decoding
-        self.learners = learners
+        self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -144,21 +130,21 @@ class AdaBoostMOClassifier(BaselineClassifier):
                     f"code={self.code!r}"
                 )
 
-    def _training(self, problem, family, held_out) -> LabelTraining:
+    def _n_scores(self) -> int:
+        """Draw the code and return its number of bits."""
         # A separate random stream draws the code, so that all families get the same code.
         self.code_ = code_matrix(
             self.code, len(self.classes_), self.code_size, self._generator().spawn(1)[0]
         )
+        return self.code_.shape[1]
+
+    def _training(self, problem, family, rng, held_out) -> LabelTraining:
         n_bits = self.code_.shape[1]
-        pricer = self._bind(problem, family, n_bits, self._generator())
-        scores = None
-        if held_out is not None:
-            scores = HeldOutScores(*held_out, n_bits, self._class_scores)
         return LabelTraining(
-            pricer,
+            self._bind(problem, family, n_bits, rng),
             problem,
             n_bits,
-            scores,
+            held_out,
             code=self.code_,
             shared=self.learners == "shared",
             decode=self._class_scores,

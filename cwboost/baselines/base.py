@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import Fit
 
@@ -19,25 +20,9 @@ class BaselineClassifier(BoostingClassifier):
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
-    def __init__(
-        self,
-        weak_learner,
-        n_estimators,
-        categorical_features,
-        max_seconds,
-        callbacks,
-        random_state,
-        n_jobs,
-        verbose,
-    ):
-        self.weak_learner = weak_learner
-        self.categorical_features = categorical_features
-        self.n_estimators = n_estimators
-        self.max_seconds = max_seconds
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    def _keep_parameters(self, values: dict) -> None:
+        """Keep the parameters of the constructor, given its ``locals()``."""
+        vars(self).update({name: value for name, value in values.items() if name != "self"})
 
     def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
         """Train.
@@ -68,7 +53,10 @@ class BaselineClassifier(BoostingClassifier):
         self._check_parameters()
         problem, family = self._prepare(X, y, sample_weight)
         held_out = self._check_validation(X_val, y_val, family)
-        training = self._training(problem, family, held_out)
+        n_scores = self._n_scores()
+        if held_out is not None:
+            held_out = HeldOutScores(*held_out, n_scores, self._class_scores)
+        training = self._training(problem, family, self._generator(), held_out)
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:
             callbacks.append(TimeLimit(self.max_seconds))
@@ -82,6 +70,10 @@ class BaselineClassifier(BoostingClassifier):
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
 
-    def _training(self, problem, family, held_out):
+    def _n_scores(self) -> int:
+        """Return the number of scores that training adds up: that of the classes."""
+        return len(self.classes_)
+
+    def _training(self, problem, family, rng, held_out):
         """Return the training on the problem, see `cwboost.estimator.rounds.Training`."""
         raise NotImplementedError

@@ -13,7 +13,6 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.held_out.calibration import predict_prior
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
@@ -197,22 +196,7 @@ class MultiBoostClassifier(BaselineClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            weak_learner,
-            n_estimators,
-            categorical_features,
-            max_seconds,
-            callbacks,
-            random_state,
-            n_jobs,
-            verbose,
-        )
-        self.C = C
-        self.solver = solver
-        self.gap_tol = gap_tol
-        self.max_working_sets = max_working_sets
-        self.tol = tol
-        self.class_weight = class_weight
+        self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -228,12 +212,10 @@ class MultiBoostClassifier(BaselineClassifier):
                     f"{self.max_working_sets!r} with solver={self.solver!r}"
                 )
 
-    def _training(self, problem, family, held_out) -> SharedColumnGeneration:
-        n_classes, n_threads = len(self.classes_), self._n_threads()
-        rng = self._generator()
-        pricer = self._bind(problem, family, n_classes, rng)
+    def _training(self, problem, family, rng, held_out) -> SharedColumnGeneration:
+        pricer = self._bind(problem, family, len(self.classes_), rng)
         master = RestrictedMaster(
-            problem.counts, float(self.C), problem.weight, n_threads, shared=True
+            problem.counts, float(self.C), problem.weight, self._n_threads(), shared=True
         )
         settings = Settings(solver=self.solver, tol=float(self.tol))
         gap_tol = float(self.gap_tol)
@@ -245,7 +227,7 @@ class MultiBoostClassifier(BaselineClassifier):
             master,
             settings,
             rng,
-            None if held_out is None else HeldOutScores(*held_out, n_classes),
+            held_out,
             counts=problem.counts,
             gap_tol=gap_tol,
         )
