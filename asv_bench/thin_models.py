@@ -4,7 +4,7 @@
 
 FOLDER holds one .npz file per data set. Each result is appended to the results file immediately,
 and a run skips results that the file has. --write puts the table of the file into
-docs/user_guide.md.
+docs/benchmarks.md.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 from cwboost import CWBoostClassifier
 
 BEGIN, END = "<!-- thin: begin -->", "<!-- thin: end -->"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "user_guide.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 SETS = ["VOWEL", "digits", "SATIMAGE", "PENDIGITS", "MFEAT", "USPS", "YALEB", "ISOLET"]
 ROUNDS = 300
 RATES = (0.1, 0.3, 1.0)

@@ -47,6 +47,9 @@ _LAZY = {
     "Chosen": "cwboost.families.partitioned",
     "FamilyError": "cwboost.families.discovery",
     "FamilyFault": "cwboost.families.sealing",
+    "FittedInit": "cwboost.families.init_contract",
+    "InitContext": "cwboost.families.init_contract",
+    "InitModel": "cwboost.families.init_contract",
     "ModelFileError": "cwboost.model_file.container",
     "MultiBoostClassifier": "cwboost.baselines.multiboost",
     "PartitionContext": "cwboost.families.partitioned",
@@ -57,6 +60,7 @@ _LAZY = {
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
     "get_family": "cwboost.families.discovery",
+    "get_init": "cwboost.families.init_models",
     "get_include": "cwboost.kernels.include",
     "list_plugins": "cwboost.families.discovery",
     "load_model": "cwboost.model_file.saving",
@@ -66,7 +70,12 @@ _LAZY = {
     "to_onnx": "cwboost.onnx_export",
 }
 # Families of plugins, found by their registered names like any other's.
-_SHIPPED = {"ProjectionFamily": "projection", "StumpFamily": "stump", "TreeFamily": "tree"}
+_SHIPPED = {
+    "AutoFamily": "auto",
+    "ProjectionFamily": "projection",
+    "StumpFamily": "stump",
+    "TreeFamily": "tree",
+}
 __all__ += sorted([*_LAZY, *_SHIPPED])
 
 

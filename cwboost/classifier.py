@@ -3,36 +3,63 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import ClassVar
 
+import numpy as np
+
+from cwboost.automatic import recipe
+from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
 from cwboost.column_generation import ColumnGeneration
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.defaults import chosen, settings_of
+from cwboost.estimator.defaults import settings_of
+from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.fitting import FitsWithHeldOut
-from cwboost.estimator.held_out.pilot import Pilots
-from cwboost.estimator.input.resemblance import UsesSimilarity
+from cwboost.estimator.held_out.metrics import LOGLOSS
+from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
+from cwboost.estimator.initial import start_again, start_from
+from cwboost.estimator.input.categories import categorical_facts
+from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import (
     change_C,
     check_continues,
-    family_to_continue,
     previous_fit,
     resume,
     training_state,
 )
-from cwboost.estimator.rounds import Fit
-from cwboost.estimator.thinning import ThinModels
+from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
+from cwboost.families.init_models import resolve_init
 from cwboost.master import RestrictedMaster
+from cwboost.solvers.schedule import Settings
 
 __all__ = ["CWBoostClassifier"]
 
 
-class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingClassifier):
+@dataclass(frozen=True)
+class Plan:
+    """What is settled before the first round.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Number of rounds after which training ends at the latest.
+    scale : float
+        Of the probabilities, unless held-out examples tell it.
+    watched : Metric or None
+        What early stopping watches.
+    """
+
+    n_rounds: int
+    scale: float
+    watched: object = None
+
+
+class CWBoostClassifier(BoostingClassifier):
     """Multi-class boosting by column generation with separate weak learners for each class.
 
     Every round prices one weak learner per class and corrects the coefficients by fast coordinate
@@ -46,12 +73,17 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     ----------
     weak_learner : str, WeakLearnerFamily or list of these, default="auto"
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
-        "auto" mixes trees with discriminant directions; see `cwboost.families.AutoFamily`.
-    n_estimators : int, default=400
-        Number of rounds; each adds at most one column per class. Up to 400, stage-wise training
-        with the weak learner "auto" ends before, where later rounds hardly change the model: when
-        learning rates sum up to 15 (150 rounds) if scores of similarity vote or there are more than
-        65,536 examples, and to 20 if these scores are nearly as good as a pilot.
+        "auto" is trees with the settings that do best on most data; see `cwboost.AutoFamily`.
+    init : str, InitModel, classifier or None, default="auto"
+        Model whose scores boosting starts from: the name of an init model ("kernel"), an
+        `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
+        training examples are out of sample (leave-one-out, or cross-fitted), so that boosting
+        corrects what it really gets wrong. "auto" is "kernel" with the weak learner "auto" and
+        without `monotonic_cst`, else None, which is pure boosting.
+    n_estimators : int or "auto", default="auto"
+        Number of rounds; each adds at most one column per class. With the weak learner "auto" and
+        stage-wise correction, "auto" is the number that a holdout run finds best, at most
+        ``15 / learning_rate``; if fit gets X_val, these examples tell instead. Else it is 400.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
@@ -115,14 +147,8 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         1 shows a progress bar with loss, gap and errors.
     probability_scale : float or "auto", default="auto"
         Factor of the scores in the softmax of `predict_proba`. "auto" fits it on held-out examples
-        if there are any (X_val, or early stopping), else on examples that a short pilot training
-        leaves out; models of fewer than 20 rounds have 2, which inverts the loss.
-    similarity : bool or "auto", default="auto"
-        Give weak learners further columns: scores of a kernel ridge regression, which say how much
-        an example resembles the training examples of each class. "auto" does with the weak learner
-        "auto" and dense numbers, if none is missing, there are no constraints, and no pilot without
-        scores is clearly better. With this weak learner, scores also vote: they are added to those
-        of the model, if they predict examples left out better. True keeps all rounds then.
+        if there are any (X_val, or early stopping), else, in stage-wise training of 20 rounds or
+        more, on the examples that a holdout run leaves out, else it is 2, which inverts the loss.
 
     Attributes
     ----------
@@ -133,12 +159,17 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
     categories_ : dict of int to ndarray
         Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
-        What `weak_learner` names, with the parameters that a pilot has chosen; see `AutoFamily`.
+        What `weak_learner` names.
+    model_ : FittedModel
+        Base scores, weak learners, scale and labels as one value.
+    init_ : BaseScores or None
+        The fitted init model.
     ensemble_ : Ensemble
+        The weak learners.
     history_ : dict of ndarrays of shape (n_rounds,)
-        Of the weak learners alone: objective, dual_bound (best so far, NaN if pricing is not
-        exact), gap, max_violation (at the solver's last violation scan, before its last pass; NaN
-        if stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error, valid_error; with
+        objective, dual_bound (best so far, NaN if pricing is not exact, which the family claims),
+        gap, max_violation (at the solver's last violation scan, before its last pass; NaN if
+        stage-wise), n_nonzero, pricing_seconds, solver_seconds, train_error, valid_error; with
         early stopping also ``valid_`` and the name of the measure; NAME_error and NAME_logloss of
         each set in `eval_sets`.
     n_iter_ : int
@@ -147,12 +178,8 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
         Factor of the scores in the softmax of `predict_proba`.
-    similarity_ : SimilarityScores
-        Defined if weak learners have scores of similarity as last columns.
-    similarity_votes_ : int
-        How many of the learners, the first ones, write votes of similarity; if `similarity_` is.
     stop_reason_ : str
-        "n_estimators", "enough", "tol", "optimal", "no column", "early stopping", "callback"
+        "n_estimators", "tol", "optimal", "no column", "early stopping", "callback"
         or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
         family that could lower the objective.
 
@@ -174,13 +201,13 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         "n_iter_": int,
         "best_iteration_": int,
         "stop_reason_": str,
-        "probability_scale_": float,
     }
 
     def __init__(
         self,
         weak_learner="auto",
-        n_estimators=400,
+        init="auto",
+        n_estimators="auto",
         C=None,
         correction="stagewise",
         columns_per_round=1,
@@ -203,9 +230,9 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         n_jobs=None,
         verbose=0,
         probability_scale="auto",
-        similarity="auto",
     ):
         self.weak_learner = weak_learner
+        self.init = init
         self.n_estimators = n_estimators
         self.C = C
         self.correction = correction
@@ -229,7 +256,6 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.probability_scale = probability_scale
-        self.similarity = similarity
 
     def fit(
         self,
@@ -251,7 +277,8 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Factors of the examples' losses; a common factor changes nothing.
+            Factors of the examples' losses. A common factor of all changes nothing but rounding,
+            which may decide ties; if it is a power of two, it changes no bit.
         X_val, y_val : array-likes, default=None
             Held-out examples, for early stopping and the scale of the probabilities; the history
             records their error.
@@ -267,86 +294,112 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         """
         start = perf_counter()
         with self._whole():
-            settings = settings_of(self)
-            previous = previous_fit(self)
+            settings, previous = settings_of(self), previous_fit(self)
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None:
                 check_continues(self, previous)
             given = X_val, y_val, sample_weight_val
-            problem, *others = self._held_out(problem, family, given, eval_sets)
-            training, resumed, pilots = self._training(problem, family, settings, others, previous)
-            decision = self._decided(training, pilots)
+            problem, held_out, others = self._held_out(problem, family, given, eval_sets)
+            rng = self._generator()
+            init_rng, run_rng = rng.spawn(2)
+            base, problem = self._start_from(problem, family, previous, init_rng)
+            run = self._holdout_run(problem, family, settings, run_rng)
+            plan = self._plan(family, settings, held_out is not None, run)
+            followed = sets.followed_sets(held_out, others, self.classes_, plan.watched, base)
+            training, resumed = self._training(problem, family, settings, followed, previous, rng)
             self.__dict__.pop("_state", None)
-            enough = self._enough(training, decision)
-            self._run(self._fit(training, resumed, start, enough))
-            self._learn_scale(training, pilots, decision)
+            self._run(self._loop(training, base, plan, start, resumed))
         return self
 
-    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0, calibrated=False):
-        """Train with the first C, then `rounds` more with each further C; yield self after each.
+    # ---------------------------------------------------------------- before the first round
 
-        Train with the last C until there are `at_least` rounds. The results equal those of calls
-        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused. The
-        scale of the probabilities is fitted only if `calibrated`.
-        """
-        start = perf_counter()
-        self.C = float(Cs[0])
-        settings = settings_of(self)
-        problem, family = self._prepare(X, y, sample_weight)
-        training, _, pilots = self._training(problem, family, settings, (None, {}), None)
-        self._run(self._fit(training, None, start))
-        if calibrated:
-            self._learn_scale(training, pilots, self._decided(training, pilots))
-        yield self
-        for C in Cs[1:]:
-            self.C = float(C)
-            self.n_estimators = training.n_rounds + rounds
-            if Cs[-1] == C:
-                self.n_estimators = max(self.n_estimators, at_least)
-            change_C(training, self.C)
-            self._run(self._fit(training, None, perf_counter()))
-            if calibrated:
-                self._learn_scale(training, pilots, self._decided(training, pilots))
-            yield self
+    def _held_out(self, problem, family, given, eval_sets):
+        """Return the training examples, the held-out ones or None, and the evaluation sets."""
+        X_val, y_val, weight = given
+        held_out = self._check_validation(X_val, y_val, family)
+        if held_out is not None:
+            held_out = *held_out, check_weight(weight, len(held_out[1]), "sample_weight_val")
+        elif weight is not None:
+            raise ValueError("sample_weight_val needs X_val and y_val")
+        others = {
+            name: self._check_held_out(
+                *one, family, [f"eval_sets[{name!r}][{k}]" for k in range(3)]
+            )
+            for name, one in sets.check_eval_sets(eval_sets).items()
+        }
+        if held_out is None and self.early_stopping:
+            fraction, seed = self.validation_fraction, self.random_state
+            problem, held_out = sets.split_off(problem, self.classes_, fraction, seed)
+        return problem, held_out, others
+
+    def _init_model(self, family):
+        """Return the init model that is asked for, None for none."""
+        is_default = family.name == DEFAULT_FAMILY and self.monotonic_cst is None
+        model = resolve_init(recipe.init_of(self.init, is_default))
+        if model is not None and self.monotonic_cst is not None:
+            raise ValueError(
+                "init must be 'auto' or None with monotonic_cst, since an init model keeps no "
+                f"constraints, got {self.init!r}"
+            )
+        return model
+
+    def _start_from(self, problem, family, previous, rng):
+        """Return the base scores of a model, and the problem with those of its examples."""
+        facts = categorical_facts(self._categories(), self.n_features_in_)
+        if previous is not None:
+            return start_again(previous["base"], problem, rng, self._n_threads(), facts)
+        return start_from(self._init_model(family), problem, rng, self._n_threads(), facts)
+
+    def _holdout_run(self, problem, family, settings: Settings, rng):
+        """Return a function that does the run, of the largest number of rounds and `chooses`."""
+        bind = partial(self._bind, family=family, n_targets=len(self.classes_))
+        return partial(recipe.holdout_run, problem, bind, settings, rng, self._n_threads())
+
+    def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
+        """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
+        is_default = family.name == DEFAULT_FAMILY and settings.stagewise
+        n_rounds = recipe.most_rounds(self.n_estimators, is_default, settings)
+        watched = watched_metric(self.early_stopping)
+        chooses = is_default and isinstance(self.n_estimators, str) and watched is None
+        if chooses and has_held_out:
+            return Plan(n_rounds, LOSS_SCALE, LOGLOSS)
+        is_auto = isinstance(self.probability_scale, str)
+        scale = LOSS_SCALE if is_auto else float(self.probability_scale)
+        learns_scale = is_auto and not has_held_out and settings.stagewise
+        if not chooses and not (learns_scale and n_rounds >= FEWEST_ROUNDS):
+            return Plan(n_rounds, scale, watched)
+        found = run(n_rounds, chooses)
+        if found is None:
+            return Plan(n_rounds, scale, watched)
+        return Plan(found.n_rounds, found.scale if is_auto else scale, watched)
 
     # ---------------------------------------------------------------- training
 
-    def _training(self, problem, family, settings, others, previous):
-        """Append scores, bind the family, set up the restricted master, take up an earlier model.
-
-        `others` are the held-out examples and the evaluation sets that training follows.
+    def _training(self, problem, family, settings: Settings, followed, previous, rng):
+        """Bind the family, set up the restricted master, take up an earlier model.
 
         Returns
         -------
         training : ColumnGeneration
         resumed : dict or None
             The state from which training goes on bit for bit.
-        pilots : Pilots
         """
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
-        rng, n_threads = self._generator(), self._n_threads()
-        run_trial = partial(self._trial, family=family, settings=settings, rng=rng)
-        problem, trial = self._with_similarity(problem, family, previous, run_trial)
-        held_out = self._followed_sets(*others)
-        pilots = Pilots(problem, n_threads, rng) if trial is None else trial.pilots
+        pricer = self._bind(problem, rng, family, len(self.classes_))
+        master = RestrictedMaster(
+            problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
+        )
+        training = ColumnGeneration(pricer, master, settings, rng, followed)
+        state = None if previous is None else previous["state"]
+        # This takes a pass over all data, so do it only if a continuation may need it.
+        self._data = fingerprint(problem) if state is not None or self._keeps_state() else None
         if previous is None:
-            pricer = self._chosen_pricer(problem, family, settings, rng, pilots, trial)
-        else:
-            family = family_to_continue(family, previous["family"])
-            pricer = self._bind(problem, family, len(self.classes_), rng)
-        master = RestrictedMaster(problem.counts, chosen(self).C, problem.weight, n_threads)
-        training = ColumnGeneration(pricer, master, settings, rng, held_out)
-        if previous is None:
-            # This takes a pass over all data, so do it only if a continuation may need it.
-            self._data = fingerprint(problem) if self._keeps_state() else None
-            return training, None, pilots
-        state = previous["state"]
-        needed = state is not None or self._keeps_state()
-        self._data = fingerprint(problem) if needed else None
+            return training, None
         resumed = state if state is not None and state["data"] == self._data else None
-        resume(training, previous["ensemble"], problem.X, previous["history"], resumed)
-        return training, resumed, pilots
+        ensemble = previous["kept"] if resumed is None else previous["ensemble"]
+        resume(training, ensemble, problem.X, previous["history"], resumed)
+        return training, resumed
 
     def _keeps_state(self) -> bool:
         """Return True if the state for an exact continuation may be needed."""
@@ -355,46 +408,142 @@ class CWBoostClassifier(FitsWithHeldOut, UsesSimilarity, ThinModels, BoostingCla
         )
         return self.warm_start or any(wanted)
 
-    def _fit(self, training, resumed, start, enough=None) -> Fit:
-        """Return the fit in progress, ready to run."""
-        stopping = self._stopping(None if resumed is None else resumed.get("early_stopping"))
-        family = training.pricer.family
-        return Fit(self, training, family, list(self.callbacks or []), start, stopping, enough)
+    def _loop(self, training, base, plan: Plan, start, resumed=None) -> RoundLoop:
+        """Return the loop over rounds, ready to run."""
+        stopping = None
+        if plan.watched is not None:
+            patience = patience_for(self.n_iter_no_change, training.settings.learning_rate)
+            stopping = EarlyStopping(plan.watched, f"valid_{plan.watched.name}", patience)
+            if resumed is not None and "early_stopping" in resumed:
+                stopping.restore(resumed["early_stopping"])
+            elif training.n_rounds:
+                # What is known of the rounds so far is how good the last one is.
+                measured = training.model.held_out.measure_now()
+                stopping.observe(measured[f"valid_{plan.watched.name}"], training.n_rounds)
+        n_rounds = max(plan.n_rounds, training.n_rounds)
+        family, callbacks = training.pricer.family, list(self.callbacks or [])
+        return RoundLoop(
+            self, training, family, n_rounds, callbacks, start, stopping, base, plan.scale
+        )
 
-    def _snapshot(self, fit) -> CWBoostClassifier:
+    def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
+        """Train with the first C, then `rounds` more with each further C; yield self after each.
+
+        Train with the last C until there are `at_least` rounds. The results equal those of calls
+        of `fit` with ``warm_start``, bit for bit, but columns and sorted features are reused.
+        """
+        start = perf_counter()
+        self.C = float(Cs[0])
+        settings = settings_of(self)
+        problem, family = self._prepare(X, y, sample_weight)
+        rng = self._generator()
+        init_rng, run_rng = rng.spawn(2)
+        base, problem = self._start_from(problem, family, None, init_rng)
+        run = self._holdout_run(problem, family, settings, run_rng)
+        plan = self._plan(family, settings, False, run)
+        training, _ = self._training(problem, family, settings, None, None, rng)
+        self._run(self._loop(training, base, plan, start))
+        yield self
+        for C in Cs[1:]:
+            self.C = float(C)
+            n_rounds = training.n_rounds + rounds
+            if Cs[-1] == C:
+                n_rounds = max(n_rounds, at_least)
+            self.n_estimators = n_rounds
+            change_C(training, self.C)
+            self._run(self._loop(training, base, replace(plan, n_rounds=n_rounds), perf_counter()))
+            yield self
+
+    # ---------------------------------------------------------------- after training
+
+    def thin(self, X, y, sample_weight=None, *, C="auto", X_val=None, y_val=None):
+        """Return a model with fewer columns: solve for all coefficients at once over its columns.
+
+        The solve is totally corrective, whatever `correction` trained the columns, and gives most
+        of them coefficient zero; these are left out. This classifier does not change.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`, with the same classes; usually the training data.
+        C : float, sequence of float or "auto", default="auto"
+            Weight of the loss relative to the sum of the coefficients: smaller values keep fewer
+            columns. Of several values, the one of smallest error on the held-out examples is
+            taken, the smallest in case of ties. "auto" tries 11 values from 10 to 1e6.
+        X_val, y_val : array-likes, default=None
+            Examples that the columns were not trained on: they choose C and set the scale of
+            `predict_proba`. Needed unless `C` is one number.
+
+        Returns
+        -------
+        CWBoostClassifier
+            Fitted, with the parameters and the init model of this one. Its staged methods have one
+            stage, and ``history_`` one entry per name: the chosen ``C``, the objective, the errors.
+
+        Raises
+        ------
+        NotFittedError
+        TypeError, ValueError
+            For a bad argument, other classes than those of the fitted model, or a `C` so small
+            that no column stays.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solve at the chosen C ended before its violations were small.
+        """
+        self._require_fitted()
+        Cs = checked_Cs(C, X_val is not None)
+        X = self._check_X(X, reset=False, family=self.family_)
+        problem, classes = self._sorted(X, y, sample_weight)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
+        held_out = self._check_validation(X_val, y_val, self.family_)
+        rng, previous = self._generator(), {"base": self.init_}
+        _, problem = self._start_from(problem, self.family_, previous, rng.spawn(1)[0])
+        thin = copy.copy(self)
+        thin.__dict__.pop("_state", None)
+        found = solve_thin(self.model_, problem, Cs, rng, self._n_threads(), held_out)
+        thin.__dict__.update(found)
+        return thin
+
+    def _snapshot(self, fit: RoundLoop) -> CWBoostClassifier:
         """Return a copy of this classifier with all rounds so far, from which it can go on."""
         snapshot = copy.copy(self)
         whole = replace(fit, early_stopping=None)
         snapshot.__dict__.update(self._fitted_attributes(whole, "checkpoint"))
-        snapshot._state = {**training_state(fit.training), "data": self._data}
-        if fit.early_stopping is not None:
-            snapshot._state["early_stopping"] = fit.early_stopping.state()
+        snapshot._state = self._state_of(fit)
         return snapshot
 
-    def _fitted_attributes(self, fit, stop_reason) -> dict:
-        attributes = self._kept_attributes(fit, stop_reason)
-        goes_on = self.warm_start and 0 < attributes["n_iter_"] == attributes["best_iteration_"]
-        if goes_on and (state := training_state(fit.training)) is not None:
-            attributes["_state"] = {**state, "data": self._data}
-        return attributes
+    def _state_of(self, fit: RoundLoop) -> dict | None:
+        """Return what an exact continuation needs."""
+        state = training_state(fit.training)
+        if state is None:
+            return None
+        state["data"] = self._data
+        if fit.early_stopping is not None:
+            state["early_stopping"] = fit.early_stopping.state()
+        return state
 
-    def _kept_attributes(self, fit, stop_reason) -> dict:
+    def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:
         """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
-        n_rounds, stopping = attributes["n_iter_"], fit.early_stopping
+        n_rounds, training = attributes["n_iter_"], fit.training
+        share = 0.0 if fit.base is None else training.share_of_base
+        model = replace(attributes["model_"], base=fit.base, scale=fit.scale, base_share=share)
         if n_rounds == 0:
-            weights = fit.training.master.class_weights
-            return attributes | {
-                "ensemble_": predict_prior(attributes["ensemble_"], weights, chosen(self).C),
-                "best_iteration_": 0,
-                "probability_scale_": LOSS_SCALE,
-            }
-        best = stopping.kept_round if stopping else n_rounds
-        ensemble, held_out = attributes["ensemble_"], fit.training.model.held_out
+            model = predict_prior(model, training.master.class_weights, training.settings.C)
+            return attributes | {"model_": model, "best_iteration_": 0}
+        best = fit.early_stopping.kept_round if fit.early_stopping else n_rounds
+        whole = model.ensemble
         if best < n_rounds:
-            ensemble = ensemble.truncate(best)
-        return attributes | {
-            "ensemble_": ensemble,
-            "best_iteration_": best,
-            "probability_scale_": self._scale(ensemble, held_out),
-        }
+            model = model.truncate(best)
+        held_out = training.model.held_out
+        if isinstance(self.probability_scale, str) and held_out is not None and held_out.has_valid:
+            model = replace(model, scale=held_out.scale(model))
+        state = self._state_of(fit) if self.warm_start else None
+        if state is not None and best < n_rounds:
+            # The rounds after the best one are what an uninterrupted training would go on from.
+            state["ensemble"] = whole
+        attributes |= {"model_": model, "best_iteration_": best}
+        return attributes if state is None else attributes | {"_state": state}

@@ -13,8 +13,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
-from cwboost.estimator.defaults import chosen
+from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.parameters import check_number
 
 __all__ = ["CWBoostClassifierCV"]
@@ -103,14 +104,14 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         template = self._template()
         if template.early_stopping and template.correction == "total":
             raise ValueError("estimator must have early_stopping=False for a path over C")
-        chosen(template)  # checks the correction
+        settings_of(template)
         given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
         Cs = np.unique(np.asarray(given, dtype=np.float64))
         if Cs.ndim != 1 or len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
             raise ValueError(f"Cs must hold positive finite numbers, got {self.Cs!r}")
         rounds = self.rounds_per_C
         if isinstance(rounds, str) and rounds == "auto":
-            rounds = max(1, int(template.n_estimators) // 10)
+            rounds = max(1, _n_rounds(template) // 10)
         return template, Cs, int(check_number("rounds_per_C", rounds, Integral, 1))
 
     def fit(self, X, y, sample_weight=None):
@@ -135,22 +136,16 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
         rows = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
-        # The accuracy does not depend on the scale of the probabilities.
-        calibrated = self.scoring is not None
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_path)(
-                template, Cs, rounds, scorer, calibrated, rows, y, sample_weight, *fold
-            )
+            delayed(_score_path)(template, Cs, rounds, scorer, rows, y, sample_weight, *fold)
             for fold in folds
         )
         self.Cs_, self.scores_, self.scorer_ = Cs, np.array(scores).T, scorer
         best = int(np.argmax(self.scores_.mean(axis=1)))
         self.C_ = float(Cs[best])
         needed = Cs[: best + 1] if template.correction == "total" else Cs[best : best + 1]
-        least = template.n_estimators
-        *_, model = _models(
-            template, needed, rounds, rows, y, sample_weight, at_least=least, calibrated=True
-        )
+        least = _n_rounds(template)
+        *_, model = _models(template, needed, rounds, rows, y, sample_weight, at_least=least)
         self.best_estimator_ = model
         self.classes_ = model.classes_
         self.n_features_in_ = model.n_features_in_
@@ -196,18 +191,22 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         self.best_estimator_.save(path, staged=staged)
 
 
-def _models(template, Cs, rounds, X, y, sample_weight, at_least=0, calibrated=False):
+def _n_rounds(template: CWBoostClassifier) -> int:
+    """Return the number of rounds of a template, that of total correction for "auto"."""
+    wanted = template.n_estimators
+    return ROUNDS if isinstance(wanted, str) else int(wanted)
+
+
+def _models(template, Cs, rounds, X, y, sample_weight, at_least=0):
     """Yield a model per value of C: a path of warm starts, or separate fits if stage-wise."""
     if template.correction == "total":
-        yield from clone(template)._fit_path(
-            X, y, sample_weight, Cs, rounds, at_least=at_least, calibrated=calibrated
-        )
+        yield from clone(template)._fit_path(X, y, sample_weight, Cs, rounds, at_least=at_least)
     else:
         for C in Cs:
             yield clone(template).set_params(C=float(C)).fit(X, y, sample_weight)
 
 
-def _score_path(template, Cs, rounds, scorer, calibrated, X, y, sample_weight, train, test):
+def _score_path(template, Cs, rounds, scorer, X, y, sample_weight, train, test):
     """Return the score on the held-out rows after each C."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     weight, test_weight = None, {}
@@ -215,5 +214,5 @@ def _score_path(template, Cs, rounds, scorer, calibrated, X, y, sample_weight, t
         weight, test_weight = sample_weight[train], {"sample_weight": sample_weight[test]}
     return [
         scorer(model, X_test, y[test], **test_weight)
-        for model in _models(template, Cs, rounds, X_train, y[train], weight, calibrated=calibrated)
+        for model in _models(template, Cs, rounds, X_train, y[train], weight)
     ]

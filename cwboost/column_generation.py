@@ -67,6 +67,7 @@ class ColumnGeneration:
         self.columns = RecordedColumns(master.n_classes)
         self.best_bound = np.nan
         self.between_rounds = True
+        self._first_loss = master.mean_loss
 
     @property
     def n_rounds(self) -> int:
@@ -77,6 +78,13 @@ class ColumnGeneration:
     def mean_loss(self) -> float:
         """Mean of the pair weights of the training examples, 1 before the first round."""
         return self.master.mean_loss
+
+    @property
+    def share_of_base(self) -> float:
+        """How much of the decrease of the logarithm of the mean loss is due to base scores."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = float(np.log(self._first_loss) / np.log(self.mean_loss))
+        return min(1.0, max(0.0, share)) if np.isfinite(share) else 1.0
 
     @property
     def stop_reason(self) -> str | None:

@@ -4,8 +4,10 @@ Over the columns found so far, with q = p / C and p = (n_classes - 1) sum of exa
 
     min over coef >= 0 of   sum coef + (1/q) sum over pairs of mu              (eq. mcg-exp2)
 
-`PairWeights` holds the pair weights as the matrix R, one row per class. R determines the edges of
-columns and thus the violations (eq. vio). Scaled into the feasible set, R is a point of the dual
+with mu_(i,y) = w_i exp(-gamma_(i,y)). Base scores, constants of each example, may be part of the
+margins gamma; they change the weights from which boosting starts, and nothing else. `PairWeights`
+holds the pair weights as the matrix R, one row per class. R determines the edges of columns and
+thus the violations (eq. vio). Scaled into the feasible set, R is a point of the dual
 (eq. mcg-exp-dual), whose value is a lower bound on the optimum.
 """
 
@@ -51,6 +53,8 @@ class RestrictedMaster:
     n_threads : int, default=1
     shared : bool, default=False
         True if all classes share the columns (MultiBoost), which are then stored once.
+    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
+        Scores of the examples before the first column; None for zeros.
 
     Attributes
     ----------
@@ -61,14 +65,15 @@ class RestrictedMaster:
         p / C: the unscaled edge above which a column pays.
     """
 
-    def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False):
+    def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False, base=None):
         counts = np.asarray(counts, dtype=np.int64)
         if example_weight is None:
             example_weight = np.ones(counts.sum())
         self.n_classes = len(counts)
         self._problem = counts, example_weight, n_threads
+        self._base = None if base is None else np.ascontiguousarray(base.T)
         self.q = self._q(C)
-        self.pairs = PairWeights(counts, example_weight, self.q, n_threads)
+        self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
@@ -88,7 +93,7 @@ class RestrictedMaster:
         """Change C and keep the present columns and coefficients."""
         counts, example_weight, n_threads = self._problem
         self.q = self._q(C)
-        pairs = PairWeights(counts, example_weight, self.q, n_threads)
+        pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
         pairs.restore(self.pairs.state())
         self.pairs = pairs
         self._edges = None
@@ -154,12 +159,12 @@ class RestrictedMaster:
 
     @property
     def scores(self) -> np.ndarray:
-        """Scores F(x, y) of the training examples, of shape (n_samples, n_classes); a copy."""
+        """Scores F(x, y) of the training examples, (n_samples, n_classes), base and columns."""
         return self.pairs.scores_now()[:, : self.pairs.n_samples].T
 
     @property
     def mean_loss(self) -> float:
-        """Weighted mean of exp(-margin) over the pairs; one if all coefficients are zero."""
+        """Weighted mean of exp(-margin) over the pairs; one if there is neither base nor column."""
         counts, example_weight, _ = self._problem
         return self.pairs.loss / ((len(counts) - 1) * float(example_weight.sum()))
 
@@ -261,14 +266,15 @@ class RestrictedMaster:
         lambda = t mu / q satisfies every edge constraint if t * best_edge <= 1. With lambda
         log-linear in the margin its dual value needs no logarithm of a pair:
 
-            (t / q) (A + (1 - log t) B),   A = sum mu gamma,  B = sum mu.
+            (t / q) (A + (1 - log t) B),   A = sum mu (gamma - gamma of the base),  B = sum mu.
 
         It is concave in t with its maximum at exp(A / B), so that t = min(1 / best_edge,
         exp(A / B)) gives the highest bound.
         """
-        margins, loss = self.pairs.margins, self.pairs.loss
+        loss = self.pairs.loss
         if loss == 0.0:
             return 0.0
+        margins = self.pairs.column_margins()
         # A smaller scaling than the best is feasible too, so the limit only avoids an overflow.
         t = 1.0 / max(best_edge, exp(min(-margins / loss, 700.0)))
         return t / self.q * (margins + (1.0 - log(t)) * loss)

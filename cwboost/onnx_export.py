@@ -16,10 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
-from cwboost.estimator.held_out.calibration import LOSS_SCALE
 from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.similarity.graph import add_nodes
 from cwboost.support.extras import extra
 
 __all__ = ["to_onnx"]
@@ -74,8 +72,7 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
     )
     check_choice("input_dtype", input_dtype, ("float64", "float32"))
     graph = _Graph(onnx, input_dtype)
-    add_nodes(graph, getattr(classifier, "similarity_", None))
-    ensemble = classifier.ensemble_
+    ensemble, base = classifier.ensemble_, classifier.init_
     n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
     coef = ensemble.coef(n_estimators)
     used = np.flatnonzero(np.diff(coef.indptr))
@@ -85,10 +82,14 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
             f"{type(ensemble.learners).__name__} has no flat form (WeakLearners.flat_form), which "
             "export to ONNX needs"
         )
-    outputs = _outputs(graph, trees, classifier._n_columns()) if len(used) else None
+    outputs = _outputs(graph, trees, classifier.n_features_in_) if len(used) else None
     offsets = ensemble.offsets
     offset = None if offsets is None else offsets[n_rounds]
-    _sums(graph, outputs, coef[used].toarray(), offset, "scores" if decode is None else "bits")
+    name = "scores" if decode is None else "bits"
+    votes = name if base is None else "votes_of_learners"
+    _sums(graph, outputs, coef[used].toarray(), offset, votes)
+    if base is not None:
+        _add_base(graph, base, votes, name)
     if decode is not None:
         decode(graph, classifier)
     _label(graph, classifier)
@@ -275,6 +276,13 @@ def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: st
         graph.add("Add", [last, graph.constant("offset", offset)], name)
 
 
+def _add_base(graph: _Graph, base, votes: str, name: str) -> None:
+    """Add nodes for the base scores and their sum with the votes."""
+    scores = base.fitted.onnx_nodes(graph, graph.features)
+    factor = graph.constant_of_type("init_factor", base.factor)
+    graph.add("Add", [votes, graph.add("Mul", [scores, factor], "base_scores")], name)
+
+
 def _zeros(graph: _Graph) -> str:
     """Add nodes for a column of zeros, one per row of X: outputs of a model without learners."""
     first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
@@ -338,7 +346,7 @@ def _label(graph: _Graph, classifier) -> None:
 
 
 def _scaled_scores(graph: _Graph, classifier) -> str:
-    scale = np.float64(getattr(classifier, "probability_scale_", LOSS_SCALE))
+    scale = np.float64(classifier.model_.scale)
     return graph.add("Mul", ["scores", graph.constant("scale", scale)], "scaled")
 
 

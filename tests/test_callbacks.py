@@ -175,9 +175,8 @@ def test_killed_training_loses_one_interval_at_most(tmp_path):
 
         X, y = load_digits(return_X_y=True)
         callbacks = [Checkpoint(sys.argv[1], every_rounds=2), KillAt()]
-        CWBoostClassifier("stump", 12, 1e3, "total", random_state=1, callbacks=callbacks).fit(
-            X[:400], y[:400]
-        )
+        params = {"n_estimators": 12, "C": 1e3, "correction": "total", "random_state": 1}
+        CWBoostClassifier("stump", callbacks=callbacks, **params).fit(X[:400], y[:400])
     """
     path = tmp_path / "checkpoint.cwb"
     killed = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(path)])

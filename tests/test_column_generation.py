@@ -139,7 +139,12 @@ def test_several_columns_per_round_reach_the_same_optimum_in_fewer_rounds(vowel)
 def test_several_columns_continue_bit_for_bit(vowel):
     X, y, *_ = vowel
     clf = CWBoostClassifier(
-        "stump", 6, correction="total", columns_per_round=3, random_state=0, warm_start=True
+        "stump",
+        n_estimators=6,
+        correction="total",
+        columns_per_round=3,
+        random_state=0,
+        warm_start=True,
     )
     clf.fit(X, y).set_params(n_estimators=12).fit(X, y)
     whole = clone(clf).set_params(warm_start=False).fit(X, y)

@@ -29,7 +29,7 @@ sanitized() {
 sanitized -c 'import sys, cwboost; sys.exit("build/sanitize" not in cwboost.__file__)'
 sanitized -m pytest -c "$root/pyproject.toml" --rootdir="$root" -p no:cacheprovider -q --capture=sys \
     -m 'not slow' -k 'not address_space and not compile and not emulator' \
-    "$root/tests/_kernels" "$root/tests/kernels" "$root/tests/plugins" "$root/tests/similarity" \
+    "$root/tests/_kernels" "$root/tests/kernels" "$root/tests/plugins" \
     "$root/tests/solvers" "$root/tests/ensemble/test_shapley.py" \
     "$root/tests/dask/test_partitions.py" "$@"
 sanitized "$root/tests/support/fuzz.py" "${MUTATIONS:-50}" 0 \

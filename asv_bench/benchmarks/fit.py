@@ -1,5 +1,7 @@
 """Complete fits on the bundled data."""
 
+import numpy as np
+
 from cwboost import CWBoostClassifier, datasets
 
 from .common import Settings
@@ -45,6 +47,7 @@ class Overhead(Settings):
             tol=0,
             random_state=0,
             n_jobs=1,
+            probability_scale=2.0,
         )
         lowest = float("inf")
         for _ in range(5):
@@ -56,3 +59,46 @@ class Overhead(Settings):
         return lowest * 1e6
 
     track_round_overhead.unit = "microseconds per round"
+
+
+class Default(Settings):
+    """Whoever passes no argument: digits, and a table with categories and gaps."""
+
+    params = [["pendigits", "table"]]
+    param_names = ["data"]
+
+    def setup(self, data):
+        self.X, self.y, self.categories = DATA[data]()
+        self.clf = self.fitted()
+
+    def fitted(self):
+        clf = CWBoostClassifier(categorical_features=self.categories, random_state=0, n_jobs=1)
+        return clf.fit(self.X, self.y)
+
+    def time_fit(self, data):
+        self.fitted()
+
+    def time_predict(self, data):
+        self.clf.predict_proba(self.X)
+
+    def time_one_row(self, data):
+        self.clf.predict_proba(self.X[:1])
+
+
+def pendigits():
+    """Return 2,000 examples, their classes, and no categories."""
+    X, y = datasets.load_pendigits(return_X_y=True)
+    return X[:2_000], y[:2_000], None
+
+
+def table(n=2_000):
+    """Return examples with 6 numbers, two columns of categories, and 5% gaps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 8))
+    X[:, 6:] = rng.integers(0, [300, 8], (n, 2))
+    y = (X[:, 0] + (X[:, 7] > 3) + rng.normal(size=n) > 0.5) + (X[:, 6] % 3 == 0)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y, [6, 7]
+
+
+DATA = {"pendigits": pendigits, "table": table}

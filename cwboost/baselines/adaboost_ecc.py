@@ -246,7 +246,7 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     def _training(self, problem, family, rng, held_out) -> CodeTraining:
         return CodeTraining(
-            self._bind(problem, family, 1, rng),
+            self._bind(problem, rng, family, 1),
             problem,
             len(self.classes_),
             held_out,

@@ -104,7 +104,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
     def _training(self, problem, family, rng, held_out) -> LabelTraining:
         n_classes = len(self.classes_)
         return LabelTraining(
-            self._bind(problem, family, n_classes, rng),
+            self._bind(problem, rng, family, n_classes),
             problem,
             n_classes,
             held_out,

@@ -141,7 +141,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
     def _training(self, problem, family, rng, held_out) -> LabelTraining:
         n_bits = self.code_.shape[1]
         return LabelTraining(
-            self._bind(problem, family, n_bits, rng),
+            self._bind(problem, rng, family, n_bits),
             problem,
             n_bits,
             held_out,

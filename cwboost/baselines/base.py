@@ -10,7 +10,7 @@ from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
-from cwboost.estimator.rounds import Fit
+from cwboost.estimator.rounds import RoundLoop
 
 __all__ = ["BaselineClassifier"]
 
@@ -60,7 +60,7 @@ class BaselineClassifier(BoostingClassifier):
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:
             callbacks.append(TimeLimit(self.max_seconds))
-        self._run(Fit(self, training, family, callbacks, start))
+        self._run(RoundLoop(self, training, family, self.n_estimators, callbacks, start))
 
     def _check_parameters(self) -> None:
         """Check the common parameters; a subclass extends this for its own."""

@@ -213,7 +213,7 @@ class MultiBoostClassifier(BaselineClassifier):
                 )
 
     def _training(self, problem, family, rng, held_out) -> SharedColumnGeneration:
-        pricer = self._bind(problem, family, len(self.classes_), rng)
+        pricer = self._bind(problem, rng, family, len(self.classes_))
         master = RestrictedMaster(
             problem.counts, float(self.C), problem.weight, self._n_threads(), shared=True
         )
@@ -236,7 +236,7 @@ class MultiBoostClassifier(BaselineClassifier):
         attributes = super()._fitted_attributes(fit, stop_reason)
         if attributes["n_iter_"] == 0:
             weights = fit.training.master.class_weights
-            attributes["ensemble_"] = predict_prior(attributes["ensemble_"], weights, self.C)
+            attributes["model_"] = predict_prior(attributes["model_"], weights, self.C)
             return attributes
         n_unsolved = fit.training.n_unsolved
         if n_unsolved:

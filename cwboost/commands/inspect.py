@@ -16,8 +16,7 @@ import numpy as np
 
 from cwboost.commands import CommandError, InputPath
 from cwboost.commands._models import feature_names, load
-from cwboost.estimator.defaults import chosen
-from cwboost.estimator.held_out.votes import without_votes
+from cwboost.estimator.defaults import settings_of
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -62,11 +61,12 @@ def _summary(classifier) -> dict:
         "features": classifier.n_features_in_,
         "classes": len(classifier.classes_),
         "rounds": classifier.ensemble_.n_rounds,
-        "weak_learners": len(without_votes(classifier).learners),
+        "weak_learners": len(classifier.ensemble_.learners),
         "stopped_by": classifier.stop_reason_,
     }
-    if hasattr(classifier, "similarity_"):
-        summary["landmarks"] = len(classifier.similarity_.landmarks)
+    if classifier.init_ is not None:
+        summary["init model"] = classifier.init_.model.name
+        summary["training rows kept"] = classifier.init_.fitted.n_rows_kept
     last = classifier.ensemble_.n_rounds - 1
     for name in ("objective", "gap", "train_error", "valid_error"):
         values = classifier.history_.get(name, ())
@@ -84,8 +84,8 @@ def _loss(classifier, objective: float) -> float:
     if "C" in classifier.history_:  # of a thin model
         C = classifier.history_["C"][-1]
     else:
-        C = chosen(classifier).C if hasattr(classifier, "correction") else classifier.C
-    return float((objective - without_votes(classifier).coef().data.sum()) / C)
+        C = settings_of(classifier).C if hasattr(classifier, "correction") else classifier.C
+    return float((objective - classifier.ensemble_.coef().data.sum()) / C)
 
 
 def _changed(estimator) -> dict:
@@ -122,7 +122,7 @@ def _strongest(classifier, top: int) -> list[dict]:
     order = np.argsort(-np.abs(coef.data), kind="stable")[:top]
     ids = coef.row[order]
     categories = getattr(classifier, "categories_", None)
-    names = feature_names(classifier) + [f"similarity to {label}" for label in classifier.classes_]
+    names = feature_names(classifier)
     words = describe(ensemble.learners.take(ids), names, categories)
     rounds = np.searchsorted(ensemble.path.learners_offsets, ids, side="right")
     of_classes = ensemble.n_scores == len(classifier.classes_)

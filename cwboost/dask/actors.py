@@ -106,15 +106,12 @@ class ActorCrew(Crew):
         self._prefer_direct()
         return united(self._on_all("columns", categorical_features))
 
-    def describe(self, family, encoding, with_features=True) -> dict:
-        self._described = family, encoding, with_features
+    def describe(self, family, encoding) -> dict:
+        self._described = family, encoding
         return united(self._on_all("describe", *self._described))
 
     def examples(self, setup, most) -> dict:
         return united(self._on_all("examples", setup, most))
-
-    def describe_expanded(self, family, setup) -> dict:
-        return united(self._on_all("describe_expanded", family, setup))
 
     def _bind(self, setup) -> None:
         self._setup = setup

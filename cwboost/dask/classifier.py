@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -10,16 +11,15 @@ from distributed import Client, default_client
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
-from cwboost.dask.held_out import VALID, PartitionedSets, pilot_scale, role_of_set
+from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
+from cwboost.dask.initial import shared_start
 from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
-from cwboost.dask.resemblance import SharedExamples
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.estimator.defaults import chosen, settings_of
+from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out.sets import check_eval_sets
-from cwboost.estimator.held_out.stopping import watched_metric
-from cwboost.estimator.resumption import check_continues, family_to_continue, previous_fit
+from cwboost.estimator.resumption import check_continues, previous_fit
 from cwboost.families.composed.partitioned import check_members
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -37,7 +37,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
     - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
-    - The client fits scores of similarity, on up to 16,384 examples that the workers send to it.
+    - The client fits the init model, on up to 16,384 examples that the workers send to it.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
       equals one uninterrupted fit up to rounding.
@@ -120,9 +120,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             crew = ActorCrew(self._client(), tasks)
             try:
                 sets = {role: name for role, name, _ in followed}
-                training = self._bound(crew, family, settings, previous, n_training, sets)
-                self._run(self._fit(training, None, start))
-                self._learn_scale(training, None, None)
+                given = family, settings, previous, n_training, sets
+                training, base, plan = self._bound(crew, *given)
+                self._run(self._loop(training, base, plan, start))
             finally:
                 crew.close()
         return self
@@ -150,62 +150,40 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return followed
 
     def _bound(self, crew, family, settings, previous, n_training, sets):
-        """Let the partitions describe and prepare themselves; return the training."""
+        """Let the partitions describe and prepare themselves; return training, base and plan."""
         rng = self._generator()
+        init_rng = rng.spawn(1)[0]
         given = self.categorical_features
-        encoding, columns = shared_encoding(crew.columns(given), family, given)
-        kept = None if previous is None else previous["similarity"]
-        may_have_scores = kept is not None
-        if previous is None:
-            may_have_scores = self._may_have_similarity(family)
-        reports = crew.describe(family, encoding, not may_have_scores)
+        encoding, columns = shared_encoding(
+            crew.columns(given), family, given, self._known_categories()
+        )
+        reports = crew.describe(family, encoding)
         own = {index: reports[index] for index in range(n_training)}
-        problem = shared_problem(own, encoding, family, chosen(self).C, self.class_weight)
+        problem = shared_problem(own, encoding, family, settings.C, self.class_weight)
         self._set_attributes(problem.setup, columns)
         if previous is not None:
             check_continues(self, previous)
-            family = family_to_continue(family, previous["family"])
-        if may_have_scores:
-            is_sparse = any(report.is_sparse for report in own.values())
-            setup = self._with_shared_scores(crew, problem.setup, columns, is_sparse, kept)
-            problem = replace(problem, setup=setup)
-            descriptions = crew.describe_expanded(family, setup)
-        else:
-            descriptions = descriptions_of(own)
-        problem = planned(problem, family, descriptions, columns, rng)
+        is_sparse = any(report.is_sparse for report in own.values())
+        start = partial(self._start_from, family=family, previous=previous, rng=init_rng)
+        setup = problem.setup if is_sparse else shared_start(crew, problem.setup, start)
+        problem = replace(problem, setup=setup)
+        problem = planned(problem, family, descriptions_of(own), columns, rng)
         crew.bind(problem.setup)
         master = PartitionedMaster(
-            crew, problem.masses, chosen(self).C, keeps_columns=not settings.stagewise
+            crew, problem.masses, settings.C, keeps_columns=not settings.stagewise
         )
+        master.start(setup.base is not None)
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
-        held_out = None
+        training = PartitionedTraining(pricer, master, settings, rng)
+        run = partial(holdout_run, training, settings)
+        plan = self._plan(family, settings, VALID in sets, run)
         if sets:
-            watched = watched_metric(self.early_stopping)
-            held_out = PartitionedSets(crew, self.classes_, sets, watched)
-        training = PartitionedTraining(pricer, master, settings, rng, held_out)
+            held_out = PartitionedSets(crew, self.classes_, sets, plan.watched)
+            training = PartitionedTraining(pricer, master, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
-            training.resume(previous["ensemble"], previous["history"])
-        return training
-
-    def _with_shared_scores(self, crew, setup, columns, is_sparse, kept):
-        """Return the setup with scores of similarity: the `kept` ones, else as the data allow."""
-        self._set_similarity(kept)
-        shape = setup.n_total, columns.n_features
-        if kept is None and not self._data_allow_similarity(
-            shape, is_sparse=is_sparse, is_finite=True
-        ):
-            return setup
-        if is_sparse:
-            return replace(setup, similarity=kept)
-        examples = SharedExamples(crew, setup)
-        if kept is None and not self._data_allow_similarity(
-            shape, is_sparse=False, is_finite=examples.is_finite
-        ):
-            return setup
-        setup = examples.scored(kept)
-        self._set_similarity(setup.similarity)
-        return setup
+            training.resume(previous["kept"], previous["history"])
+        return training, setup.base, plan
 
     def _set_attributes(self, setup, columns) -> None:
         """Set what is known of the data before training."""
@@ -215,12 +193,12 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         if columns.names is not None:
             self.feature_names_in_ = np.array(columns.names, dtype=object)
 
-    def _pilot_scale(self, training, pilots, decision) -> float:
-        return pilot_scale(training, chosen(self).C)
-
     def _fitted_attributes(self, fit, stop_reason) -> dict:
         fit.training.finish()
-        return self._kept_attributes(fit, stop_reason)
+        return super()._fitted_attributes(fit, stop_reason)
+
+    def _state_of(self, fit) -> None:
+        """Return None: training goes on from the coefficients."""
 
     def _snapshot(self, fit) -> CWBoostClassifier:
         """Return a local classifier with all rounds so far, from which training can go on."""
@@ -230,7 +208,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return snapshot
 
     def _data_attributes(self) -> dict:
-        names = ("classes_", "n_features_in_", "feature_names_in_", "categories_", "similarity_")
+        names = ("classes_", "n_features_in_", "feature_names_in_", "categories_")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     # ---------------------------------------------------------------- after training

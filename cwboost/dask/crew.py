@@ -35,16 +35,12 @@ class Crew(ABC):
         """Return the columns of every partition; the first call."""
 
     @abstractmethod
-    def describe(self, family, encoding, with_features=True) -> dict:
+    def describe(self, family, encoding) -> dict:
         """Return the report of every partition; see `Host.describe`."""
 
     @abstractmethod
     def examples(self, setup, most) -> dict:
         """Return some training examples of every partition; see `Host.examples`."""
-
-    @abstractmethod
-    def describe_expanded(self, family, setup) -> dict:
-        """Return what the family says of every training partition with scores of similarity."""
 
     @abstractmethod
     def _bind(self, setup) -> None:

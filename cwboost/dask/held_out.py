@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from cwboost.automatic import constants as at
+from cwboost.automatic import recipe
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining, PartitionSampler
-from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.held_out import pilot
 from cwboost.estimator.held_out.calibration import fit_scale
 from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
 from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
+from cwboost.fitted_model import FittedModel
+from cwboost.solvers.schedule import Settings
 
-__all__ = ["VALID", "PartitionedSets", "pilot_scale", "role_of_set"]
+__all__ = ["VALID", "PartitionedSets", "holdout_run", "role_of_set"]
 
 VALID = "held-out"
 """The role of the partitions of `X_val`."""
 
-MOST_LEFT_OUT = 20_000
-"""Largest number of examples whose scores a pilot sends to the client."""
+NEGLIGIBLE = 2.0**-100
+"""Factor of the weights of examples that a holdout run leaves out: they count nothing, but the
+partitions follow their scores."""
 
 
 def role_of_set(name: str) -> str:
@@ -83,11 +86,16 @@ class PartitionedSets(HeldOutSets):
         self.follow(ids, score_index, differences)
         return {name: value for one in self.sets for name, value in one.measures().items()}
 
-    def scale(self, ensemble: Ensemble) -> float | None:
+    def measure_now(self) -> dict[str, float]:
+        """Return the metrics of the present scores by name."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.move(none, none, np.zeros(0))
+
+    def scale(self, model: FittedModel) -> float | None:
         """Return the scale of the probabilities, fitted on `X_val`; None if there is none."""
         if not self.has_valid:
             return None
-        (parts,) = self._crew.ask(("scores", (ensemble, VALID)))
+        (parts,) = self._crew.ask(("scores", (model.ensemble, VALID)))
         valid = self.sets[self._roles.index(VALID)]
         return fit_scale(np.concatenate(parts), valid.y, valid.weight)
 
@@ -105,44 +113,54 @@ def _joined(role, parts):
     return y, weight
 
 
-def pilot_scale(training: PartitionedTraining, C: float) -> float:
-    """Return the scale of the probabilities of a trained model, from a pilot.
+def holdout_run(training: PartitionedTraining, settings: Settings, n_rounds: int, chooses: bool):
+    """Train on most of the examples of every partition and follow the others.
 
-    See `cwboost.estimator.held_out.pilot`. Each partition leaves out a fifth of its examples of
-    each class. The partitions have the state of the pilot afterwards.
+    See `cwboost.automatic.recipe.holdout_run`. The partitions are as before afterwards.
 
     Parameters
     ----------
     training : PartitionedTraining
-        Finished.
-    C : float
+        Before its first round.
+    settings : Settings
+        Of the training.
+    n_rounds : int
+        Largest number of rounds of the training.
+    chooses : bool
+        True if the run chooses the number of rounds.
+
+    Returns
+    -------
+    HoldoutRun or None
+        None if the classes are too small to leave an example out.
     """
-    rng, crew = training.rng, training.master.crew
-    (parts,) = training.master.ask(("spread", ()))
-    variances, weights = sum_in_order(parts)
-    loss = training.master.mean_loss
+    crew, n_samples = training.master.crew, training.pricer.n_samples
+    share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)
+    shorter, settings = recipe.settings_of_run(settings, chooses)
+    seed = int(training.rng.spawn(1)[0].integers(2**63))
+    run = _run(training, settings, (share, NEGLIGIBLE, seed))
+    (parts,) = crew.ask(("left_out", ()))
+    y, weight = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+
+    def scores() -> np.ndarray:
+        (parts,) = run.master.ask(("left_out", ()))
+        return np.concatenate([part[0] for part in parts])
+
+    found = None
+    if len(y):
+        found = recipe.follow(run, scores, y, weight, n_rounds, shorter, chooses)
+    crew.ask(("leave_out", (0.0, 1.0, seed)))
     crew.forget()
-    n_samples = training.pricer.n_samples
-    plan = pilot.plan_of_pilot(training.settings, C, training.n_rounds, n_samples)
-    short = _pilot(training, plan.settings, C, int(rng.integers(2**63)))
-    while short.n_rounds < plan.n_rounds and short.round():
-        pass
-    (parts,) = short.master.ask(("left_out", (max(1, MOST_LEFT_OUT // len(parts)),)))
-    scores, y, weight = (np.concatenate(part) for part in zip(*parts))
-    if not len(y):
-        return pilot.LOSS_SCALE
-    own = fit_scale(scores, y, weight, pilot.PRIOR)
-    losses = short.master.mean_loss, loss
-    return pilot.scale_of_model(own, losses, variances / weights, n_samples)
+    return found
 
 
-def _pilot(training, settings, C, seed) -> PartitionedTraining:
+def _run(training, settings, leave_out) -> PartitionedTraining:
     """Return a training on the same partitions, without a share of their examples."""
     crew, pricer = training.master.crew, training.pricer
-    leave_out = pilot.SHARE_LEFT_OUT, pilot.NEGLIGIBLE, seed
+    rng = training.rng.spawn(1)[0]
     (masses,) = crew.ask(("leave_out", leave_out))
-    keeps = training.master.keeps_columns
-    master = PartitionedMaster(crew, sum_in_order(masses), C, keeps_columns=keeps)
-    own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, training.rng)
+    master = PartitionedMaster(crew, sum_in_order(masses), settings.C)
+    master.start(training.master.has_base)
+    own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
     sampler = PartitionSampler(settings.subsample, some_left_out=True)
-    return PartitionedTraining(own, master, settings, training.rng, sampler=sampler)
+    return PartitionedTraining(own, master, settings, rng, sampler=sampler)

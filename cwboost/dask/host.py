@@ -13,10 +13,8 @@ from scipy import sparse
 from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
-from cwboost.estimator.input.resemblance import joined
-from cwboost.families.composed.automatic import is_finite
 from cwboost.families.partitioned import PartitionContext, PricingPlan
-from cwboost.similarity import SimilarityScores, evenly_spaced
+from cwboost.fitted_model import BaseScores
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
@@ -45,11 +43,11 @@ class Setup:
     q : float
     counts : dict of int to ndarray of shape (n_classes,), int64
         Examples of positive weight of each class, by training partition, in their order.
-    similarity : SimilarityScores or None, default=None
-        Its scores become the last columns of the features.
-    levels : dict, default={}
-        Rows and scores of the examples that it was fitted on, without their own labels, by
-        training partition.
+    base : BaseScores or None, default=None
+        Where training starts from.
+    own_scores : dict, default={}
+        Rows of the examples that the init model was fitted on, and their base scores without their
+        own labels, by training partition.
     """
 
     plan: PricingPlan | None
@@ -59,16 +57,18 @@ class Setup:
     exponent: int
     q: float
     counts: dict
-    similarity: SimilarityScores | None = None
-    levels: dict = field(default_factory=dict)
+    base: BaseScores | None = None
+    own_scores: dict = field(default_factory=dict)
 
-    def levels_of(self, X, index: int | None, n_threads: int):
-        """Return the scores of similarity of a training partition, or of other examples."""
-        levels = self.similarity(X, n_threads)
-        if index in self.levels:
-            rows, own = self.levels[index]
-            levels[rows] = own
-        return levels
+    def base_of(self, X, index: int | None, n_threads: int) -> np.ndarray | None:
+        """Return the base scores of a training partition, or of other examples."""
+        if self.base is None:
+            return None
+        scores = self.base(X, n_threads)
+        if index in self.own_scores:
+            rows, own = self.own_scores[index]
+            scores[rows] = own
+        return scores
 
     def first_places(self) -> dict:
         """Return the place of the first example of every training partition that has one."""
@@ -117,7 +117,6 @@ class Host:
         self.partitions: dict[int, Partition] = {}
         self.held_out: dict[int, HeldOutPartition] = {}
         self.plan: PricingPlan | None = None
-        self._levels: dict[int, np.ndarray] = {}
 
     def columns(self, categorical_features) -> dict:
         """Return what every chunk tells of its columns, by partition."""
@@ -127,16 +126,13 @@ class Host:
                 found[index] = columns_of(chunk.X, chunk.role, categorical_features)
         return found
 
-    def describe(self, family, encoding, with_features=True) -> dict:
-        """Check and encode every chunk; return a report by partition.
-
-        Without what the family says of the features, unless `with_features`.
-        """
+    def describe(self, family, encoding) -> dict:
+        """Check and encode every chunk; return a report by partition."""
         reports = {}
         for index, chunk in self.chunks.items():
             with named(index, chunk.role):
                 self.chunks[index] = chunk = checked(chunk, encoding)
-                reports[index] = report(chunk, family, with_features)
+                reports[index] = report(chunk, family)
             return_memory()
         return reports
 
@@ -146,34 +142,16 @@ class Host:
         Returns
         -------
         dict of tuples
-            Whether all values of the partition are finite; the places of the examples among all,
-            their rows in the partition, features and weights.
+            The places of the examples among all, their rows in the partition, features and weights.
         """
         found = {}
         for index, X, weight in self._training(setup):
             places = setup.context_of(index, self.n_threads).places
-            rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
-            found[index] = is_finite(X), places[rows], rows, X[rows], weight[rows]
+            kept = min(setup.n_total, most)
+            wanted = np.arange(kept) * setup.n_total // kept
+            rows = np.flatnonzero(np.isin(places, wanted))
+            found[index] = places[rows], rows, X[rows], weight[rows]
         return found
-
-    def describe_expanded(self, family, setup: Setup) -> dict:
-        """Return what the family says of features with scores of similarity, by partition."""
-        return {
-            index: family.describe(self._expanded(X, setup, index))
-            for index, X, _ in self._training(setup)
-        }
-
-    def _expanded(self, X, setup: Setup, index: int | None = None):
-        """Return features with the scores of similarity, which are computed once."""
-        if setup.similarity is None:
-            return X
-        X = setup.similarity.filled(X)
-        levels = self._levels.pop(index, None)
-        if levels is None:
-            levels = setup.levels_of(X, index, self.n_threads)
-            if index is not None:
-                self._levels[index] = levels
-        return joined(X, levels)
 
     def _training(self, setup: Setup):
         """Yield index, features and weights of training partitions, sorted by class."""
@@ -204,12 +182,12 @@ class Host:
         X, counts, weight = self._sorted(self.chunks.pop(index), setup)
         if X is None:
             return
-        X = self._expanded(X, setup, index)
-        self._levels.pop(index, None)
+        base = setup.base_of(X, index, self.n_threads)
         context = setup.context_of(index, self.n_threads)
         pricer = setup.plan.bind(X, context)
         del X
-        self.partitions[index] = Partition(index, pricer, counts, weight, setup.q, self.n_threads)
+        given = counts, weight, setup.q, self.n_threads
+        self.partitions[index] = Partition(index, pricer, *given, base)
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""
@@ -235,9 +213,9 @@ class Host:
         if not known.all():
             unknown = chunk.y[~known][0]
             raise ValueError(f"y must hold only labels of the training data, got {unknown!r}")
-        self.held_out[chunk.index] = HeldOutPartition(
-            self._expanded(X, setup), label, chunk.weight, len(setup.classes), chunk.role
-        )
+        base = setup.base_of(X, None, self.n_threads)
+        given = label, chunk.weight, len(setup.classes), chunk.role
+        self.held_out[chunk.index] = HeldOutPartition(X, *given, base)
 
     def run(self, operations) -> list:
         """Carry out operations on every partition, in order.

@@ -14,7 +14,13 @@ from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
 
-Measures = namedtuple("Measures", "loss margins n_errors")
+
+class Measures(namedtuple("Measures", "loss margins n_errors")):
+    """Loss, margins without base scores, and number of errors of all partitions."""
+
+    def column_margins(self) -> float:
+        """Return the sum of mu gamma; see `PairWeights.column_margins`."""
+        return self.margins
 
 
 class PartitionedMaster(RestrictedMaster):
@@ -48,6 +54,13 @@ class PartitionedMaster(RestrictedMaster):
         self.solves_since_rebuild = 0
         self._edges = self._tables = None
         self._unsent: list = []
+        self.has_base = False
+
+    def start(self, has_base: bool) -> None:
+        """Take the pair weights from the partitions, if their examples have base scores."""
+        self.has_base = has_base
+        if has_base:
+            self.rebuild()
 
     def _q(self, C) -> float:
         return (self.n_classes - 1) * self._sum_of_weights / C

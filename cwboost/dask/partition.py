@@ -40,15 +40,18 @@ class Partition:
     q : float
         p / C, of all partitions.
     n_threads : int
+    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
+        Base scores of the examples.
     """
 
     role = "training"
 
-    def __init__(self, index, pricer, counts, weight, q, n_threads):
+    def __init__(self, index, pricer, counts, weight, q, n_threads, base=None):
         self.index, self.pricer = index, pricer
         self.counts, self.weight = counts, weight
         self.q, self.n_threads = q, n_threads
-        self.pairs = PairWeights(counts, weight, q, self.n_threads)
+        self._base = None if base is None else np.ascontiguousarray(base.T)
+        self.pairs = PairWeights(counts, weight, q, self.n_threads, self._base)
         self.kept = np.arange(len(weight))
         self._sampled: tuple = (None, None)
         self._room = None  # for sampled weights: fresh memory would cost as much as their product
@@ -80,7 +83,7 @@ class Partition:
         """Return loss, margins and number of errors."""
         if self.overflows:
             return np.full(3, np.inf)
-        return np.array([self.pairs.loss, self.pairs.margins, self.pairs.n_errors])
+        return np.array([self.pairs.loss, self.pairs.column_margins(), self.pairs.n_errors])
 
     def take(self, learners, classes) -> tuple:
         """Compute the outputs of new columns, at most one per class; return keys and tables."""
@@ -124,11 +127,6 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def spread(self) -> np.ndarray:
-        """Return the weighted sum of the variances of the examples' scores, and of the weights."""
-        variances = np.var(self._scores(), axis=0)
-        return np.array([self.weight @ variances, self.weight.sum()])
-
     def leave_out(self, share, factor, seed) -> np.ndarray:
         """Start again without columns, and with next to no weight for a share of the examples.
 
@@ -154,15 +152,13 @@ class Partition:
         weight[left_out] *= factor
         self._sampled = None, None
         self.kept = np.setdiff1d(np.arange(len(weight)), left_out)
-        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads)
+        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, self._base)
         self.drop_columns()
         return np.array([part.sum() for part in np.split(weight, ends[:-1])])
 
-    def left_out(self, most) -> tuple:
-        """Return scores, classes and weights of at most this number of examples left out."""
+    def left_out(self) -> tuple:
+        """Return scores, classes and weights of the examples left out."""
         rows = np.setdiff1d(np.arange(len(self.weight)), self.kept)
-        n = min(most, len(rows))
-        rows = rows[np.arange(n) * len(rows) // max(1, n)]
         label = np.repeat(np.arange(len(self.counts)), self.counts)
         return np.ascontiguousarray(self._scores()[:, rows].T), label[rows], self.weight[rows]
 
@@ -193,11 +189,14 @@ class HeldOutPartition:
     n_classes : int
     role : str
         The set of examples that it is a part of.
+    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
+        Base scores of the examples.
     """
 
-    def __init__(self, X, y, weight, n_classes, role):
+    def __init__(self, X, y, weight, n_classes, role, base=None):
         self.X, self.y, self.weight, self.role = X, y, weight, role
         self.moving = MovingScores(len(y), n_classes)
+        self.base = np.zeros((len(y), n_classes)) if base is None else base
 
     def labels(self) -> tuple:
         """Return the set, and class index and weight of every example."""
@@ -210,8 +209,10 @@ class HeldOutPartition:
     def follow(self, ids, classes, steps) -> np.ndarray:
         """Follow changed coefficients; return the scores of all classes."""
         self.moving.move(ids, classes, steps)
-        return np.ascontiguousarray(self.moving.scores)
+        return np.ascontiguousarray(self.moving.scores) + self.base
 
     def scores(self, ensemble, role) -> np.ndarray:
         """Return the scores of a model, of no examples if this is not a part of the set."""
-        return ensemble.scores(self.X if self.role == role else self.X[:0])
+        if self.role != role:
+            return ensemble.scores(self.X[:0])
+        return ensemble.scores(self.X) + self.base

@@ -9,9 +9,8 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from cwboost.dask.host import Setup
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
-from cwboost.estimator.input.categories import categorical_facts
+from cwboost.estimator.input.categories import categorical_facts, in_order_of
 from cwboost.estimator.input.columns import call
-from cwboost.estimator.input.resemblance import names_of_scores
 from cwboost.estimator.parameters import check_class_weight
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
@@ -101,8 +100,6 @@ def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng)
     """
     setup = problem.setup
     counts, names = sum(setup.counts.values()), columns.names
-    if names is not None:
-        names = (*names, *names_of_scores(setup.similarity, setup.classes))
     context = BindContext(
         n_targets=len(counts),
         random_state=rng,
@@ -120,7 +117,7 @@ def descriptions_of(reports) -> dict:
     return {index: description for index, description in found.items() if description is not None}
 
 
-def shared_encoding(found, family, categorical_features) -> tuple[Encoding, Columns]:
+def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:
     """Return how blocks become matrices, and the columns of partitions with such columns.
 
     Parameters
@@ -129,6 +126,8 @@ def shared_encoding(found, family, categorical_features) -> tuple[Encoding, Colu
         By partition.
     family : WeakLearnerFamily
     categorical_features : "from_dtype", None, or array-like of bool, int or str
+    known : dict of int to ndarray, default=None
+        Categories of a model that training goes on from.
 
     Raises
     ------
@@ -139,7 +138,7 @@ def shared_encoding(found, family, categorical_features) -> tuple[Encoding, Colu
     if columns is None:
         raise ValueError("X has no rows: all partitions are empty")
     check_columns(found)
-    categories = shared_categories(found)
+    categories = in_order_of(known or {}, shared_categories(found))
     numbers = {call(place, columns.names): len(known) for place, known in categories.items()}
     check_capabilities(family, n_categories=numbers)
     return Encoding(categorical_features, categories), columns

@@ -1,13 +1,15 @@
-"""The base class of every classifier of cwboost: input checks, labels, prediction.
+"""The base class of every classifier of cwboost: input checks, prediction, files, explanations.
 
-A booster fits in class-sorted order on the examples of positive weight and leaves an `Ensemble`
-behind; this module prepares the first and predicts from the second. It holds no mathematics of
-boosting.
+A booster fits in class-sorted order on the examples of positive weight and leaves a `FittedModel`
+behind; this module prepares the first and reads the second. It holds no mathematics of boosting.
 """
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,25 +17,27 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     check_consistent_length,
     column_or_1d,
     validate_data,
 )
 
-from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.fitted import FittedModel
+from cwboost.ensemble import inspection, shapley, tables
+from cwboost.estimator.export_rules import export_rule, rule_of
+from cwboost.estimator.held_out.calibration import fit_scale
 from cwboost.estimator.input.categories import (
     as_columns,
     categorical_facts,
+    check_categories,
     encode,
+    in_order_of,
     learn_categories,
     refuse_new_categories,
 )
 from cwboost.estimator.input.columns import call
 from cwboost.estimator.input.monotonic import read_constraints
-from cwboost.estimator.nested import NestedWeakLearner
 from cwboost.estimator.parameters import check_jobs, check_weight
 from cwboost.estimator.problem import (
     Problem,
@@ -42,22 +46,93 @@ from cwboost.estimator.problem import (
     read_only,
     sort_by_class,
 )
-from cwboost.estimator.rounds import Fit, Outcome
-from cwboost.families.contract import BindContext
+from cwboost.estimator.rounds import Outcome, RoundLoop
+from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing import SealedPricer, bind_family
+from cwboost.families.sealing import SealedPricer, bind_family, check_forms, check_scores
+from cwboost.fitted_model import FittedModel
 from cwboost.kernels import canonical, readable, usable_threads
+from cwboost.model_file.saving import save
+from cwboost.support.extras import extra
 
-__all__ = ["BoostingClassifier"]
+__all__ = ["BoostingClassifier", "Explanation"]
 
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 
+PREFIX = "weak_learner__"
 
-class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers: a subclass sets ``ensemble_`` and ``history_`` in ``fit``."""
+
+class Explanation(NamedTuple):
+    """Scores by feature: ``base + init + values.sum(axis=1)`` are the scores.
+
+    Parameters
+    ----------
+    base : ndarray of shape (n_classes,), float64
+        What every example has.
+    values : ndarray of shape (n_samples, n_features, n_classes), float64
+        What each feature adds by the weak learners.
+    init : ndarray of shape (n_samples, n_classes), float64
+        What the init model adds; zeros if there is none.
+    """
+
+    base: np.ndarray
+    values: np.ndarray
+    init: np.ndarray
+
+
+class BoostingClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: a subclass sets ``model_`` and ``history_`` in ``fit``."""
+
+    _model_attributes: ClassVar[dict[str, type]] = {}
+    """Fitted attributes that a model file must hold besides those of all classifiers."""
+
+    # ---------------------------------------------------------------- parameters
+
+    def get_params(self, deep=True):
+        """Get the parameters of this classifier.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Also those of the weak learner, as ``weak_learner__NAME``, with their defaults if it
+            is given by name.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        params = super().get_params(deep)
+        if deep and not isinstance(self.weak_learner, WeakLearnerFamily):
+            try:
+                family = resolve_weak_learner(self.weak_learner)
+            except (TypeError, ValueError):
+                return params  # What is wrong with the weak learner is for `fit` to say.
+            nested = family.get_params()
+            params.update((f"{PREFIX}{name}", value) for name, value in nested.items())
+        return params
+
+    def set_params(self, **params):
+        """Set parameters of this classifier, or of its weak learner as ``weak_learner__NAME``.
+
+        A weak learner that is given by name becomes a family with that parameter.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        self
+        """
+        if any(name.startswith(PREFIX) for name in params):
+            spec = params.get("weak_learner", self.weak_learner)
+            if not isinstance(spec, WeakLearnerFamily):
+                params["weak_learner"] = resolve_weak_learner(spec)
+        return super().set_params(**params)
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "ensemble_")
+        return hasattr(self, "model_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -78,7 +153,8 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             X = canonical(X)
         columns = as_columns(X)
         if reset:
-            self._set_categories(learn_categories(columns, self.categorical_features))
+            learned = learn_categories(columns, self.categorical_features)
+            self._set_categories(in_order_of(self._known_categories(), learned))
         categories = self._categories()
         refuse_new_categories(columns, categories, self.categorical_features)
         if categories:
@@ -99,6 +175,10 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         has_missing = find_missing(X, family)
         check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X
+
+    def _known_categories(self) -> dict:
+        """Return the categories of a fitted model that training goes on from."""
+        return self._categories() if getattr(self, "warm_start", False) else {}
 
     def _set_categories(self, categories: dict) -> None:
         """Set or remove ``categories_``, which only models with categorical columns have."""
@@ -126,7 +206,6 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
             )
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        assert_all_finite(y, input_name="y")
         check_labels(y)
         class_weight = getattr(self, "class_weight", None)
         return sort_by_class(X, y, sample_weight, class_weight)
@@ -142,7 +221,9 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
     def _check_held_out(self, X, y, weight, family, names=("X_val", "y_val", "sample_weight_val")):
         """Check examples that training only follows; return X, y encoded, and the weights."""
         X = self._check_X(X, reset=False, family=family)
-        y = self._encode(column_or_1d(y), names[1])
+        y = column_or_1d(y)
+        check_labels(y, names[1])
+        y = self._encode(y, names[1])
         if len(y) != X.shape[0]:
             raise ValueError(
                 f"{names[0]} has {X.shape[0]} rows and {names[1]} {len(y)}: they must be equal"
@@ -154,7 +235,7 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         return np.random.Generator(np.random.PCG64([int(word) for word in seed]))
 
-    def _bind(self, problem: Problem, family, n_targets: int, rng) -> SealedPricer:
+    def _bind(self, problem: Problem, rng, family, n_targets: int) -> SealedPricer:
         """The family bound to the problem, its pricing sealed."""
         has_names = hasattr(self, "feature_names_in_")
         monotonic = self._monotonic(family)
@@ -203,12 +284,12 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         try:
             yield
         except BaseException:
-            if self.__dict__.get("ensemble_") is before.get("ensemble_"):
+            if self.__dict__.get("model_") is before.get("model_"):
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise
 
-    def _run(self, fit: Fit) -> None:
+    def _run(self, fit: RoundLoop) -> None:
         """Do the rounds of a fit and take what they give, also if an error ended them early."""
         try:
             outcome = fit.run()
@@ -220,24 +301,27 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         if outcome.error is not None:
             raise outcome.error
 
-    def _take(self, fit: Fit, outcome: Outcome) -> None:
+    def _take(self, fit: RoundLoop, outcome: Outcome) -> None:
         """Become the model of the finished rounds; stay the former one if there are none."""
         if outcome.error is None or fit.training.n_rounds:
             self.__dict__.update(self._fitted_attributes(fit, outcome.stop_reason))
 
-    def _fitted_attributes(self, fit: Fit, stop_reason: str) -> dict:
+    def _fitted_attributes(self, fit: RoundLoop, stop_reason: str) -> dict:
         """Return the fitted attributes by name; a subclass adds its own."""
         ensemble = fit.training.model.ensemble()
         history = fit.training.model.history
+        sample = getattr(fit.training.pricer, "sample", None)  # partitions keep their examples
+        if sample is not None and ensemble.n_rounds:
+            check_forms(ensemble.learners, fit.family, sample.X, ensemble.coef())
         return {
-            "ensemble_": ensemble,
+            "model_": FittedModel(ensemble, self.classes_),
             "n_iter_": ensemble.n_rounds,
             "history_": {name: np.array(values) for name, values in history.items()},
             "family_": fit.family,
             "stop_reason_": stop_reason,
         }
 
-    def _snapshot(self, fit: Fit):
+    def _snapshot(self, fit: RoundLoop):
         """Return a copy of this classifier from which training can go on."""
         raise TypeError(f"{type(self).__name__} has no warm start, hence no checkpoints")
 
@@ -251,26 +335,39 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
 
     def _check_predict(self, X):
         self._require_fitted()
-        return self._expanded(self._check_X(X, reset=False, family=self.family_))
+        return self._check_X(X, reset=False, family=self.family_)
 
-    def _expanded(self, X):
-        """Return a checked X with the columns that the classifier adds, if it adds any."""
-        return X
+    @property
+    def ensemble_(self):
+        """The weak learners of the fitted model, and the path of their coefficients."""
+        return self._fitted_model().ensemble
 
-    def _n_columns(self) -> int:
-        """Return the number of columns that weak learners see."""
-        return self.n_features_in_
+    @property
+    def init_(self):
+        """The fitted init model with the factor of its scores; None if there is none."""
+        return self._fitted_model().base
+
+    @property
+    def probability_scale_(self) -> float:
+        """Factor of the scores in the softmax of the probabilities."""
+        return self._fitted_model().scale
+
+    def _fitted_model(self) -> FittedModel:
+        try:
+            return self.__dict__["model_"]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} is not fitted") from None
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Return the scores of every class, shape (n_samples, n_classes)."""
         X = self._check_predict(X)
-        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        scores = self.ensemble_.scores(X, n_rounds=n_estimators, n_threads=self._n_threads())
-        return self._class_scores(scores)
+        scores = self.model_.scores(X, n_estimators, self._n_threads())
+        shape = X.shape[0], self.ensemble_.n_scores
+        return self._class_scores(check_scores(scores, self.family_, shape))
 
     def _staged_scores(self, X):
         X = self._check_predict(X)
-        for scores in self.ensemble_.staged_scores(X):
+        for scores in self.model_.staged_scores(X):
             yield self._class_scores(scores)
 
     @export_rule("identity")
@@ -364,3 +461,302 @@ class BoostingClassifier(NestedWeakLearner, FittedModel, ClassifierMixin, BaseEs
         """Yield the probabilities for `X` after each round, as `predict_proba` returns them."""
         for scores in self._staged_scores(X):
             yield softmax(self._logits(scores), axis=1)
+
+    # ---------------------------------------------------------------- files and calibration
+
+    def save(self, path, *, staged=True, training_state=False):
+        """Save the fitted model to a file that `cwboost.load_model` reads.
+
+        The file is replaced in one step: a crash while saving leaves an existing file intact. It
+        holds no code. Callbacks, and a generator object given as ``random_state``, are not stored.
+
+        Parameters
+        ----------
+        path : path-like
+        staged : bool, default=True
+            Store the coefficients of every round. False stores only those after the last round:
+            the file is smaller after total correction, but the model cannot predict with fewer
+            rounds.
+        training_state : bool, default=False
+            Store the pair weights of a ``warm_start`` model, so that the loaded model continues
+            training with the same bits.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            If a value cannot be stored; the message names it.
+        OSError
+            If the file cannot be written.
+        """
+        save(self, path, staged=staged, training_state=training_state)
+
+    def _check_model(self) -> None:
+        """Check that the values of a model file are consistent; raise a ValueError if not."""
+        ensemble, classes = self.ensemble_, self.classes_
+        if ensemble.n_scores != len(classes):
+            raise ValueError(
+                f"the ensemble has {ensemble.n_scores} scores for {len(classes)} classes"
+            )
+        check_categories(self._categories(), self.n_features_in_)
+
+    def _categories(self) -> dict:
+        """Return the sorted categories of each categorical column, by its place."""
+        return getattr(self, "categories_", {})
+
+    def calibrate(self, X, y):
+        """Fit the scale of `predict_proba` on examples that the model was not trained on.
+
+        Predictions and scores do not change.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        if rule_of(self, "_logits") != "scaled":
+            raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
+        scores = self._scores(X)
+        y = column_or_1d(y)
+        check_consistent_length(scores, y)
+        scale = fit_scale(scores, self._encode(y, "y"))
+        self.model_ = replace(self.model_, scale=scale)
+        return self
+
+    @export_rule("scaled")
+    def _logits(self, scores) -> np.ndarray:
+        """Return what `predict_proba` takes the softmax of; it must increase with the scores."""
+        return self.model_.scale * scores
+
+    # ---------------------------------------------------------------- inside the model
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Fraction of each feature in what the comparisons of the learners gained in edge.
+
+        An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
+        chance gives, times coefficients, on the training examples.
+
+        With an init model that tells the shares of the features, these count by how much of the
+        decrease of the loss is due to it.
+
+        Raises AttributeError if the learners or the init model do not report their features.
+        """
+        model = self._fitted_model()
+        try:
+            found = inspection.feature_importances(model.ensemble, self.n_features_in_)
+        except NotImplementedError as error:
+            raise AttributeError(str(error)) from error
+        if model.base is None:
+            return found
+        shares = model.base.fitted.feature_shares(self.n_features_in_)
+        if shares is None:
+            raise AttributeError(
+                f"the init model {model.base.model.name!r} does not report its features"
+            )
+        return (1 - model.base_share) * found + model.base_share * shares
+
+    def class_columns(self, label) -> inspection.ClassColumns:
+        """Return the weak learners of one class, by decreasing coefficient.
+
+        Parameters
+        ----------
+        label : a label of ``classes_``
+
+        Returns
+        -------
+        ClassColumns
+        """
+        self._require_fitted()
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) == 0:
+            raise ValueError(f"label must be one of classes_, got {label!r}")
+        return inspection.class_columns(self.ensemble_, int(found[0]))
+
+    def explain(self, X, n_estimators=None) -> Explanation:
+        """Split the scores by feature, exactly.
+
+        Stump models are sums of functions of one feature each: the parts are the values of these
+        functions. For other models the parts are the values of `shap_values` with X as background.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        Explanation
+            ``base`` and ``values`` added in the order of the features give the votes of the weak
+            learners: of stump models bit for bit, of others up to rounding.
+
+        Raises
+        ------
+        TypeError
+            If learners have no flat form, as some of third parties.
+        """
+        X = self._check_predict(X)
+        ensemble = self.ensemble_
+        ensemble.path.check_rounds(n_estimators, "n_estimators")
+        if inspection.is_additive(ensemble):
+            constant, parts = inspection.contributions(ensemble, X, n_estimators)
+            return Explanation(constant, parts, self._init_scores(X))
+        return self._shapley(X, X, n_estimators)
+
+    def shap_values(self, X, background=None, n_estimators=None) -> Explanation:
+        """Return the SHAP values of the scores: how far each feature moves each class's score.
+
+        Trees and stumps have path-dependent values as of TreeSHAP, exact: the Shapley values of the
+        game in which, at a comparison of a feature that is not known, both sides count by the
+        numbers of background examples there. Thresholds on directions have Aumann-Shapley values:
+        the difference from a background example is spread along the straight line to it, and the
+        mean taken over the background. The scores of an init model are not split.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        background : array-like or sparse matrix of shape (n_background, n_features), default=None
+            Usually the training examples, or some of them; None takes X. Of a model with
+            directions, 100 rows are used, evenly spaced.
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        Explanation
+            ``values`` in the order of ``classes_``, also for two classes; ``base`` are the mean
+            votes of the background that is used.
+
+        Raises
+        ------
+        TypeError
+            If learners have no flat form, as some of third parties, or if the classes' scores are
+            not the sums of the learners' votes.
+
+        Notes
+        -----
+        For the plots of the package shap: ``shap.Explanation(values, base_values, data=X)`` with
+        ``base_values = base + init``.
+        """
+        X = self._check_predict(X)
+        background = X if background is None else self._check_predict(background)
+        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
+        return self._shapley(X, background, n_estimators)
+
+    def _shapley(self, X, background, n_estimators) -> Explanation:
+        """Return SHAP values of checked input."""
+        if rule_of(self, "_class_scores") != "identity":
+            raise TypeError(
+                f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
+                "sums of votes for classes"
+            )
+        n_threads = self._n_threads()
+        values, base = shapley.shapley_values(
+            self.ensemble_, X, background, n_estimators, n_threads
+        )
+        return Explanation(base, values, self._init_scores(X))
+
+    def _init_scores(self, X) -> np.ndarray:
+        """Return the base scores of a checked X, zeros without an init model."""
+        base = self.init_
+        shape = X.shape[0], self.ensemble_.n_scores
+        return np.zeros(shape) if base is None else base(X, self._n_threads())
+
+    def to_frame(self, n_estimators=None):
+        """Return the nodes of all learners as a pandas DataFrame, one row per node.
+
+        Parameters
+        ----------
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``learner``, ``round``, ``class``, ``coef``, ``edge`` say which learner votes
+            for which class; a learner that votes for several classes is repeated. ``node``,
+            ``depth``, ``feature``, ``direction``, ``threshold``, ``categories``, ``missing``,
+            ``left``, ``right``, ``output``, ``gain`` describe the node. An inner node sends an
+            example to node ``right`` if its feature, or the sum of features times the entries of
+            its direction (a dict by names), exceeds the threshold, or is one of the categories. A
+            leaf has an output.
+
+        Raises
+        ------
+        TypeError
+            If learners have no flat form, as some of third parties.
+        ImportError
+            Without pandas.
+        """
+        with extra("frames", "to_frame needs pandas"):
+            import pandas
+        return pandas.DataFrame(self._node_rows(n_estimators), columns=list(tables.COLUMNS))
+
+    def to_json(self, n_estimators=None) -> str:
+        """Return the learners as JSON: a list of the rows of `to_frame`, in words and numbers.
+
+        Parameters
+        ----------
+        n_estimators : int, default=None
+            Use the first rounds only; all by default.
+
+        Returns
+        -------
+        str
+            An object with ``classes``, ``features`` and ``nodes``. Infinite thresholds are the
+            strings "inf" and "-inf".
+        """
+        rows = self._node_rows(n_estimators)
+        for row in rows:
+            if row["threshold"] is not None and not np.isfinite(row["threshold"]):
+                row["threshold"] = str(row["threshold"])
+        content = {
+            "classes": self.classes_.tolist(),
+            "features": self._feature_names(),
+            "nodes": rows,
+        }
+        return json.dumps(content, allow_nan=False)
+
+    def strongest(self, label=None, n_learners: int = 10):
+        """Return the learners of largest coefficients in words, as a pandas DataFrame.
+
+        Parameters
+        ----------
+        label : a label of ``classes_``, default=None
+            One class; None takes all.
+        n_learners : int, default=10
+            Number of learners per class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``class``, ``coef``, ``edge``, ``round`` and ``votes +1 if``.
+        """
+        with extra("frames", "strongest needs pandas"):
+            import pandas
+        labels = self.classes_ if label is None else [label]
+        names = self._feature_names()
+        rows = [
+            row
+            for one in labels
+            for row in tables.strongest(
+                self.class_columns(one), one, names, self._categories(), n_learners
+            )
+        ]
+        return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
+
+    def _node_rows(self, n_estimators) -> list[dict]:
+        self._require_fitted()
+        self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
+        names, categories = self._feature_names(), self._categories()
+        return tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"feature {f}" for f in range(self.n_features_in_)]
+        return [str(name) for name in names]

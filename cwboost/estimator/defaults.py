@@ -2,56 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 
+from cwboost.estimator.held_out.stopping import patience_for, watched_metric
 from cwboost.estimator.parameters import (
     check_callbacks,
     check_choice,
     check_number,
+    check_scale,
     check_verbose,
 )
 from cwboost.master import LARGEST_C
 from cwboost.solvers.row_sampling import SAMPLING
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["Chosen", "chosen", "settings_of"]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Values of the parameters after their defaults were filled in."""
-
-    C: float
-    learning_rate: float
-    subsample: float
-
+__all__ = ["settings_of"]
 
 DEFAULTS = {
     # The method of the paper.
-    "total": Chosen(C=1e4, learning_rate=1.0, subsample=1.0),
-    # The lowest error on validation parts of the benchmark's data sets; the page on benchmarks has
-    # the table. With this C the penalty of the coefficients does not count.
-    "stagewise": Chosen(C=1e12, learning_rate=0.1, subsample=0.5),
+    "total": {"C": 1e4, "learning_rate": 1.0, "subsample": 1.0},
+    # The lowest error on validation parts. With this C the penalty of the coefficients does not
+    # count.
+    "stagewise": {"C": 1e12, "learning_rate": 0.1, "subsample": 0.5},
 }
 
 
-def chosen(classifier) -> Chosen:
-    """Check the parameters that depend on the correction and fill in their defaults.
+def settings_of(classifier) -> Settings:
+    """Check the parameters of a classifier, fill in defaults; return those of its training.
 
     Raises
     ------
     TypeError, ValueError
         For a value that is out of range, or that the correction does not use.
     """
+    check_n_estimators(classifier.n_estimators)
+    check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
+    check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
+    check_number("epsilon", classifier.epsilon, Real, 0.0)
+    check_number("tol", classifier.tol, Real, 0.0)
+    check_number("validation_fraction", classifier.validation_fraction, Real, 0.0, low_open=True)
+    check_scale("probability_scale", classifier.probability_scale)
+    check_callbacks(classifier.callbacks)
+    check_verbose(classifier.verbose)
+    check_choice("sampling", classifier.sampling, SAMPLING)
+    values = _by_correction(classifier)
+    watched_metric(classifier.early_stopping)
+    patience_for(classifier.n_iter_no_change, values["learning_rate"])
+    stagewise = classifier.correction == "stagewise"
+    return Settings(
+        max_working_sets=1 if stagewise else int(classifier.max_working_sets),
+        epsilon=float(classifier.epsilon),
+        solver=classifier.solver,
+        tol=float(classifier.tol),
+        sampling=classifier.sampling,
+        columns_per_round=int(classifier.columns_per_round),
+        **values,
+    )
+
+
+def check_n_estimators(value) -> None:
+    """Check the parameter `n_estimators`: "auto" or an integer > 0."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"n_estimators must be 'auto' or an integer >= 1, got {value!r}")
+        return
+    check_number("n_estimators", value, Integral, 1)
+
+
+def _by_correction(classifier) -> dict[str, float]:
+    """Check the parameters that depend on the correction and fill in their defaults."""
     correction = check_choice("correction", classifier.correction, tuple(DEFAULTS))
-    defaults = DEFAULTS[correction]
     limits = {"C": LARGEST_C, "learning_rate": 1.0, "subsample": 1.0}
     values = {}
     for name, high in limits.items():
         value = getattr(classifier, name)
-        if value is None:
-            value = getattr(defaults, name)
+        value = DEFAULTS[correction][name] if value is None else value
         values[name] = float(check_number(name, value, Real, 0.0, high, low_open=True))
     if correction == "total" and values["learning_rate"] != 1.0:
         raise ValueError(
@@ -64,36 +89,4 @@ def chosen(classifier) -> Chosen:
             "solver applies to correction='total' only, since stage-wise correction takes one step "
             f"per coefficient; got {classifier.solver!r} with 'stagewise'"
         )
-    return Chosen(**values)
-
-
-def settings_of(classifier) -> Settings:
-    """Check the parameters of a classifier; return those of its training.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the parameter, what was expected and what came.
-    """
-    check_number("n_estimators", classifier.n_estimators, Integral, 1)
-    check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
-    check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
-    check_number("epsilon", classifier.epsilon, Real, 0.0)
-    check_number("tol", classifier.tol, Real, 0.0)
-    classifier._check_held_out_parameters()
-    check_callbacks(classifier.callbacks)
-    check_verbose(classifier.verbose)
-    values = chosen(classifier)
-    check_choice("sampling", classifier.sampling, SAMPLING)
-    check_choice("similarity", classifier.similarity, ("auto", True, False))
-    stagewise = classifier.correction == "stagewise"
-    return Settings(
-        max_working_sets=1 if stagewise else int(classifier.max_working_sets),
-        epsilon=float(classifier.epsilon),
-        learning_rate=values.learning_rate,
-        solver=classifier.solver,
-        tol=float(classifier.tol),
-        subsample=values.subsample,
-        sampling=classifier.sampling,
-        columns_per_round=int(classifier.columns_per_round),
-    )
+    return values

@@ -19,6 +19,7 @@ __all__ = [
     "find_missing",
     "fingerprint",
     "read_only",
+    "read_only_matrix",
     "sort_by_class",
 ]
 
@@ -37,6 +38,8 @@ class Problem:
         Positive, of mean between 1/2 and 1: scaled by a power of two.
     order : ndarray of shape (n_samples,), int64
         Row of each example in the matrix passed to `fit`.
+    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
+        Base scores of the examples without their own labels; None for zeros.
     """
 
     X: object
@@ -44,6 +47,7 @@ class Problem:
     counts: np.ndarray
     weight: np.ndarray
     order: np.ndarray
+    base: np.ndarray | None = None
 
     def take(self, rows) -> Problem:
         """Return the problem of some of the examples, given in ascending order."""
@@ -53,6 +57,7 @@ class Problem:
             counts=np.bincount(self.y[rows], minlength=len(self.counts)),
             weight=self.weight[rows],
             order=self.order[rows],
+            base=None if self.base is None else self.base[rows],
         )
 
 
@@ -157,7 +162,8 @@ def fingerprint(problem: Problem) -> int:
     """Return a checksum of the training data."""
     X = problem.X
     parts = (X.data, X.indices, X.indptr) if hasattr(X, "indptr") else (X,)
-    crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes())
+    base = b"" if problem.base is None else problem.base.tobytes()
+    crc = zlib.crc32(problem.weight.tobytes() + problem.counts.tobytes() + base)
     for part in parts:
         crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
     return crc
@@ -168,6 +174,14 @@ def read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def read_only_matrix(X):
+    """A view of a dense or sparse matrix that cannot be written to; no entry is copied."""
+    if not sparse.issparse(X):
+        return read_only(X)
+    parts = tuple(read_only(part) for part in (X.data, X.indices, X.indptr))
+    return type(X)(parts, shape=X.shape, copy=False)
 
 
 def _scaled(weight) -> np.ndarray:

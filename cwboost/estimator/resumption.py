@@ -8,19 +8,14 @@ import numpy as np
 
 from cwboost.column_generation import ColumnGeneration
 from cwboost.ensemble.model import Ensemble
-from cwboost.estimator.held_out.votes import without_votes
 from cwboost.estimator.input.columns import call
-from cwboost.families.composed.automatic import AutoFamily
-from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
-from cwboost.families.sealing import alternatives_of
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
     "add_columns",
     "change_C",
     "check_continues",
-    "family_to_continue",
     "previous_fit",
     "resume",
     "training_state",
@@ -63,22 +58,26 @@ def previous_fit(classifier) -> dict | None:
     """Return what `warm_start` of a `CWBoostClassifier` goes on from, None for a cold start."""
     if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
         return None
-    n_rounds = classifier.ensemble_.n_rounds
-    if classifier.n_estimators < n_rounds:
-        raise ValueError(
-            f"n_estimators={classifier.n_estimators} must be at least the {n_rounds} rounds of the "
-            "fitted model when warm_start=True"
-        )
-    if classifier.n_estimators == n_rounds:
-        warn_caller("warm_start without more n_estimators adds no rounds")
+    model, history = classifier.model_, classifier.history_
+    state = dict(getattr(classifier, "_state", None) or {})
+    ensemble = state.pop("ensemble", model.ensemble)
+    n_rounds, wanted = ensemble.n_rounds, classifier.n_estimators
+    if not isinstance(wanted, str):
+        if wanted < model.ensemble.n_rounds:
+            raise ValueError(
+                f"n_estimators={wanted} must be at least the {model.ensemble.n_rounds} rounds of "
+                "the fitted model when warm_start=True"
+            )
+        if wanted <= n_rounds:
+            warn_caller("warm_start without more n_estimators adds no rounds")
     return {
         "classes": classifier.classes_,
         "categories": classifier._categories(),
-        "similarity": getattr(classifier, "similarity_", None),
-        "family": classifier.family_,
-        "ensemble": without_votes(classifier),
-        "history": classifier.history_,
-        "state": getattr(classifier, "_state", None),
+        "base": model.base,
+        "ensemble": ensemble,
+        "history": history,
+        "kept": model.ensemble,
+        "state": state or None,
     }
 
 
@@ -105,21 +104,11 @@ def check_continues(classifier, previous: Mapping) -> None:
     before, now = previous["categories"], classifier._categories()
     names = getattr(classifier, "feature_names_in_", None)
     for place in sorted(before.keys() | now.keys()):
-        if not np.array_equal(before.get(place, ()), now.get(place, ())):
+        if set(before.get(place, ())) != set(now.get(place, ())):
             raise ValueError(
                 f"X: {call(place, names)} must have the categories of the fitted model if "
                 "warm_start=True"
             )
-
-
-def family_to_continue(family: WeakLearnerFamily, previous: WeakLearnerFamily):
-    """Return the previous family if a fit may choose it for the one asked for, else this one."""
-    choices = family.choices() if type(family) is AutoFamily else alternatives_of(family)
-    return next((one for one in choices if _are_equal(one, previous)), family)
-
-
-def _are_equal(one: WeakLearnerFamily, other: WeakLearnerFamily) -> bool:
-    return type(one) is type(other) and one.get_params() == other.get_params()
 
 
 def _check_state(state: Mapping, n_rounds: int) -> None:
@@ -165,7 +154,8 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
         If the state is not that of the ensemble: a file may hold any.
     """
     _restore_columns(training, ensemble, X)
-    training.model.resume(ensemble, history)
+    rounds = ensemble.n_rounds
+    training.model.resume(ensemble, {name: a[:rounds] for name, a in history.items()})
     if state is None:
         training.master.rebuild()
         return

@@ -10,7 +10,7 @@ from typing import Protocol
 from cwboost.callbacks import ProgressBar
 from cwboost.ensemble.growing import GrowingEnsemble
 
-__all__ = ["Fit", "Outcome", "RoundState", "Training"]
+__all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
 
 
 class Training(Protocol):
@@ -75,8 +75,8 @@ class Outcome:
     Parameters
     ----------
     stop_reason : str
-        "n_estimators", "enough" if fewer rounds are enough, what the training or a callback
-        gave as its reason, "interrupted" or "failed".
+        "n_estimators", what the training or a callback gave as its reason, "interrupted" or
+        "failed".
     error : BaseException or None
         What ended training against its will.
     """
@@ -86,8 +86,8 @@ class Outcome:
 
 
 @dataclass
-class Fit:
-    """A fit in progress: who is fitted, what is trained, who watches.
+class RoundLoop:
+    """The loop over rounds: who is fitted, what is trained, who watches.
 
     Parameters
     ----------
@@ -95,6 +95,8 @@ class Fit:
         Read only here: it takes its fitted attributes from the outcome.
     training : Training
     family : WeakLearnerFamily
+    n_rounds : int
+        Number of rounds after which training ends at the latest.
     callbacks : sequence
         Objects with ``on_round_end(state)``, called in turn; one that returns True stops
         training. Its attribute ``stop_reason``, if it has one, names the reason, else "callback".
@@ -102,23 +104,21 @@ class Fit:
         ``perf_counter()`` when `fit` began.
     early_stopping : EarlyStopping or None, default=None
         Called before the callbacks.
-    enough : int or None, default=None
-        A number of rounds after which training ends, though more are asked for.
+    base : BaseScores or None, default=None
+        Where the training started from.
+    scale : float, default=2.0
+        Of the probabilities.
     """
 
     estimator: object
     training: Training
     family: object
+    n_rounds: int
     callbacks: Sequence
     start: float
     early_stopping: object = None
-    enough: int | None = None
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds after which training ends at the latest."""
-        wanted = self.estimator.n_estimators
-        return wanted if self.enough is None else min(wanted, self.enough)
+    base: object = None
+    scale: float = 2.0
 
     def run(self) -> Outcome:
         """Do the rounds; whatever ends them, those that were finished are in `training.model`."""
@@ -157,7 +157,7 @@ class Fit:
                     return getattr(stopped_by, "stop_reason", "callback")
             if not goes_on:
                 return training.stop_reason
-        return "n_estimators" if n_rounds == self.estimator.n_estimators else "enough"
+        return "n_estimators"
 
     def _tell(self, listeners):
         """Tell every listener of a round; return the first that wants to stop, or None."""

@@ -6,8 +6,7 @@ that its solution leaves most coefficients at zero. C sets how many remain.
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from time import perf_counter
 
@@ -18,15 +17,15 @@ from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
-from cwboost.estimator.held_out.votes import without_votes
 from cwboost.estimator.parameters import check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
+from cwboost.fitted_model import FittedModel
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["ThinModels"]
+__all__ = ["checked_Cs", "solve_thin"]
 
 AUTO_CS = tuple(10.0 ** (k / 2) for k in range(2, 13))
 """Values that "auto" tries: 10 to 1e6, two per factor of ten."""
@@ -35,74 +34,16 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 """Violation to which the master is solved, and the limit on passes."""
 
 
-class ThinModels:
-    """Mixin of a class-wise classifier before `cwboost.estimator.base.BoostingClassifier`."""
-
-    def thin(self, X, y, sample_weight=None, *, C="auto", X_val=None, y_val=None):
-        """Return a model with fewer columns: solve for all coefficients at once over its columns.
-
-        The solve is totally corrective, whatever `correction` trained the columns, and gives most
-        of them coefficient zero; these are left out. This classifier does not change.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`, with the same classes; usually the training data.
-        C : float, sequence of float or "auto", default="auto"
-            Weight of the loss relative to the sum of the coefficients: smaller values keep fewer
-            columns. Of several values, the one of smallest error on the held-out examples is
-            taken, the smallest in case of ties. "auto" tries 11 values from 10 to 1e6.
-        X_val, y_val : array-likes, default=None
-            Examples that the columns were not trained on: they choose C and set the scale of
-            `predict_proba`. Needed unless `C` is one number.
-
-        Returns
-        -------
-        CWBoostClassifier
-            Fitted, with the parameters of this one. Its staged methods have one stage, and
-            ``history_`` one entry per name: the chosen ``C``, the objective, the errors.
-
-        Raises
-        ------
-        NotFittedError
-        TypeError, ValueError
-            For a bad argument, other classes than those of the fitted model, or a `C` so small
-            that no column stays.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solve at the chosen C ended before its violations were small.
-        """
-        self._require_fitted()
-        Cs = _checked_Cs(C, X_val is not None)
-        X = self._check_X(X, reset=False, family=self.family_)
-        problem, classes = self._sorted(X, y, sample_weight)
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
-        problem = self._with_scores_again(problem)
-        held_out = self._check_validation(X_val, y_val, self.family_)
-        if held_out is not None:
-            held_out = self._expanded(held_out[0]), held_out[1]
-        rng, n_threads = self._generator(), self._n_threads()
-        thin = copy.copy(self)
-        thin.__dict__.pop("_state", None)
-        if "similarity_votes_" in thin.__dict__:
-            thin.similarity_votes_ = 0
-        thin.__dict__.update(_solve(without_votes(self), problem, Cs, rng, n_threads, held_out))
-        return thin
-
-
 @dataclass(frozen=True)
 class _Solved:
     """The restricted master at one C: the model, its history of one round, the solver's report."""
 
-    ensemble: Ensemble
+    model: FittedModel
     history: dict[str, float]
     report: SolverReport
 
 
-def _checked_Cs(C, has_held_out: bool) -> list[float]:
+def checked_Cs(C, has_held_out: bool) -> list[float]:
     """Check the argument `C` of `thin`; return the values to solve at, ascending.
 
     Raises
@@ -134,14 +75,15 @@ def _checked_Cs(C, has_held_out: bool) -> list[float]:
     return sorted({float(value) for value in Cs})
 
 
-def _solve(ensemble: Ensemble, problem: Problem, Cs, rng, n_threads, held_out=None) -> dict:
-    """Solve over all columns of `ensemble` for each C; return the best model's attributes.
+def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_out=None) -> dict:
+    """Solve over all columns of a model for each C; return the best model's attributes.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    model : FittedModel
         Class-wise: every learner has the coefficient of one class.
     problem : Problem
+        With the base scores of the examples, if the model has some.
     Cs : list of float, ascending
         Each solve starts from the coefficients of the one before.
     rng : numpy.random.Generator
@@ -160,20 +102,22 @@ def _solve(ensemble: Ensemble, problem: Problem, Cs, rng, n_threads, held_out=No
     ValueError
         If no column has a positive coefficient at any C.
     """
-    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads)
+    ensemble = model.ensemble
+    master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=problem.base)
     columns = _add_all(master, ensemble, problem.X)
     best = None
     for C in Cs:
         start = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        kept = _kept(master, ensemble, columns)
-        if len(kept.learners) == 0:
+        kept = replace(model, ensemble=_kept(master, ensemble, columns))
+        n_kept = len(kept.ensemble.learners)
+        if n_kept == 0:
             continue
         history = dict.fromkeys((*HISTORY_NAMES, "C"), np.nan) | {
             "objective": master.objective,
             "max_violation": report.max_violation,
-            "n_nonzero": len(kept.learners),
+            "n_nonzero": n_kept,
             "pricing_seconds": 0.0,
             "solver_seconds": perf_counter() - start,
             "train_error": master.n_errors / len(problem.y),
@@ -194,14 +138,13 @@ def _solve(ensemble: Ensemble, problem: Problem, Cs, rng, n_threads, held_out=No
     scale = LOSS_SCALE
     if held_out is not None:
         X_val, y_val = held_out
-        scale = fit_scale(best.ensemble.scores(X_val, n_threads=n_threads), y_val)
+        scale = fit_scale(best.model.scores(X_val, n_threads=n_threads), y_val)
     return {
-        "ensemble_": best.ensemble,
+        "model_": replace(best.model, scale=scale),
         "history_": {name: np.array([float(value)]) for name, value in best.history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,
         "stop_reason_": "thinned",
-        "probability_scale_": scale,
     }
 
 
@@ -232,5 +175,5 @@ def _kept(master, ensemble, columns) -> Ensemble:
     return Ensemble(learners, path.path(), ensemble.n_scores, edges)
 
 
-def _error(ensemble, X, y) -> float:
-    return float(np.mean(np.argmax(ensemble.scores(X), axis=1) != y))
+def _error(model: FittedModel, X, y) -> float:
+    return float(np.mean(np.argmax(model.scores(X), axis=1) != y))

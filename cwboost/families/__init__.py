@@ -3,7 +3,6 @@
 from importlib import import_module
 
 _LAZY = {
-    "AutoFamily": "cwboost.families.composed.automatic",
     "DerivedFeatureFamily": "cwboost.families.composed.derived_features",
     "MixedFamily": "cwboost.families.composed.mixed",
     "SklearnFamily": "cwboost.families.composed.sklearn_family",

@@ -384,17 +384,3 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         ValueError
             If a hyper-parameter is out of range; the message names it.
         """
-
-    def alternatives(self, learners: WeakLearners | None = None) -> Sequence[WeakLearnerFamily]:
-        """Return the same family with other parameters, for data that these may suit better.
-
-        `CWBoostClassifier` tries them in this order, until one is better in a pilot, a short
-        training that leaves examples out. The default has none.
-
-        Parameters
-        ----------
-        learners : WeakLearners or None, default=None
-            Those of a pilot of this family; an alternative that they show to be no better may be
-            left out. None asks for all.
-        """
-        return ()

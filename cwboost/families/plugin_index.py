@@ -31,7 +31,6 @@ OWN_DISTRIBUTION = "cwboost"
 
 # cwboost's own composed families, which do not belong to a plugin.
 COMPOSED = {
-    "auto": "cwboost.families.composed.automatic:AutoFamily",
     "mixed": "cwboost.families.composed.mixed:MixedFamily",
     "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
 }

@@ -1,6 +1,8 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
 from cwboost._kernels.common.aligned import aligned_zeros
+from cwboost._kernels.kernel_values.codes import fill_codes
+from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.partitions.leaves import leaf_outputs, leaf_sums, tree_leaves
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
@@ -37,6 +39,8 @@ from cwboost.kernels.projector import (
     group_differences,
     group_sums,
     group_weights,
+    inverse_factor,
+    matrix_product,
     orthonormal_rows,
     ridge_solve,
     seeded_directions,
@@ -77,15 +81,19 @@ __all__ = [
     "chance_deviations",
     "coarse_squares",
     "draw_cuts",
+    "fill_codes",
+    "fill_kernel_values",
     "gained_fractions",
     "group_differences",
     "group_sums",
     "group_weights",
     "grow_subtrees",
+    "inverse_factor",
     "join_leaves",
     "leaf_outputs",
     "leaf_sums",
     "masses_by_size",
+    "matrix_product",
     "orthonormal_rows",
     "output_edges",
     "readable",

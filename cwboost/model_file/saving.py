@@ -15,9 +15,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from cwboost.ensemble.model import Ensemble
+from cwboost.families.discovery import FamilyError
+from cwboost.families.init_models import get_init
+from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
-from cwboost.similarity import SimilarityScores
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["ModelFileError", "load_model", "save"]
@@ -32,17 +34,12 @@ CLASSIFIERS = (
 FEW_CLASSES = 2**16
 MAX_FEATURES = 2**31 - 1
 MAX_SCALE = 1e6
+MAX_FACTOR = 1e9
 ENSEMBLE_PREFIX = "ensemble."
 NOT_STORED = ("callbacks",)
 COMMON_ATTRIBUTES = {"classes_": np.ndarray, "n_features_in_": int, "history_": dict}
-SIMILARITY = "similarity_"
-OPTIONAL_ATTRIBUTES = {
-    "feature_names_in_": np.ndarray,
-    "probability_scale_": float,
-    "categories_": dict,
-    SIMILARITY: dict,
-    "similarity_votes_": int,
-}
+INIT_PREFIX = "init."
+OPTIONAL_ATTRIBUTES = {"feature_names_in_": np.ndarray, "categories_": dict}
 STATE_ATTRIBUTE = "_state"
 
 
@@ -81,7 +78,8 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     if training_state and not staged:
         raise ValueError("training_state=True requires staged=True: training needs all rounds")
     encoder = Encoder()
-    ensemble = classifier.ensemble_
+    model = classifier.model_
+    ensemble = model.ensemble
     if not staged:
         path_ = ensemble.path.final(ensemble.n_scores)
         ensemble = replace(ensemble, path=path_)
@@ -92,11 +90,17 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "family": encode_family(classifier.family_, encoder, "family"),
         "fitted": _encode_fitted(classifier, encoder),
         "ensemble": {"n_scores": ensemble.n_scores, "staged": ensemble.path.staged},
+        "scale": model.scale,
     }
-    state = classifier.__dict__.get(STATE_ATTRIBUTE) if training_state else None
-    if state is not None:
-        header["training_state"] = encoder.encode(state, "training_state")
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
+    if model.base is not None:
+        header["init"] = _encode_base(model, encoder)
+        own = model.base.fitted.arrays()
+        arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
+    state = classifier.__dict__.get(STATE_ATTRIBUTE) if training_state else None
+    # A model that early stopping has cut goes on from rounds that the file does not hold.
+    if state is not None and "ensemble" not in state:
+        header["training_state"] = encoder.encode(state, "training_state")
     write(path, header, encoder.arrays | arrays)
 
 
@@ -181,9 +185,25 @@ def _encode_fitted(classifier, encoder: Encoder) -> dict:
     required, optional = _attributes(type(classifier))
     names = [*required, *(name for name in optional if hasattr(classifier, name))]
     values = {name: getattr(classifier, name) for name in names}
-    if SIMILARITY in values:
-        values[SIMILARITY] = values[SIMILARITY].arrays()
     return {name: encoder.encode(value, f"fitted.{name}") for name, value in values.items()}
+
+
+def _encode_base(model: FittedModel, encoder: Encoder) -> dict:
+    """Encode what the arrays of an init model do not hold: its name, parameters and factors."""
+    base = model.base
+    name = base.model.name
+    if get_init(name) is not type(base.model):
+        raise ValueError(
+            f"init: the name {name!r} must be registered for {type(base.model).__qualname__}, or "
+            "the model could not be loaded"
+        )
+    params = {} if name == "sklearn" else base.model.get_params(deep=False)
+    return {
+        "name": name,
+        "params": {key: encoder.encode(value, f"init.{key}") for key, value in params.items()},
+        "factor": base.factor,
+        "share": model.base_share,
+    }
 
 
 # -------------------------------------------------------------------------------- loading
@@ -203,14 +223,19 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
             f"classifier must be one of {', '.join(sorted(types))} in this version of cwboost "
             f"({_version()}), got {str(name)[:80]!r}"
         )
-    decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(ENSEMBLE_PREFIX)})
+    others = (ENSEMBLE_PREFIX, INIT_PREFIX)
+    decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(others)})
     classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
     family = decode_family(_section(header, "family"), decoder, "family")
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
-    n_columns = _decode_similarity(fitted)
-    section = _section(header, "ensemble")
-    ensemble = _decode_ensemble(section, arrays, family, n_columns, most_classes)
-    vars(classifier).update(fitted, family_=family, ensemble_=ensemble)
+    section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
+    ensemble = _decode_ensemble(section, arrays, family, n_features, most_classes)
+    base, share = _decode_base(header, arrays, fitted, decoder)
+    scale = header.get("scale")
+    if type(scale) is not float or not 0 < scale <= MAX_SCALE:
+        raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
+    model = FittedModel(ensemble, fitted["classes_"], base, scale, share)
+    vars(classifier).update(fitted, family_=family, model_=model)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
         if not isinstance(state, dict):
@@ -264,8 +289,6 @@ def _check_common(fitted: dict, most_classes: int) -> None:
         raise ModelFileError("classes_ must hold at least two labels, sorted and distinct")
     if not 1 <= n_features <= MAX_FEATURES:
         raise ModelFileError(f"n_features_in_ must lie in 1..{MAX_FEATURES}, got {n_features}")
-    if not 0 < fitted.get("probability_scale_", 1.0) <= MAX_SCALE:
-        raise ModelFileError(f"probability_scale_ must be positive and at most {MAX_SCALE}")
     names = fitted.get("feature_names_in_")
     if names is not None and (
         names.shape != (n_features,) or not all(isinstance(name, str) for name in names.tolist())
@@ -278,15 +301,27 @@ def _check_common(fitted: dict, most_classes: int) -> None:
         raise ModelFileError("the arrays of history_ must have the same length")
 
 
-def _decode_similarity(fitted: dict) -> int:
-    """Make an object of the arrays in `fitted`; return the number of columns of the learners."""
+def _decode_base(header: dict, arrays: dict, fitted: dict, decoder: Decoder):
+    """Return the base scores that a file holds, None if there are none, and their share."""
+    if "init" not in header:
+        return None, 0.0
+    section = _section(header, "init")
+    name, factor, share = (section.get(key) for key in ("name", "factor", "share"))
+    if not isinstance(name, str) or not isinstance(section.get("params"), dict):
+        raise ModelFileError("init must have a name and parameters")
+    if type(factor) is not float or not 0 < factor < MAX_FACTOR:
+        raise ModelFileError(f"init: factor must be positive, below {MAX_FACTOR}, got {factor!r}")
+    if type(share) is not float or not 0 <= share <= 1:
+        raise ModelFileError(f"init: share must lie in [0, 1], got {share!r}")
+    try:
+        kind = get_init(name)
+    except FamilyError as error:
+        raise ModelFileError(f"the model needs the init model {name[:80]!r}: {error}") from error
+    params = {key: decoder.decode(node, f"init.{key}") for key, node in section["params"].items()}
+    own = {k.removeprefix(INIT_PREFIX): a for k, a in arrays.items() if k.startswith(INIT_PREFIX)}
     n_features, n_classes = fitted["n_features_in_"], len(fitted["classes_"])
-    if SIMILARITY not in fitted:
-        return n_features
-    n_scores = 1 if n_classes == 2 else n_classes
-    found = SimilarityScores.from_arrays(fitted[SIMILARITY], n_features, n_scores)
-    fitted[SIMILARITY] = found
-    return n_features + n_scores
+    found = kind.fitted_type.from_arrays(own, n_features, n_classes)
+    return BaseScores(kind().set_params(**params), found, factor), share
 
 
 def _decode_ensemble(

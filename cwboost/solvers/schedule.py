@@ -40,6 +40,8 @@ class Settings:
         How they are drawn; see `RowSampler`.
     columns_per_round : int
         Largest number of columns per class that a round prices.
+    C : float
+        Weight of the loss relative to the sum of the coefficients.
     """
 
     max_working_sets: int = 2
@@ -50,6 +52,7 @@ class Settings:
     subsample: float = 1.0
     sampling: str = "uniform"
     columns_per_round: int = 1
+    C: float = 1e4
 
     @property
     def stagewise(self) -> bool:

@@ -8,7 +8,7 @@ which.
 
 # %%
 # PENDIGITS comes with the package: 10,992 digits, each described by the coordinates of eight
-# points along the pen's way. A part of it suffices here.
+# points along the pen's path. A part of it suffices here.
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier

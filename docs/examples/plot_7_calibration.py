@@ -36,7 +36,7 @@ plot_calibration(clf, X_test, y_test, label="from the loss", ax=ax)
 # %%
 # ``calibrate`` fits one number, the scale of the scores, on examples that were kept.
 # Predictions stay as they are. Passing ``X_val`` and ``y_val`` to ``fit`` does the same. Without
-# them, ``fit`` leaves out some examples in a short pilot training, unless it is told a scale.
+# them, ``fit`` does a short holdout run without a fifth of the examples, unless a scale is given.
 clf.calibrate(X_held, y_held)
 after = log_loss(y_test, clf.predict_proba(X_test))
 print(f"log loss on new examples: {before:.3f} before, {after:.3f} after calibration")

@@ -30,7 +30,7 @@ plot_shape(clf, "proline", X=X)
 # One bottle: the parts of its scores, feature by feature. With the constant they add up to the
 # scores exactly.
 bottle = X.iloc[[61]]
-constant, parts = clf.explain(bottle)
+constant, parts, _ = clf.explain(bottle)
 print("predicted:", clf.predict(bottle)[0], " true:", y[61])
 assert np.allclose(constant + parts[0].sum(axis=0), clf.decision_function(bottle)[0])
 ax = pyplot.subplots(figsize=(7, 6), layout="constrained")[1]
@@ -48,7 +48,7 @@ ax.legend()
 # to the scores.
 trees = CWBoostClassifier("tree", correction="stagewise", n_estimators=30, random_state=0)
 trees.fit(X, y)
-values, base = trees.shap_values(X)
+base, values, _ = trees.shap_values(X)
 assert np.allclose(base + values.sum(axis=1), trees.decision_function(X))
 
 # %%

@@ -23,9 +23,9 @@ y = pd.cut(rent, [0, 800, 1500, np.inf], labels=["low", "middle", "high"]).astyp
 print(X.head(3))
 
 # %%
-# Columns of the dtype "category" (or of strings) are treated as categories: a weak learner
-# splits them into two sets of names. A street that was not seen in training takes the side of a
-# missing value.
+# Columns of the dtype "category" are treated as categories. Trees split them by the ranks of the
+# categories by frequency; ``categories="subsets"`` splits them into two sets of names instead. A
+# street that was not seen in training takes the side of a missing value.
 train, test = slice(0, 1500), slice(1500, None)
 clf = CWBoostClassifier("tree", correction="stagewise", learning_rate=0.2, random_state=0)
 clf.set_params(n_estimators=60).fit(X[train], y[train])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 
 import numpy as np
-from cwboost.plugins.trees.depths import depth_for, other_depths
 from cwboost.plugins.trees.learners import TreeLearners
 from cwboost.plugins.trees.partitioned import TreePlan
-from sklearn.base import clone
 
 import cwboost
 from cwboost.kernels import (
@@ -22,16 +21,20 @@ from cwboost.kernels import (
     usable_threads,
 )
 
-__all__ = ["TreeFamily", "TreePricer"]
+__all__ = ["AutoFamily", "TreeFamily", "TreePricer"]
 
-SPLITTERS = ("auto", "best", "random", "turns")
+SPLITTERS = ("best", "random")
 
-MANY = 10_000
-"""With more examples, thresholds are the best ones: they need not be random to be smooth."""
+CATEGORIES = ("codes", "subsets")
 
-FEWEST_DRAWN = 5
-"""Least number of features drawn at a node with many examples, of few of which the best of three
-may all be irrelevant."""
+ANY_NUMBER = 2**24
+"""Codes up to here are exact in single precision."""
+
+MOST_DRAWN = 64
+"""Largest number of features that "auto" draws at a node."""
+
+DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 8, 8192, 1.5
+"""Depth "auto" up to this number of examples, and what each doubling adds."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -47,8 +50,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_depth : int, "auto" or None, default="auto"
         Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 8
         up to 8,192 examples, and 1.5 more for every doubling of them, rounded: 12 with 50,000, and
-        15 with 200,000. Up to 65,536 examples, `cwboost.CWBoostClassifier` takes no limit or 5 in
-        its place if pilots say that this is better.
+        15 with 200,000.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
@@ -57,18 +59,19 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
-        "auto" is "sqrt", but at least five with more than 10,000 examples.
+        "auto" is half of all, at most 64.
     criterion : {"gini", "entropy", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
         "edge", the best stump on the binned data is found.
-    splitter : {"auto", "best", "random", "turns"}, default="auto"
+    splitter : {"best", "random"}, default="best"
         Threshold of a drawn feature at a node: the best one, or one drawn uniformly between the
         smallest and the largest value there (extremely randomised trees, Geurts, Ernst and
-        Wehenkel 2006), which makes smoother ensembles. With "turns" every round draws one of the
-        two. "auto" is "best" with criterion "edge" or more than 10,000 examples, else "random". On
-        a cluster, whose workers would have to exchange a histogram per feature for the best ones,
-        "auto" is "random" also with many examples, and "turns" is refused.
+        Wehenkel 2006), which makes smoother ensembles of many trees.
+    categories : {"codes", "subsets"}, default="codes"
+        How a column of categories is split: by a threshold on the categories' ranks by frequency,
+        for any number of them, or into two subsets of those that the node has, at most
+        ``max_bins - 1``. Subsets of many categories fit the noise of a round.
     max_bins : int, default=256
         Largest number of bins per feature, 2 to 256, including the bin of missing values if there
         are any. A feature with at most this number of distinct values is not rounded.
@@ -90,10 +93,9 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
     ones take one byte per entry, and two if the best split among all features is searched.
 
-    A column of categories is split into two subsets of the categories that the node has, whatever
-    `splitter` says: the best by the criterion in the order of the categories' mean signs, which are
-    shrunk so that rare ones count less. It has at most ``max_bins - 1`` categories.
-    Categories that the node does not have go where missing values go.
+    The subsets of categories are the best by the criterion in the order of the categories' mean
+    signs, which are shrunk so that rare ones count less, whatever `splitter` says. Categories that
+    the node does not have go where missing values go.
     """
 
     name = "tree"
@@ -107,7 +109,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         min_samples_leaf=1,
         max_features="auto",
         criterion="gini",
-        splitter="auto",
+        splitter="best",
+        categories="codes",
         max_bins=256,
         trim="auto",
         min_weight_split=0.0,
@@ -119,6 +122,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.max_features = max_features
         self.criterion = criterion
         self.splitter = splitter
+        self.categories = categories
         self.max_bins = max_bins
         self.trim = trim
         self.min_weight_split = min_weight_split
@@ -128,32 +132,23 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def capabilities(self):
         is_int = isinstance(self.max_bins, Integral)  # else `bind` says what is wrong
         most = min(self.max_bins, 256) - 1 if is_int else 255
+        if self.categories != "subsets":
+            most = ANY_NUMBER
         return cwboost.Capabilities(
             missing_values=True, sparse_input=True, max_categories=most, monotonic=True
         )
 
-    def alternatives(self, learners=None):
-        """Return the family with other depths, if `max_depth` is "auto".
-
-        They matter only if many of the `learners` of a pilot reach the limit of their depth.
-        """
-        if self.max_depth != "auto":
-            return []
-        others = other_depths(None if learners is None else learners.heights())
-        return [clone(self).set_params(max_depth=depth) for depth in others]
-
     def bind(self, X, context):
-        settings = [self._settings(*X.shape, kind) for kind in self._kinds(X.shape[0])]
+        settings = self._settings(*X.shape)
         n_threads = usable_threads(context.n_threads)
         binned = BinnedMatrix(
             X,
             max_bins=self.max_bins,
             n_threads=n_threads,
-            n_categories=context.n_categories,
-            lists=not all(own["random_splits"] for own in settings),
+            n_categories=self._n_categories(context),
+            lists=not settings["random_splits"],
         )
-        growers = [TreeGrower(binned, n_threads=n_threads, **own) for own in settings]
-        return TreePricer(growers, binned, context)
+        return TreePricer(TreeGrower(binned, n_threads=n_threads, **settings), binned, context)
 
     def check_partitioned(self):
         if self.max_leaf_nodes is not None:
@@ -163,10 +158,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         for name in ("min_weight_split", "min_gain"):
             if getattr(self, name):
                 raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")
-        if self.splitter == "turns":
-            raise ValueError(
-                "splitter: expected 'auto', 'best' or 'random' on partitions, got 'turns'"
-            )
 
     def describe(self, X):
         _check_int("max_bins", self.max_bins, 2, 256)
@@ -176,37 +167,32 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.check_partitioned()
         bins = SharedBins.from_sketches(descriptions, self.max_bins)
         n_rows = sum(own.n_rows for own in descriptions)
-        kind = "best" if self.splitter == "best" or self.criterion == "edge" else "random"
-        settings = self._settings(n_rows, bins.n_features, kind)
+        settings = self._settings(n_rows, bins.n_features)
         n_categories = np.zeros(bins.n_features, dtype=np.int64)
-        if context.n_categories is not None:
-            n_categories[:] = context.n_categories
+        if (known := self._n_categories(context)) is not None:
+            n_categories[:] = known
         return TreePlan(bins, settings, n_categories, n_rows)
 
     def _depth(self, n_samples):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":
-            return depth_for(n_samples)
+            doublings = max(0.0, math.log2(max(1, n_samples) / FEW_EXAMPLES))
+            return DEPTH + round(DEPTH_PER_DOUBLING * doublings)
         if self.max_depth is None:
             return NO_LIMIT
         _check_int("max_depth", self.max_depth, 1, or_else=", 'auto' or None")
         return min(self.max_depth, NO_LIMIT)
 
-    def _kinds(self, n_samples):
-        """Return the kinds of thresholds of which every round draws one."""
-        if self.splitter == "turns":
-            return "random", "best"
-        if self.splitter != "auto":
-            return (self.splitter,)
-        return ("best",) if self.criterion == "edge" or n_samples > MANY else ("random",)
+    def _n_categories(self, context):
+        """Return the numbers of categories of columns that are split into subsets."""
+        return context.n_categories if self.categories == "subsets" else None
 
-    def _n_drawn(self, n_samples, n_features):
+    def _n_drawn(self, n_features):
         """Return the number of features drawn at a node."""
-        if not isinstance(self.max_features, str) or self.max_features != "auto":
-            return cwboost.count_max_features(self.max_features, n_features)
-        least = min(n_features, FEWEST_DRAWN if n_samples > MANY else 1)
-        return max(least, cwboost.count_max_features("sqrt", n_features))
+        if isinstance(self.max_features, str) and self.max_features == "auto":
+            return min(max(1, (n_features + 1) // 2), MOST_DRAWN)
+        return cwboost.count_max_features(self.max_features, n_features)
 
-    def _settings(self, n_samples, n_features, kind):
+    def _settings(self, n_samples, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""
         _check_int("max_bins", self.max_bins, 2, 256)
         _check_int("min_samples_leaf", self.min_samples_leaf, 1)
@@ -218,7 +204,9 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             )
         if not isinstance(self.splitter, str) or self.splitter not in SPLITTERS:
             raise ValueError(f"splitter: expected one of {SPLITTERS}, got {self.splitter!r}")
-        random_splits, n_drawn = kind == "random", self._n_drawn(n_samples, n_features)
+        if not isinstance(self.categories, str) or self.categories not in CATEGORIES:
+            raise ValueError(f"categories: expected one of {CATEGORIES}, got {self.categories!r}")
+        random_splits, n_drawn = self.splitter == "random", self._n_drawn(n_features)
         return {
             "criterion": TREE_CRITERIA[self.criterion],
             "random_splits": random_splits,
@@ -250,23 +238,33 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return float(self.trim)
 
 
+class AutoFamily(TreeFamily):
+    """The default: `TreeFamily`, with what `cwboost.CWBoostClassifier` decides by the data.
+
+    With this weak learner, boosting starts from the kernel model (``init="auto"``), and a holdout
+    run finds the number of rounds (``n_estimators="auto"``). The parameters are those of
+    `TreeFamily`.
+    """
+
+    name = "auto"
+
+
 class TreePricer(cwboost.Pricer):
     """Trees on one training matrix, one grown per target in each round."""
 
     releases_gil = True
 
-    def __init__(self, growers, binned, context):
+    def __init__(self, grower, binned, context):
         self.n_samples = binned.n_rows
         self._n_features = binned.n_features
-        self._growers = growers
+        self._grower = grower
         self._random_state = context.random_state
         self._monotonic = context.monotonic
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        weights, growers = np.require(weights, np.float64, "A"), self._growers
-        drawn = self._random_state.integers(len(growers)) if len(growers) > 1 else 0
+        weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        nodes, packed, edges = growers[drawn].grow(weights, seeds, request.rows, self._monotonic)
+        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
         return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
 
 

@@ -239,7 +239,7 @@ def test_explanations_of_ecc_hold_its_offsets(vowel, coefficients):
     model = AdaBoostECCClassifier(n_estimators=20, coefficients=coefficients, random_state=0)
     model.fit(X, y)
     for rounds in (None, 7):
-        constant, parts = model.explain(X, rounds)
+        constant, parts, _ = model.explain(X, rounds)
         np.testing.assert_allclose(
             constant + parts.sum(axis=1), model.decision_function(X, rounds), atol=1e-12
         )

@@ -148,8 +148,10 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
 
 
 def test_total_correction_on_a_cluster(client, collections):
-    model = DaskCWBoostClassifier("stump", 4, 20.0, "total").fit(*collections)
-    local = CWBoostClassifier("stump", 4, 20.0, "total").fit(X, Y)
+    model = DaskCWBoostClassifier("stump", n_estimators=4, C=20.0, correction="total").fit(
+        *collections
+    )
+    local = CWBoostClassifier("stump", n_estimators=4, C=20.0, correction="total").fit(X, Y)
     assert model.history_["objective"][-1] == pytest.approx(local.history_["objective"][-1], 0.02)
 
 

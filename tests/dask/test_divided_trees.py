@@ -10,6 +10,9 @@ from partitions import split, train
 from cwboost import TreeFamily
 from cwboost.datasets import load_vowel
 
+RANDOM = {"splitter": "random", "max_features": "sqrt"}
+"""Single partitions grow the lower levels of trees with random thresholds only."""
+
 SETTINGS = {"C": 1e4, "learning_rate": 0.3, "subsample": 0.5}
 
 
@@ -41,7 +44,9 @@ def assert_equal_learners(one, other):
 
 def test_the_model_does_not_depend_on_the_workers(data, divisions):
     blocks = split(*data, 300, 200, 250)
-    one, two, four = (train(TreeFamily(), blocks, 5, n_workers=n, **SETTINGS) for n in (1, 2, 4))
+    one, two, four = (
+        train(TreeFamily(**RANDOM), blocks, 5, n_workers=n, **SETTINGS) for n in (1, 2, 4)
+    )
     assert len(divisions) == 15
     assert_equal_learners(one, two)
     assert_equal_learners(one, four)
@@ -51,7 +56,9 @@ def test_the_model_does_not_depend_on_the_workers(data, divisions):
 def test_the_first_trees_do_not_depend_on_the_partitions(data, divisions, sizes):
     """Later ones may: weights are rounded differently, which decides between equal splits."""
     settings = {**SETTINGS, "subsample": 1.0}
-    whole, parts = (train(TreeFamily(), b, 1, **settings) for b in ([data], split(*data, *sizes)))
+    whole, parts = (
+        train(TreeFamily(**RANDOM), b, 1, **settings) for b in ([data], split(*data, *sizes))
+    )
     assert len(divisions) == 2
     assert_equal_learners(whole, parts)
 
@@ -64,7 +71,9 @@ def test_errors_are_those_of_growth_level_by_level(data, divisions, monkeypatch,
     for value in (None, 10**9 if few == "LEAST_NODES" else 5):
         if value is not None:
             monkeypatch.setattr(partitioned, few, value)
-        models = [train(TreeFamily(), blocks, 40, seed=k, **SETTINGS).model for k in range(3)]
+        models = [
+            train(TreeFamily(**RANDOM), blocks, 40, seed=k, **SETTINGS).model for k in range(3)
+        ]
         assert len(divisions) == 3 * 40
         wrong = [m.ensemble().scores(test[0]).argmax(axis=1) != test[1] for m in models]
         errors.append(np.mean(wrong))
@@ -74,7 +83,7 @@ def test_errors_are_those_of_growth_level_by_level(data, divisions, monkeypatch,
 def test_outputs_are_those_of_the_learners(data):
     """Partitions answer from the leaves that they know; the scores are those of the model."""
     X, y = data
-    training = train(TreeFamily(min_samples_leaf=3), split(X, y, 400), 5, **SETTINGS)
+    training = train(TreeFamily(min_samples_leaf=3, **RANDOM), split(X, y, 400), 5, **SETTINGS)
     ensemble = training.model.ensemble()
     first = 0
     for partition in (p for host in training.crew.hosts for p in host.partitions.values()):
@@ -87,9 +96,9 @@ def test_outputs_are_those_of_the_learners(data):
 
 
 def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
-    training = train(TreeFamily(), split(*data, 400), 4, n_workers=2, **SETTINGS)
+    training = train(TreeFamily(**RANDOM), split(*data, 400), 4, n_workers=2, **SETTINGS)
     crew = training.crew
-    again = train(TreeFamily(), split(*data, 400), 0, n_workers=2, **SETTINGS).crew
+    again = train(TreeFamily(**RANDOM), split(*data, 400), 0, n_workers=2, **SETTINGS).crew
     for host, fresh in zip(crew.hosts, again.hosts):
         fresh.run(crew.history())
         for index, partition in host.partitions.items():
@@ -101,7 +110,7 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
 def test_a_rebuilt_partition_gets_the_codes_again(data, monkeypatch, lost_at):
     """A partition is lost before the answer to a question of the third round."""
     settings = {"n_workers": 2, **SETTINGS}
-    whole = train(TreeFamily(), split(*data, 400), 4, **settings).model.ensemble().arrays()
+    whole = train(TreeFamily(**RANDOM), split(*data, 400), 4, **settings).model.ensemble().arrays()
     summarise, asked = PartitionTrees.summarise, []
 
     def rebuilt(self, weights, question):
@@ -112,7 +121,7 @@ def test_a_rebuilt_partition_gets_the_codes_again(data, monkeypatch, lost_at):
         return summarise(self, weights, question)
 
     monkeypatch.setattr(PartitionTrees, "summarise", rebuilt)
-    again = train(TreeFamily(), split(*data, 400), 4, **settings).model.ensemble().arrays()
+    again = train(TreeFamily(**RANDOM), split(*data, 400), 4, **settings).model.ensemble().arrays()
     for name, array in whole.items():
         np.testing.assert_array_equal(array, again[name], err_msg=name)
 
@@ -134,10 +143,10 @@ def test_rows_of_all_partitions_are_joined_node_by_node():
 
 
 def test_the_bytes_of_a_round_follow_the_formula(data, divisions):
-    """docs/scaling.md: a round of trees whose first level alone is grown from all partitions."""
+    """What travels in a round of trees whose first level alone is grown from all partitions."""
     blocks, P, W = split(*data, *[240] * 3), 4, 2
     settings = {**SETTINGS, "subsample": 1.0}
-    family = TreeFamily(trim=0.0)
+    family = TreeFamily(trim=0.0, **RANDOM)
     before = train(family, blocks, 0, n_workers=W, **settings).crew
     training = train(family, blocks, 1, n_workers=W, **settings)
     K, k, n_rows = len(training.problem.masses), 3, len(data[0])

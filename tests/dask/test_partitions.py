@@ -8,9 +8,9 @@ from sklearn.dummy import DummyClassifier
 
 import cwboost
 from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
-from cwboost.dask.held_out import pilot_scale
+from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
-from cwboost.families import AutoFamily, MixedFamily, SklearnFamily
+from cwboost.families import MixedFamily, SklearnFamily
 from cwboost.families.composed.partitioned import check_members
 
 STUMPS = ("feature", "threshold", "polarity", "missing")
@@ -103,19 +103,20 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
             np.testing.assert_array_equal(weights, partition.pairs.weights)
 
 
-@pytest.mark.parametrize("correction", ["stagewise", "total"])
-def test_the_pilot_leaves_a_fifth_out(data, correction):
-    settings = {"correction": correction, "learning_rate": None, "subsample": None}
-    # One pilot of 400 examples is off by 15%.
-    scales = [local(*data, 20, **settings, random_state=k).probability_scale_ for k in range(4)]
-    settings = {"max_working_sets": 1 + (correction == "total"), "subsample": 0.5, "n_workers": 2}
-    settings |= {"learning_rate": 0.1} if correction == "stagewise" else {"subsample": 1.0}
-    training = train(StumpFamily(), split(*data, 180), 20, **settings)
-    found = pilot_scale(training, 100.0)
-    assert found == pytest.approx(np.mean(scales), rel=0.35)
-    (parts,) = training.crew.ask(("left_out", (1000,)))
-    n_left_out = np.array([len(labels) for _, labels, _ in parts])
-    np.testing.assert_allclose(n_left_out, [36, 64], atol=6)
+def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
+    blocks, settings = split(*data, 180), {"learning_rate": 0.1, "subsample": 0.5, "n_workers": 2}
+    untouched = train(StumpFamily(), blocks, 20, **settings)
+    training = train(StumpFamily(), blocks, 0, **settings)
+    scales = [local(*data, 60, random_state=k).probability_scale_ for k in range(4)]
+    found = holdout_run(training, training.settings, 60, False)
+    assert found.n_rounds == 60 and found.scale == pytest.approx(np.mean(scales), rel=0.35)
+    while training.n_rounds < 20 and training.round():
+        pass
+    np.testing.assert_array_equal(
+        training.model.history["objective"], untouched.model.history["objective"]
+    )
+    few = holdout_run(train(StumpFamily(), blocks, 0, **settings), training.settings, 60, True)
+    assert 1 <= few.n_rounds <= 60
 
 
 def test_total_correction_reaches_the_local_optimum():
@@ -175,18 +176,10 @@ def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
         for name, array in models[0].learners.arrays().items():
             np.testing.assert_array_equal(array, other.learners.arrays()[name], err_msg=name)
     error = np.mean(models[0].scores(X).argmax(axis=1) != y)
-    local = CWBoostClassifier(family, 6, 1e4, "stagewise", learning_rate=0.5).fit(X, y)
+    local = CWBoostClassifier(
+        family, n_estimators=6, C=1e4, correction="stagewise", learning_rate=0.5
+    ).fit(X, y)
     assert error <= 1 - local.score(X, y) + 0.02
-
-
-def test_thresholds_of_trees_are_drawn_if_nothing_else_is_asked_for(data):
-    """Histograms for the best ones would have to be exchanged."""
-    blocks = split(*data, 200)
-    own, drawn = (train(TreeFamily(4, splitter=s), blocks, 3) for s in ("auto", "random"))
-    for name, array in own.model.ensemble().learners.arrays().items():
-        np.testing.assert_array_equal(array, drawn.model.ensemble().learners.arrays()[name])
-    with pytest.raises(ValueError, match="splitter: expected 'auto', 'best' or 'random' on part"):
-        train(TreeFamily(4, splitter="turns"), blocks, 3)
 
 
 def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
@@ -204,7 +197,9 @@ def test_projections_give_the_learners_of_local_training(data, family):
     """At most 256 examples: bins do not round. Bits of learners, coefficients up to rounding."""
     X, y = np.nan_to_num(data[0])[:250], data[1][:250]
     settings = {"learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
-    local = CWBoostClassifier(family, 6, 100.0, "stagewise", **settings).fit(X, y)
+    local = CWBoostClassifier(
+        family, n_estimators=6, C=100.0, correction="stagewise", **settings
+    ).fit(X, y)
     blocks = split(X, y, 60, 0, 100)
     blocks[3] = sparse.csr_matrix(blocks[3][0]), blocks[3][1]
     training = train(family, blocks, 6, n_workers=2, seed=local._generator())
@@ -216,20 +211,12 @@ def test_projections_give_the_learners_of_local_training(data, family):
     np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)
 
 
-def test_auto_is_the_local_mixture(data):
-    X, y = np.nan_to_num(data[0]), data[1]
-    blocks = split(X, y, 100, 150)
-    one, other = (train(AutoFamily(4, 0.5), blocks, 8, n_workers=n).model for n in (1, 3))
-    one, other = one.ensemble().arrays(), other.ensemble().arrays()
-    assert all(np.array_equal(one[name], other[name]) for name in one)
-    assert {name.partition("/")[0] for name in one} >= {"learners.projection", "learners.tree"}
-    with_gaps = train(AutoFamily(4, 1.0), [*blocks[:2], split(*data, 250)[1]], 2)
-    assert list(with_gaps.model.ensemble().learners.parts) == ["tree"]
-
-
 @pytest.mark.parametrize("selection", ["best", "random"])
 def test_mixed_families_choose_by_target(data, selection):
-    family = MixedFamily([StumpFamily(), TreeFamily(max_depth=3)], selection=selection)
+    family = MixedFamily(
+        [StumpFamily(), TreeFamily(max_depth=3, splitter="random", max_features="sqrt")],
+        selection=selection,
+    )
     ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()
     assert list(ensemble.learners.parts) == ["stump", "tree"]
     assert np.mean(ensemble.scores(data[0]).argmax(axis=1) == data[1]) > 0.4

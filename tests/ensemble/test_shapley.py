@@ -8,9 +8,15 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost import AdaBoostMHClassifier, AdaBoostMOClassifier, CWBoostClassifier, get_family
-from cwboost.ensemble.shapley import TreeShapley
-from cwboost.families import AutoFamily, SklearnFamily
+from cwboost import (
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    CWBoostClassifier,
+    ProjectionFamily,
+    get_family,
+)
+from cwboost.ensemble.shapley import TreeShapley, shapley_values
+from cwboost.families import MixedFamily, SklearnFamily
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels import CategorySets
 
@@ -69,11 +75,11 @@ def by_definition(trees, coef, X, background):
 @pytest.mark.parametrize("n_background", [40, 3])  # with 3, most nodes have no example
 def test_values_of_trees_by_the_definition(n_background):
     X, y = data()
-    family = get_family("tree")(max_depth=4)
+    family = get_family("tree")(max_depth=4, splitter="random", max_features="sqrt")
     clf = CWBoostClassifier(family, n_estimators=2, C=1e4, correction="total", random_state=0)
     clf.fit(X, y)
     background = X[50 : 50 + n_background]
-    values, base = clf.shap_values(X[:9], background)
+    base, values, _ = clf.shap_values(X[:9], background)
     ensemble = clf.ensemble_
     trees, coef = ensemble.learners.flat_form(), ensemble.coef().toarray()
     assert (np.diff(trees.offsets) > 15).any()
@@ -82,7 +88,7 @@ def test_values_of_trees_by_the_definition(n_background):
     np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0))
     scores = clf.decision_function(X[:9])
     np.testing.assert_allclose(base + values.sum(axis=1), scores, atol=1e-12)
-    constant, parts = clf.explain(X[:9], 1)
+    constant, parts, _ = clf.explain(X[:9], 1)
     np.testing.assert_allclose(constant + parts.sum(axis=1), clf.decision_function(X[:9], 1))
 
 
@@ -109,13 +115,13 @@ def test_deep_trees_threads_and_sparse_rows():
     family = get_family("tree")(max_depth=None)
     clf = CWBoostClassifier(family, n_estimators=4, C=1e6, correction="stagewise", random_state=0)
     clf.fit(X, y)
-    values, base = clf.shap_values(X)
+    base, values, _ = clf.shap_values(X)
     np.testing.assert_allclose(
         base + values.sum(axis=1), clf.decision_function(X), rtol=0, atol=1e-10
     )
     clf.n_jobs = 2
-    np.testing.assert_array_equal(clf.shap_values(X)[0], values)
-    np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X))[0], values)
+    np.testing.assert_array_equal(clf.shap_values(X).values, values)
+    np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X)).values, values)
 
 
 @pytest.mark.parametrize("family", ["stump", ["stump", "tree"]])
@@ -123,28 +129,31 @@ def test_values_of_stumps_and_mixtures(family):
     X, y = data()
     clf = CWBoostClassifier(family, n_estimators=6, C=1e4, correction="total", random_state=0)
     clf.fit(X, y)
-    values, base = clf.shap_values(X)
+    base, values, _ = clf.shap_values(X)
     np.testing.assert_allclose(base + values.sum(axis=1), clf.decision_function(X), atol=1e-12)
     if family == "stump":  # sums of functions, less their means
-        _, parts = clf.explain(X)
+        _, parts, _ = clf.explain(X)
         np.testing.assert_allclose(values, parts - parts.mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("family", ["projection", "auto", SklearnFamily(RidgeClassifier())])
+MIXED = MixedFamily(["projection", "tree"], selection="turns")
+
+
+@pytest.mark.parametrize("family", ["projection", MIXED, SklearnFamily(RidgeClassifier())])
 def test_values_of_directions(family):
     X, y = data(200)
     X = np.nan_to_num(X) * [1.0, 1e3, 1.0, 1e-3]
     clf = CWBoostClassifier(family, n_estimators=8, random_state=1).fit(X, y)
     rows, background = X[:30], X[::2]
-    values, base = clf.shap_values(rows, X)
+    base, values, _ = clf.shap_values(rows, X)
     scores = clf.decision_function(rows)
     np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
     np.testing.assert_allclose(base, clf.decision_function(background).mean(axis=0), atol=1e-12)
-    constant, parts = clf.explain(rows)
+    constant, parts, _ = clf.explain(rows)
     np.testing.assert_allclose(constant + parts.sum(axis=1), scores, rtol=0, atol=1e-10)
     clf.n_jobs = 2
-    np.testing.assert_array_equal(clf.shap_values(rows, X)[0], values)
-    if family == "auto":
+    np.testing.assert_array_equal(clf.shap_values(rows, X).values, values)
+    if family is MIXED:
         assert set(clf.ensemble_.learners.parts) == {"projection", "tree"}
         return
     # Pair by pair.
@@ -166,12 +175,12 @@ def test_values_of_directions_without_a_line():
     """A vote of a learner that meets NaN goes to the features that are missing."""
     X, y = data(200)
     known = np.nan_to_num(X)
-    family = AutoFamily(discriminants=1.0)
-    clf = CWBoostClassifier(family, n_estimators=3, random_state=1, similarity=False).fit(known, y)
+    family = ProjectionFamily(kind="discriminant")
+    clf = CWBoostClassifier(family, n_estimators=3, random_state=1).fit(known, y)
     rows = known[:8]
     rows[::2] = [0.5, np.nan, np.nan, 0.1]
-    values, base = clf.shap_values(rows, known)
-    scores = clf.decision_function(rows)
+    values, base = shapley_values(clf.ensemble_, rows, known)
+    scores = clf.ensemble_.scores(rows)
     np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
     assert clf.ensemble_.learners.flat_form().directions[1:3].any(axis=0).all()
     assert not values[::2, [0, 3]].any() and values[1::2, [0, 3]].any()
@@ -183,5 +192,5 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match="AdaBoostMOClassifier are not sums of votes"):
         mo.shap_values(X)
     mh = AdaBoostMHClassifier(n_estimators=2, random_state=0).fit(X, y)
-    values, base = mh.shap_values(X)
+    base, values, _ = mh.shap_values(X)
     np.testing.assert_allclose(base + values.sum(axis=1), mh.decision_function(X), atol=1e-12)

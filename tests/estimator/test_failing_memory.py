@@ -13,8 +13,8 @@ import pytest
     sys.platform != "linux" or not shutil.which("cc"), reason="needs glibc and a C compiler"
 )
 def test_allocations_that_fail():
-    """Every 151st; `make faults` lets each of them fail."""
-    command = [sys.executable, failing_memory.__file__, "151"]
+    """Every 97th; `make faults` lets each of them fail."""
+    command = [sys.executable, failing_memory.__file__, "97"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()

@@ -49,7 +49,7 @@ def assert_interrupted(clf, former, whole, interrupt):
     interrupt : LineCount or Timer
     """
     assert time.perf_counter() - interrupt.fired < 1
-    if clf.__dict__.get("ensemble_") is former.get("ensemble_"):
+    if clf.__dict__.get("model_") is former.get("model_"):
         assert clf.__dict__.keys() == former.keys()
         assert all(clf.__dict__[name] is value for name, value in former.items())
     else:

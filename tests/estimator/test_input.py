@@ -60,7 +60,7 @@ def test_pandas_polars_names_masks_and_arrays_give_one_model(tmp_path):
     loaded = load_model(tmp_path / "model.cwb")
     np.testing.assert_array_equal(loaded.decision_function(X), scores)
     np.testing.assert_array_equal(loaded.categories_[1], clf.categories_[1])
-    constant, parts = clf.explain(X)
+    constant, parts, _ = clf.explain(X)
     np.testing.assert_allclose(constant + parts.sum(axis=1), scores, atol=1e-12)
 
 
@@ -207,3 +207,19 @@ def test_families_that_know_no_categories_refuse_them_by_name():
     sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(4))
     with pytest.raises(ValueError, match="categorical_features needs a dense X"):
         small(categorical_features=[0]).fit(sparse, [0, 1, 0, 1])
+
+
+def test_columns_of_missing_categories_and_of_any_number_of_them_train():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"number": rng.normal(size=400), "lost": [None] * 400})
+    frame["lost"] = frame["lost"].astype("category")
+    frame["caller"] = pandas.Series(rng.integers(0, 350, 400).astype(str), dtype="category")
+    y = (frame["number"] > 0).astype(int) + (frame["caller"].astype(int) % 5 == 0)
+    clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(frame, y)
+    assert clf.score(frame, y) > 0.7
+    assert len(clf.categories_[2]) > 200 and len(clf.categories_[1]) == 0
+    counts = frame["caller"].value_counts()
+    assert (np.diff([counts[name] for name in clf.categories_[2]]) <= 0).all()
+    clf.set_params(warm_start=True, n_estimators=7).fit(frame[::-1], y[::-1])
+    assert clf.n_iter_ == 7

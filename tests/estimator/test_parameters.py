@@ -1,5 +1,7 @@
 """Parameters are checked in ``fit``, in the user's words; probabilities in all their forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from every_classifier import CLASSIFIERS
@@ -110,6 +112,6 @@ def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):
     model = CWBoostClassifier(
         weak_learner="stump", correction="total", n_estimators=30, random_state=0
     ).fit(X, y)
-    model.probability_scale_ = 1e4
+    model.model_ = replace(model.model_, scale=1e4)
     assert (model.predict_proba(X) == 0).any()
     assert np.isfinite(model.predict_log_proba(X)).all()

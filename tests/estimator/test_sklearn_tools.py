@@ -125,7 +125,7 @@ def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
 
 def test_search_through_a_pipeline(vowel):
     X, y = vowel
-    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), small())
+    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), small(init=None))
     grid = {"pca__n_components": [2, 8], "cwboostclassifier__C": [7.0, 1e4]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert search.best_params_ == {"pca__n_components": 8, "cwboostclassifier__C": 1e4}
@@ -205,7 +205,9 @@ def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
     X, y = vowel
     train, held = np.arange(300), np.arange(300, 400)
     settings = {"early_stopping": True, "n_iter_no_change": 2, "C": 1e5}
-    clf = CWBoostClassifier("stump", 60, correction="total", random_state=0, **settings)
+    clf = CWBoostClassifier(
+        "stump", n_estimators=60, correction="total", random_state=0, **settings
+    )
     scaler = StandardScaler().fit(X[train])
     by_hand = sklearn.clone(clf).fit(
         scaler.transform(X[train]), y[train], X_val=scaler.transform(X[held]), y_val=y[held]

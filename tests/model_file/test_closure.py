@@ -32,7 +32,6 @@ def small(**parameters):
         "weak_learner": "stump",
         "n_estimators": 2,
         "random_state": 0,
-        "similarity": False,
         "probability_scale": 2.0,
     }
     return CWBoostClassifier(**settings | parameters)

@@ -208,7 +208,7 @@ def test_hostile_contents(model, path, edit, message):
 @pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
 @pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 0.0])
 def test_hostile_but_finite_coefficients_predict_without_a_warning(path, family, value):
-    clf = CWBoostClassifier(family, n_estimators=20, random_state=0, similarity=False).fit(X, Y)
+    clf = CWBoostClassifier(family, n_estimators=20, random_state=0).fit(X, Y)
 
     def edit(header, arrays):
         arrays["ensemble.value"][:] = value

@@ -204,7 +204,8 @@ def test_a_training_state_that_is_not_the_models_is_refused(quantile, path, spoi
 def test_the_offset_of_an_ensemble(quantile, path, staged):
     clf = trained(quantile)
     offsets = np.arange(clf.n_iter_ * 3 + 3.0).reshape(-1, 3)
-    clf.ensemble_ = replace(clf.ensemble_, offsets=offsets)
+    ensemble = replace(clf.ensemble_, offsets=offsets)
+    clf.model_ = replace(clf.model_, ensemble=ensemble)
     clf.save(path, staged=staged)
     assert_equal_models(load_model(path), clf)
 

@@ -31,7 +31,7 @@ def material(n=400):
 def test_one_comparison_by_edge_equals_the_exact_search_of_stumps():
     X, weights = material()
     exact = cwboost.StumpFamily().bind(X, context()).price(weights)
-    family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
+    family = TreeFamily(max_depth=1, criterion="edge", max_features=None, categories="subsets")
     found = family.bind(X, context()).price(weights)
     np.testing.assert_array_equal(found.edges, exact.edges)
     assert set(exact.learners.feature.tolist()) == {0, 1, 2}
@@ -44,7 +44,7 @@ def test_splits_see_subsets_wherever_they_are(parameters):
     renamed = X.copy()
     present = ~np.isnan(X[:, 1])
     renamed[present, 1] = named[X[present, 1].astype(int)]
-    family = TreeFamily(max_features=None, **{"splitter": "best"} | parameters)
+    family = TreeFamily(max_features=None, categories="subsets", **parameters)
     learners = [family.bind(Z, context()).price(weights).learners for Z in (X, renamed)]
     np.testing.assert_array_equal(learners[0].outputs(X), learners[1].outputs(renamed))
     smallest = np.inf
@@ -57,13 +57,16 @@ def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path
     X, _ = material()
     y = (np.nan_to_num(X[:, 1], nan=5) * 3 + (X[:, 0] > 25)).astype(int) % 3
     clf = CWBoostClassifier(
-        weak_learner="tree", n_estimators=15, categorical_features=[1, 2], random_state=0
+        TreeFamily(categories="subsets"),
+        n_estimators=15,
+        categorical_features=[1, 2],
+        random_state=0,
     ).fit(X, y)
     assert clf.score(X, y) > 0.97
     clf.save(tmp_path / "model.cwb")
     again = cwboost.load_model(tmp_path / "model.cwb")
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
-    learners = TreeFamily().bind(X, context()).price(material()[1]).learners
+    learners = TreeFamily(categories="subsets").bind(X, context()).price(material()[1]).learners
     absent, lost = np.array([[3.0, 4, 99]]), np.array([[3.0, 4, np.nan]])  # 99 does not occur
     np.testing.assert_array_equal(learners.outputs(absent), learners.outputs(lost))
 
@@ -71,7 +74,8 @@ def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path
 def test_too_many_categories_are_refused_by_name():
     X = np.arange(300.0)[:, None]
     with pytest.raises(ValueError, match=r"column 0 has 300 categories, .* at most 255"):
-        CWBoostClassifier(weak_learner="tree", categorical_features=[0]).fit(X, X[:, 0] % 2)
+        subsets = TreeFamily(categories="subsets")
+        CWBoostClassifier(subsets, categorical_features=[0]).fit(X, X[:, 0] % 2)
     with pytest.raises(ValueError, match="column 0 of X has 9 categories, max_bins=9 allows 8"):
         BinnedMatrix(X[:9], max_bins=9, n_categories=[9])
     with pytest.raises(ValueError, match="column 0 of X must hold codes from 0 to 4 or NaN"):

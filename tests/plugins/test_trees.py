@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily, TreeLearners
-from cwboost.plugins.trees.depths import depth_for, other_depths
 from sklearn.base import clone
 from slow_trees import criterion_value, evaluate, nested
 
@@ -244,14 +243,6 @@ def test_bad_hyper_parameters(params, error, match):
         fitted(np.zeros((3, 2)), **params)
 
 
-def test_the_number_of_features_drawn_by_default():
-    """At least five of them, or all if there are fewer; of many, their square root either way."""
-    for n_features, few, many in [(3, 1, 3), (9, 3, 5), (25, 5, 5), (49, 7, 7)]:
-        drawn = [TreeFamily()._n_drawn(n, n_features) for n in (10_000, 10_001)]
-        assert drawn == [few, many]
-        assert TreeFamily(max_features="sqrt")._n_drawn(10_001, n_features) == few
-
-
 def test_family_is_a_scikit_learn_object():
     family = TreeFamily(max_depth=3, criterion="edge")
     copy = clone(family).set_params(max_depth=2)
@@ -311,7 +302,9 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
 def test_heights_are_the_longest_ways_to_a_leaf():
     X, y = load_vowel(return_X_y=True)
     for depth in (1, 4, None):
-        clf = CWBoostClassifier(TreeFamily(max_depth=depth), 4, random_state=0).fit(X, y)
+        clf = CWBoostClassifier(TreeFamily(max_depth=depth), n_estimators=4, random_state=0).fit(
+            X, y
+        )
         trees = clf.ensemble_.learners
         heights = []
         for start, end in zip(trees.offsets[:-1], trees.offsets[1:]):
@@ -328,12 +321,9 @@ def test_heights_are_the_longest_ways_to_a_leaf():
 
 @pytest.mark.parametrize(("n_samples", "depth"), [(1, 8), (8_192, 8), (50_000, 12), (200_000, 15)])
 def test_trees_are_deeper_if_examples_are_many(n_samples, depth):
-    assert depth_for(n_samples) == depth
+    assert TreeFamily()._depth(n_samples) == depth
 
 
-def test_other_depths_matter_if_many_trees_reach_the_limit():
-    assert other_depths() == other_depths(np.array([8, 8, 3, 9])) == (None, 5)
-    assert other_depths(np.array([8, 3, 3])) == other_depths(np.array([], dtype=int)) == ()
-    assert TreeFamily(max_depth=8).alternatives() == []
-    others = TreeFamily(max_bins=30).alternatives()
-    assert [(one.max_depth, one.max_bins) for one in others] == [(None, 30), (5, 30)]
+@pytest.mark.parametrize(("n_features", "drawn"), [(1, 1), (5, 3), (100, 50), (2_000, 64)])
+def test_nodes_draw_half_of_the_features_at_most_64(n_features, drawn):
+    assert TreeFamily()._n_drawn(n_features) == drawn

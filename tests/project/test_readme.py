@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "docs" / "plugins" / "init_models.md",
+]
 
 
 def programs(page):
@@ -23,6 +27,18 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
     program = tmp_path / f"{page.stem}.py"
     program.write_text("\n".join(programs(page)), encoding="utf-8")
     runpy.run_path(str(program), run_name="__main__")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [PAGES[0], ROOT / "docs" / "index.md"], ids=lambda p: p.name)
+def test_the_programs_print_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(programs(page)), encoding="utf-8")
+    runpy.run_path(str(program), run_name="__main__")
+    assert shown and capsys.readouterr().out == "".join(shown)
 
 
 def test_the_readme_has_programs():

@@ -144,6 +144,31 @@ def test_example_weights_cancel_from_the_dual_value(problem):
         assert value == pytest.approx(t / q * (A + (1 - np.log(t)) * B))
 
 
+def test_offsets_are_weights_of_the_pairs(problem):
+    """The bound with base scores has the margins of the columns alone."""
+    H, y, weight, coef = problem
+    n, K = len(y), len(H)
+    base = np.random.default_rng(5).normal(size=(n, K))
+    q = slow_master.q_of(y, C, K, weight)
+    others = np.arange(K) != y[:, None]
+    offset = weight[:, None] * np.exp(base - base[np.arange(n), y][:, None])
+    mu = np.where(others, offset * np.exp(-slow_master.margins(H, y, coef)), 0.0)
+
+    master = RestrictedMaster(np.bincount(y), C, weight, base=base)
+    for c, h in enumerate(H):
+        master.add(np.full(len(h), c), pack_outputs(h.T))
+    master.set_coef(coef)
+    assert master.objective == pytest.approx(sum(w.sum() for w in coef) + mu.sum() / q)
+
+    best_edge = max(e.max() for e in master.edges())
+    A, B = (mu * slow_master.margins(H, y, coef)).sum(), mu.sum()
+    t = min(1 / best_edge, np.exp(A / B))
+    lam = t * mu[others] / q
+    value = (lam * (1 + np.log(offset[others] / q) - np.log(lam))).sum()
+    assert value == pytest.approx(t / q * (A + (1 - np.log(t)) * B))
+    assert master.dual_bound(best_edge) == pytest.approx(value, rel=1e-10)
+
+
 @pytest.mark.parametrize("factor", [-1.0, 0.3, 1.0, 5.0])
 def test_best_scaling_of_the_dual(problem, factor):
     H, y, weight, coef = problem

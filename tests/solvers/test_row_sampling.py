@@ -70,7 +70,7 @@ def test_training_claims_no_bound_and_does_not_depend_on_threads():
     data = load_vowel()
 
     def fit(**settings):
-        clf = CWBoostClassifier("stump", 8, subsample=0.1, random_state=0, **settings)
+        clf = CWBoostClassifier("stump", n_estimators=8, subsample=0.1, random_state=0, **settings)
         return clf.fit(data.data, data.target)
 
     one, two = fit(sampling="mvs"), fit(sampling="mvs", n_jobs=2)

@@ -188,7 +188,12 @@ def train(data, callbacks=None, n_rounds=ROUNDS, weak_learner="stump"):
     from cwboost.dask import DaskCWBoostClassifier
 
     model = DaskCWBoostClassifier(
-        weak_learner, n_rounds, tol=0.0, random_state=0, callbacks=callbacks, probability_scale=2.0
+        weak_learner,
+        n_estimators=n_rounds,
+        tol=0.0,
+        random_state=0,
+        callbacks=callbacks,
+        probability_scale=2.0,
     )
     return model.fit(*data)
 
@@ -205,7 +210,12 @@ def interrupted(data, interrupt, weak_learner="stump"):
     from cwboost.dask import DaskCWBoostClassifier
 
     model = DaskCWBoostClassifier(
-        weak_learner, 1_000, tol=0.0, random_state=0, callbacks=[interrupt], probability_scale=2.0
+        weak_learner,
+        n_estimators=1_000,
+        tol=0.0,
+        random_state=0,
+        callbacks=[interrupt],
+        probability_scale=2.0,
     )
     # Processes that a shell starts in the background ignore interrupts.
     former = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -23,7 +23,7 @@ def interrupted(at, small_fit, clf, whole):
     else:
         assert lines.fired is None, f"the interrupt in {lines.where} was lost"
         return "ended before that line"
-    if clf.__dict__.get("ensemble_") is former.get("ensemble_"):
+    if clf.__dict__.get("model_") is former.get("model_"):
         assert clf.__dict__ == former
         return "the former model"
     ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)

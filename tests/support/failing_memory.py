@@ -77,7 +77,7 @@ def disturbed(number, small_fit, clf, whole):
             raise
     else:
         raise AssertionError("it went on without an allocation")
-    if clf.__dict__.get("ensemble_") is former.get("ensemble_"):
+    if clf.__dict__.get("model_") is former.get("model_"):
         assert clf.__dict__ == former
         return "the former model"
     assert clf.stop_reason_ == "failed"

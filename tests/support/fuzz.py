@@ -30,13 +30,13 @@ FAMILIES = {
     "tree": "tree",
     "projection": "projection",
     "mixture": ["stump", "tree", "projection"],
-    "auto": "auto",  # with scores of similarity
+    "auto": "auto",  # with the kernel model
     "tree of scikit-learn": SklearnFamily(DecisionTreeClassifier(max_depth=2)),
     "linear model of scikit-learn": SklearnFamily(LogisticRegression()),
     "third-party": Waves(10),
-    "votes": "auto",  # and similarity votes
+    "default": "auto",  # stage-wise
 }
-PARAMETERS = {"votes": {"correction": "stagewise", "n_estimators": 20}}
+PARAMETERS = {"default": {"correction": "stagewise", "n_estimators": 20}}
 X, Y = load_iris(return_X_y=True)
 
 

@@ -88,7 +88,7 @@ def agrees(clf, X, n_estimators, input_dtype):
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     for place, known in getattr(clf, "categories_", {}).items():
-        X[:, place] = np.searchsorted(known, X[:, place])  # the model takes codes
+        X[:, place] = np.argmax(known == X[:, [place]], axis=1)  # the model takes codes
     label, given, chances = session.run(None, {"X": X})
     size = max(1.0, np.abs(scores).max(initial=0.0))
     known = steady(clf, X, scores, n_estimators)

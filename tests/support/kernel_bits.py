@@ -1,4 +1,4 @@
-"""Hashes of what the kernels of weak learners and similarity return, as JSON on standard output.
+"""Hashes of what the kernels return, as JSON on standard output.
 
 A program: `test_weak_learner_kernels.py` runs it under every instruction set of the machine.
 """
@@ -9,8 +9,8 @@ import json
 import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.common.packed_edges import find_false_edge
+from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.projections.projection import Directions
-from cwboost._kernels.similarity.likeness import fill_likeness
 from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
@@ -130,11 +130,11 @@ def packed_edges(rng):
         yield f"edge of {n} packed outputs", hash_of(np.array(found[2]))
 
 
-def similarity(rng):
+def kernel_values(rng):
     squared = rng.integers(0, 2**23, (70, 33)).astype(np.float32)
-    alike = np.empty(squared.shape)
-    fill_likeness(squared, 1e-5, 2.0**17, alike)
-    yield "likenesses", hash_of(alike)
+    values = np.empty(squared.shape)
+    fill_kernel_values(squared, 1e-5, 2.0**17, values)
+    yield "kernel values", hash_of(values)
 
 
 def main():
@@ -146,7 +146,7 @@ def main():
         many_trees,
         projections,
         packed_edges,
-        similarity,
+        kernel_values,
     ):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))

@@ -29,14 +29,11 @@ class LocalCrew(Crew):
     def columns(self, categorical_features):
         return united(host.columns(categorical_features) for host in self.hosts)
 
-    def describe(self, family, encoding, with_features=True):
-        return united(host.describe(family, encoding, with_features) for host in self.hosts)
+    def describe(self, family, encoding):
+        return united(host.describe(family, encoding) for host in self.hosts)
 
     def examples(self, setup, most):
         return united(host.examples(setup, most) for host in self.hosts)
-
-    def describe_expanded(self, family, setup):
-        return united(host.describe_expanded(family, setup) for host in self.hosts)
 
     def _bind(self, setup):
         for host in self.hosts:

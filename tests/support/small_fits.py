@@ -9,9 +9,11 @@ import numpy as np
 from every_classifier import CLASSIFIERS, FAMILIES
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier
+from cwboost import CWBoostClassifier, TreeFamily
 
 X, Y = load_iris(return_X_y=True)
+# A deep tree would fit all examples in the first round, which then is the last one.
+SMALL = {family: family for family in FAMILIES} | {"tree": TreeFamily(max_depth=1)}
 CODES = np.column_stack([np.rint(X[:, :2]), X[:, 2:]])
 
 
@@ -43,7 +45,7 @@ def small_fits():
         *(
             SmallFit(
                 f"{classifier.__name__}, {family}",
-                partial(classifier, weak_learner=family, n_jobs=1 + place % 2, **few),
+                partial(classifier, weak_learner=SMALL[family], n_jobs=1 + place % 2, **few),
             )
             for classifier in CLASSIFIERS
             for place, family in enumerate(FAMILIES)

@@ -3,13 +3,14 @@
 The restricted master is, with q = p / C,
 
     min over coef >= 0 of   sum coef + (1/q) sum over pairs (i, y != y_i) of mu_(i,y),
-    mu_(i,y) = w_i exp(F_y(x_i) - F_{y_i}(x_i)),   F_c = sum_j coef_(c,j) h_(c,j).
+    mu_(i,y) = w_i exp(F_y(x_i) - F_{y_i}(x_i)),   F_c = base_c + sum_j coef_(c,j) h_(c,j).
 
-The state of `PairWeights` is the K x n matrix R of signed weights: r_c(i) is the sum of mu_(i,y)
-over y for the examples of class c, and -mu_(i,c) for the others. All quantities of the algorithm
-are products with a row of R: (1/q) sum_i r_c(i) h(x_i) is the edge of a column of class c, and one
-minus the edge is the derivative of the objective. The scores F are kept too: sum r F is the sum of
-mu gamma, which the dual bound needs.
+The base scores are constants of each example, zero by default. The state of `PairWeights` is the
+K x n matrix R of signed weights: r_c(i) is the sum of mu_(i,y) over y for the examples of class c,
+and -mu_(i,c) for the others. All quantities of the algorithm are products with a row of R:
+(1/q) sum_i r_c(i) h(x_i) is the edge of a column of class c, and one minus the edge is the
+derivative of the objective. The scores F are kept too: sum r F is the sum of mu gamma, from which
+the dual bound subtracts the part of the base.
 
 Coordinates change either one at a time (`update_coordinates`: one pass over the examples applies
 a move and computes V+ and V- of the next) or a layer at a time (`update_layer`, one column per
@@ -73,10 +74,19 @@ cdef class PairWeights:
     q : float
         p / C.
     n_threads : int
+    base : ndarray of shape (n_classes, n_samples), dtype float64, or None, default=None
+        Base scores; None for zeros.
+
+    Raises
+    ------
+    OverflowError
+        If the base scores give a pair weight that is not finite.
     """
 
     # The matrix R without its padding: a view of shape (n_classes, n_samples).
     cdef readonly object weights
+    # The base scores, padded like the scores, or 0.0.
+    cdef object base
     cdef readonly int64_t n_samples, n_classes, n_bytes, stride
     cdef readonly double q, loss, margins
     cdef readonly int64_t n_errors
@@ -93,7 +103,7 @@ cdef class PairWeights:
     cdef cwb_tile_sums* tile_sums
     cdef cwb_master master
 
-    def __init__(self, counts, example_weight, double q, int n_threads):
+    def __init__(self, counts, example_weight, double q, int n_threads, base=None):
         counts = np.asarray(counts, dtype=np.int64)
         self.n_classes = counts.shape[0]
         self.n_samples = counts.sum()
@@ -128,7 +138,13 @@ cdef class PairWeights:
         self.layer_bits = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
         if self.tile_sums == NULL or self.layer_bits == NULL:
             raise MemoryError("no memory for the restricted master")
+        self.base = 0.0
+        if base is not None:
+            self.base = np.zeros((self.n_classes, self.stride))
+            self.base[:, : self.n_samples] = base
         self.restart()
+        if not isfinite(self.loss):
+            raise OverflowError("base scores: a pair weight overflows")
 
     def __cinit__(self):
         self.tile_sums, self.layer_bits = NULL, NULL
@@ -138,14 +154,17 @@ cdef class PairWeights:
         free(self.layer_bits)
 
     def restart(self):
-        """Set all coefficients to zero: every pair weight becomes the example's weight."""
-        R = np.asarray(self.R)
-        R[:] = -np.asarray(self.weight)
-        np.asarray(self.scores)[:] = 0.0
+        """Set all coefficients to zero: the pair weights become those of the base scores."""
+        cdef int64_t c
+        np.asarray(self.R)[:] = -np.asarray(self.weight)
+        np.asarray(self.scores)[:] = self.base
+        if isinstance(self.base, np.ndarray):
+            for c in range(self.n_classes):
+                kernels.pair_weights(&self.master, c)
         self.fold()
 
     def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
-        """Compute scores and pair weights from the columns: mu = w exp(F_y - F_{y_i}).
+        """Compute scores and pair weights from base and columns: mu = w exp(F_y - F_{y_i}).
 
         This removes the rounding drift of many updates, and starts from given coefficients.
 
@@ -176,7 +195,7 @@ cdef class PairWeights:
                     n += 1
         first[K] = n
         if not more:
-            np.asarray(self.scores)[:] = 0.0
+            np.asarray(self.scores)[:] = self.base
         self.rebuild_rows(used, &moves[0], &first[0])
         free(used)
         self.fold()
@@ -207,6 +226,12 @@ cdef class PairWeights:
     def scores_now(self):
         """Return a copy of the scores, as `derivatives` takes it."""
         return np.array(self.scores)
+
+    def column_margins(self):
+        """Return the sum of mu gamma, of margins without base scores: sum r (F - base)."""
+        if not isinstance(self.base, np.ndarray):
+            return self.margins
+        return self.margins - float(np.sum(np.asarray(self.R) * self.base))
 
     def derivatives(self, scores):
         """Return slopes and curvatures (see `subspace`) along moves between points, last first."""

@@ -60,7 +60,7 @@ class Report:
     counts, used, sums : ndarrays of shape (n_labels,)
         Examples of each label, those of positive weight, and the sum of their weights.
     description : object
-        What the family says of the partition; None if it has no examples, or was not asked.
+        What the family says of the partition; None if it has no examples.
     """
 
     role: str
@@ -111,7 +111,7 @@ def _vector(name, values, n_rows):
     return values
 
 
-def report(chunk: Chunk, family, with_features=True) -> Report:
+def report(chunk: Chunk, family) -> Report:
     """Return the report of a checked chunk, for pricing by `family`; see `Host.describe`."""
     X = chunk.X
     has_missing = find_missing(X, family) if chunk.n_rows else False
@@ -120,7 +120,7 @@ def report(chunk: Chunk, family, with_features=True) -> Report:
     size = len(labels)
     description = None
     used = weight > 0
-    if with_features and chunk.role == "training" and used.any():
+    if chunk.role == "training" and used.any():
         description = family.describe(X if used.all() else X[used])
     return Report(
         chunk.role,

@@ -15,8 +15,9 @@ from sklearn.utils import check_array
 from cwboost.estimator.input.categories import (
     CATEGORY_KINDS,
     as_columns,
+    by_frequency,
+    count_categories,
     encode,
-    learn_categories,
     refuse_new_categories,
 )
 from cwboost.estimator.input.columns import call, is_frame
@@ -39,6 +40,8 @@ class Columns:
     categories : dict of int to ndarray
         The sorted categories of the columns that hold some, by their places; none if the partition
         is not of the training data.
+    counts : dict of int to ndarray
+        Their numbers of rows.
     """
 
     role: str
@@ -46,6 +49,7 @@ class Columns:
     n_features: int
     names: tuple | None
     categories: dict
+    counts: dict
 
 
 def columns_of(X, role, categorical_features) -> Columns:
@@ -69,10 +73,12 @@ def columns_of(X, role, categorical_features) -> Columns:
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         names = tuple(X.columns)
-    categories = {}
+    found = {}
     if role == "training" and X.shape[0]:
-        categories = learn_categories(X, categorical_features)
-    return Columns(role, *X.shape, names, categories)
+        found = count_categories(X, categorical_features)
+    categories = {place: values for place, (values, _) in found.items()}
+    counts = {place: numbers for place, (_, numbers) in found.items()}
+    return Columns(role, *X.shape, names, categories, counts)
 
 
 def check_columns(found) -> Columns | None:
@@ -111,7 +117,7 @@ def check_columns(found) -> Columns | None:
 
 
 def shared_categories(found) -> dict[int, np.ndarray]:
-    """Return the categories of all training partitions, sorted, by the places of the columns.
+    """Return the categories of all training partitions, most frequent first, by column.
 
     Parameters
     ----------
@@ -153,7 +159,11 @@ def _categories_of(place, own) -> np.ndarray:
                 f"partition {first} are of the kind {expected}"
             )
     filled = [values for values in parts if len(values)]
-    return np.unique(np.concatenate(filled)) if filled else parts[0]
+    if not filled:
+        return parts[0]
+    values, place_of = np.unique(np.concatenate(filled), return_inverse=True)
+    counts = np.concatenate([columns.counts[place] for columns in own.values()])
+    return by_frequency(values, np.bincount(place_of, counts, minlength=len(values)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_softmax
 
 from cwboost.support.warnings import warn_caller
 
@@ -14,9 +13,8 @@ __all__ = [
     "LOSS_SCALE",
     "ScalePrior",
     "fit_scale",
-    "log_loss_of_best_scale",
-    "log_losses",
     "predict_prior",
+    "scale_and_loss",
 ]
 
 LOSS_SCALE = 2.0
@@ -47,15 +45,15 @@ class ScalePrior:
     spread: float
 
 
-LOSS_PRIOR = ScalePrior(LOSS_SCALE, 1.0)
+LOSS_PRIOR = ScalePrior(LOSS_SCALE, 0.5)
 
 
-def predict_prior(ensemble, class_weights, C):
-    """Return an ensemble without columns that predicts the shares of the classes; warn.
+def predict_prior(model, class_weights, C):
+    """Return a model without columns that predicts its base, or the shares of the classes; warn.
 
     Parameters
     ----------
-    ensemble : Ensemble without rounds
+    model : FittedModel without rounds
     class_weights : ndarray of shape (n_classes,), float64
         Total weight of the examples of each class.
     C : float
@@ -63,17 +61,19 @@ def predict_prior(ensemble, class_weights, C):
 
     Returns
     -------
-    Ensemble
-        Its offsets are the constant scores of least loss, half the logarithms of the shares: for
-        constant scores b the loss is the sum over c != a of share_a exp(b_c - b_a), and there its
-        gradient vanishes.
+    FittedModel
+        Without base scores, the offsets of its ensemble are the constant scores of least loss, half
+        the logarithms of the shares: for constant scores b the loss is the sum over c != a of
+        share_a exp(b_c - b_a), and there its gradient vanishes.
     """
+    what = "shares of the classes, whatever the features" if model.base is None else "base scores"
     warn_caller(
-        f"no weak learner lowers the objective at C={C!r}: the model predicts the shares of the "
-        "classes, whatever the features; raise C"
+        f"no weak learner lowers the objective at C={C!r}: the model predicts the {what}; raise C"
     )
+    if model.base is not None:
+        return model
     scores = np.log(class_weights / class_weights.sum()) / LOSS_SCALE
-    return replace(ensemble, offsets=scores[np.newaxis])
+    return replace(model, ensemble=replace(model.ensemble, offsets=scores[np.newaxis]))
 
 
 def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
@@ -98,21 +98,9 @@ def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
     return _fit(scores, y, weight, prior)[0]
 
 
-def log_losses(logits, y) -> np.ndarray:
-    """Return the negative log-likelihood of each label, (n_samples,), under softmax(logits)."""
-    return -log_softmax(logits, axis=1)[np.arange(len(y)), y]
-
-
-def mean_and_error(values, weight) -> tuple[float, float]:
-    """Return the weighted mean of values, (n_samples,), and its standard error."""
-    share = weight / weight.sum()
-    mean = float(values @ share)
-    return mean, float(np.sqrt(np.square((values - mean) * share).sum()))
-
-
-def log_loss_of_best_scale(scores, y, weight=None) -> float:
-    """Return the mean negative log-likelihood of the labels at the scale of `fit_scale`."""
-    return _fit(scores, y, weight, LOSS_PRIOR)[1]
+def scale_and_loss(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> tuple[float, float]:
+    """Return the scale of `fit_scale` and the mean negative log-likelihood of the labels there."""
+    return _fit(scores, y, weight, prior)
 
 
 def _fit(scores, y, weight, prior: ScalePrior) -> tuple[float, float]:
@@ -137,7 +125,13 @@ def _fit(scores, y, weight, prior: ScalePrior) -> tuple[float, float]:
         step, u = target - u, target
         if abs(step) < SMALLEST_STEP:
             break
-    return float(np.exp(u)), float(loss / max(1, n_samples))
+    return _rounded(float(np.exp(u))), float(loss / max(1, n_samples))
+
+
+def _rounded(number: float) -> float:
+    """Round to 24 bits, so that the scale has the same bits however the processor takes exp."""
+    fraction, exponent = np.frexp(number)
+    return float(np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24))
 
 
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
@@ -150,5 +144,7 @@ def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
     mean = np.einsum("ij,ij->i", p, logits)
     # At logits beyond the largest float, a probability of zero times their square is not a number.
     square = np.einsum("ij,ij->i", p * np.maximum(logits, -1e150), np.maximum(logits, -1e150))
-    first = weight @ mean
-    return weight @ (largest + np.log(total)), first, first + weight @ (square - mean**2)
+    # Not products of BLAS, whose order of summation depends on its threads and the processor.
+    first = np.sum(weight * mean)
+    loss = np.sum(weight * (largest + np.log(total)))
+    return loss, first, first + np.sum(weight * (square - mean**2))

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from cwboost.estimator.held_out.calibration import fit_scale, log_loss_of_best_scale
+from cwboost.estimator.held_out.calibration import fit_scale, scale_and_loss
 
 __all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "metric_for"]
 
@@ -53,7 +53,7 @@ def _loss(held_out) -> float:
 
 
 def _logloss(held_out) -> float:
-    return log_loss_of_best_scale(held_out.class_scores, held_out.y, held_out.weight)
+    return scale_and_loss(held_out.class_scores, held_out.y, held_out.weight)[1]
 
 
 ERROR = Metric("error", _error)

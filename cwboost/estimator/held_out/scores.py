@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.estimator.held_out.calibration import fit_scale
 from cwboost.estimator.held_out.metrics import ERROR, Metric
 from cwboost.families.contract import WeakLearners
 from cwboost.families.outputs import pack_outputs
+from cwboost.fitted_model import FittedModel
 
 __all__ = ["HeldOutScores", "HeldOutSets"]
 
@@ -34,6 +34,8 @@ class HeldOutScores:
         Labels of the classes, for metrics that are scorers.
     name : str, default="valid"
     metrics : sequence of Metric, default=(ERROR,)
+    base : ndarray of shape (n_samples, n_scores), float64, default=None
+        Base scores of the examples; None for zeros.
 
     Attributes
     ----------
@@ -52,11 +54,13 @@ class HeldOutScores:
         classes=None,
         name: str = "valid",
         metrics: Sequence[Metric] = (ERROR,),
+        base=None,
     ):
         self.X, self.y, self.weight, self.classes = X, y, weight, classes
         self._decode = decode
         self.name, self._metrics = name, tuple(metrics)
         self._moving = MovingScores(len(y), n_scores)
+        self._base = base
         self._n_learners = 0
         self.class_scores = None
 
@@ -83,7 +87,13 @@ class HeldOutScores:
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients as `follow` does; return the metrics by name."""
         self.follow(ids, score_index, differences, offset)
+        return self.measure_now()
+
+    def measure_now(self) -> dict[str, float]:
+        """Compute the scores of the classes; return the metrics by name."""
         scores = np.ascontiguousarray(self._moving.scores)
+        if self._base is not None:
+            scores = scores + self._base
         self.class_scores = scores if self._decode is None else self._decode(scores)
         return self.measures()
 
@@ -113,10 +123,10 @@ class HeldOutSets:
         """True if there are held-out examples besides the evaluation sets."""
         return self.valid is not None
 
-    def scale(self, ensemble: Ensemble) -> float | None:
+    def scale(self, model: FittedModel) -> float | None:
         """Return the scale of the probabilities, fitted on "valid"; None if there is no such."""
         one = self.valid
-        return None if one is None else fit_scale(ensemble.scores(one.X), one.y, one.weight)
+        return None if one is None else fit_scale(model.scores(one.X), one.y, one.weight)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,6 +142,10 @@ class HeldOutSets:
         """Follow changed coefficients in every set."""
         for one in self.sets:
             one.follow(ids, score_index, differences, offset)
+
+    def measure_now(self) -> dict[str, float]:
+        """Return the metrics of the present scores by name."""
+        return {name: value for one in self.sets for name, value in one.measure_now().items()}
 
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients in every set; return the metrics by name."""

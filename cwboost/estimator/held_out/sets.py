@@ -83,7 +83,7 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
     return problem.take(kept), (problem.X[held], problem.y[held], weight)
 
 
-def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None):
+def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None, base=None):
     """Return the scores that training follows, None if there are no examples to follow.
 
     Parameters
@@ -94,6 +94,8 @@ def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None)
         The history has their error, their log loss, and the watched metric.
     classes : ndarray of shape (n_classes,)
     watched : Metric or None
+    base : BaseScores or None, default=None
+        Where the training starts from.
     """
     also = [] if watched is None else [watched]
     sets = []
@@ -105,6 +107,7 @@ def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None)
             continue
         X, y, weight = given
         options = {"weight": weight, "classes": classes, "name": name}
+        options["base"] = None if base is None else base(X)
         # Each once, in this order.
         metrics = {metric.name: metric for metric in (*metrics, *also)}.values()
         sets.append(HeldOutScores(X, y, len(classes), metrics=tuple(metrics), **options))

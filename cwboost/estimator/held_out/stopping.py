@@ -46,12 +46,16 @@ class EarlyStopping:
         self.best_round = self.kept_round = 0
 
     def on_round_end(self, state) -> bool:
-        value = self._sign * state.latest[self._name]
+        return self.observe(state.latest[self._name], state.round)
+
+    def observe(self, value: float, n_rounds: int) -> bool:
+        """Take note of the measure after a round; return True if training should stop."""
+        value *= self._sign
         if value < self._best or self.best_round == 0:
-            self._best, self.best_round, self.kept_round = value, state.round, state.round
+            self._best, self.best_round, self.kept_round = value, n_rounds, n_rounds
         elif self._factor > 1.0 and value <= self._best * self._factor:
-            self.kept_round = state.round
-        return state.round - self.best_round >= self._patience
+            self.kept_round = n_rounds
+        return n_rounds - self.best_round >= self._patience
 
     def state(self) -> dict:
         """Return what `restore` needs to continue from here."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_array
 
 from cwboost.estimator.input.columns import (
@@ -25,9 +24,12 @@ from cwboost.estimator.input.selection import select_categorical
 __all__ = [
     "CATEGORY_KINDS",
     "as_columns",
+    "by_frequency",
     "categorical_facts",
     "check_categories",
+    "count_categories",
     "encode",
+    "in_order_of",
     "learn_categories",
     "refuse_new_categories",
 ]
@@ -46,7 +48,7 @@ def as_columns(X):
 
 
 def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
-    """Return the categories of the columns that hold some, sorted, by the columns' places.
+    """Return the categories of the columns that hold some, most frequent first, by their places.
 
     Parameters
     ----------
@@ -62,6 +64,25 @@ def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
     TypeError, ValueError
         For a bad `categorical_features`, or a column that cannot hold categories.
     """
+    found = count_categories(X, categorical_features)
+    return {place: by_frequency(*own) for place, own in found.items()}
+
+
+def by_frequency(values, counts) -> np.ndarray:
+    """Return sorted categories in the order of their codes: by falling counts."""
+    return values[np.argsort(-counts, kind="stable")]
+
+
+def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
+    """Return learned categories, in the order of those known already where they are the same."""
+    return {
+        place: known[place] if place in known and set(known[place]) == set(values) else values
+        for place, values in learned.items()
+    }
+
+
+def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return the sorted categories of columns and their counts; see `learn_categories`."""
     if getattr(X, "ndim", 2) != 2:
         return {}  # an error of the checks to come
     places = select_categorical(X, categorical_features)
@@ -74,15 +95,15 @@ def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
     learned = {}
     for place in places.tolist():
         _, values, _ = _present(X, place, names)
-        learned[place] = np.unique(values)
+        learned[place] = np.unique(values, return_counts=True)
     return learned
 
 
 def encode(X, categories: Mapping[int, np.ndarray], dtypes):
     """Return X with codes for categories: an array of numbers.
 
-    A category gets its place among the sorted categories of its column; a missing one, or one that
-    was not seen in fit, becomes NaN.
+    A category gets its rank by frequency in fit, from 0; a missing one, or one that was not seen in
+    fit, becomes NaN.
 
     Parameters
     ----------
@@ -166,8 +187,8 @@ def check_categories(categories, n_features: int) -> None:
             raise ValueError(f"categories_: column {place} must have an array of text or numbers")
         if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
             raise ValueError(f"categories_: column {place} must have str only")
-        if len(np.unique(values)) != len(values) or np.any(values[1:] <= values[:-1]):
-            raise ValueError(f"categories_: those of column {place} must be sorted and distinct")
+        if len(np.unique(values)) != len(values):
+            raise ValueError(f"categories_: those of column {place} must be distinct")
 
 
 def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
@@ -198,14 +219,10 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"X: {call(place, names)} held categories of the kind {wanted} in fit, got {kind}"
         )
-    encoder = OrdinalEncoder(
-        categories=[known],
-        dtype=np.float64,
-        handle_unknown="use_encoded_value",
-        unknown_value=np.nan,
-    )
-    encoder.fit(known[:1, None])
-    codes[is_present] = encoder.transform(values[:, None])[:, 0]
+    order = np.argsort(known, kind="stable")
+    sorted_known = known[order]
+    place = np.minimum(np.searchsorted(sorted_known, values), len(known) - 1)
+    codes[is_present] = np.where(sorted_known[place] == values, order[place], np.nan)
     return codes
 
 

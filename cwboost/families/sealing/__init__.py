@@ -12,7 +12,6 @@ from cwboost.families.sealing.forms import check_forms, check_scores
 from cwboost.families.sealing.pricer import (
     CHECK_EVERY,
     SealedPricer,
-    alternatives_of,
     bind_family,
     certificate,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "FamilyFault",
     "Sample",
     "SealedPricer",
-    "alternatives_of",
     "bind_family",
     "certificate",
     "check_forms",

@@ -16,7 +16,7 @@ from cwboost.families.contract import BindContext, Priced, Pricer, PricingReques
 from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
 from cwboost.families.sealing.sample import Sample, read_only
 
-__all__ = ["CHECK_EVERY", "SealedPricer", "alternatives_of", "bind_family", "certificate"]
+__all__ = ["CHECK_EVERY", "SealedPricer", "bind_family", "certificate"]
 
 CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
@@ -52,22 +52,6 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
         add_note(error, f"raised by bind of {family_source(family)}")
         raise
     return SealedPricer(pricer, family, sample, context)
-
-
-def alternatives_of(family: WeakLearnerFamily, learners=None) -> list[WeakLearnerFamily]:
-    """Return what `WeakLearnerFamily.alternatives` does; raise a `FamilyFault` for another type."""
-    try:
-        found = list(family.alternatives(learners))
-    except Exception as error:
-        add_note(error, f"raised by alternatives of {family_source(family)}")
-        raise
-    for one in found:
-        if type(one) is not type(family):
-            raise FamilyFault(
-                f"{family_source(family)}: alternatives must return instances of "
-                f"{type(family).__name__}, got {one!r}"
-            )
-    return found
 
 
 class SealedPricer(Pricer):
@@ -183,6 +167,7 @@ class SealedPricer(Pricer):
         # A finite sum of squares has finite terms, in a third of the time of isfinite().all().
         if not isfinite(edges.dot(edges)) and not np.isfinite(edges).all():
             raise self._fault(f"edges must be finite, got {edges}")
+        edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
         return Priced(learners, outputs, edges, target)
 
     def _check_array(self, name: str, array, dtype, shape) -> None:

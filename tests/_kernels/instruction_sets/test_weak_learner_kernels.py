@@ -1,4 +1,4 @@
-"""The kernels of weak learners and similarity give the same bits under every instruction set."""
+"""Kernels of weak learners and kernel values: the same bits under every instruction set."""
 
 from pathlib import Path
 

@@ -35,7 +35,7 @@ def test_minimises_the_negative_log_likelihood(vowel):
 
     def loss(scale):
         likelihood = -np.log(softmax(scale * scores, axis=1)[np.arange(50), y]).sum()
-        return likelihood + 0.5 * np.log(scale / 2) ** 2
+        return likelihood + 0.5 * (np.log(scale / 2) / 0.5) ** 2
 
     best = fit_scale(scores, y)
     assert all(loss(best) <= loss(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))

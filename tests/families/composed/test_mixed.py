@@ -16,7 +16,7 @@ from cwboost.families.discovery import resolve_weak_learner
 MIXTURES = {
     "best": ["stump", "projection"],
     "random": MixedFamily(["stump", "tree"], selection="random", shares=[1, 3]),
-    "twice": MixedFamily([TreeFamily(max_depth=1), TreeFamily(max_depth=4), "stump"]),
+    "twice": MixedFamily([TreeFamily(1, max_features=1), TreeFamily(2, max_features=1), "stump"]),
 }
 
 

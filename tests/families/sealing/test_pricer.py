@@ -177,7 +177,11 @@ def test_all_edges_of_all_rounds_are_computed_again(call, correction):
         return replace(priced, edges=edges) if pricer.n_calls == call else priced
 
     classifier = CWBoostClassifier(
-        altered_stumps(understate), correction=correction, n_estimators=40, subsample=1.0
+        altered_stumps(understate),
+        correction=correction,
+        n_estimators=40,
+        subsample=1.0,
+        probability_scale=1.0,
     )
     with pytest.raises(FamilyFault, match=rf"round {call}: learner \d+, for .* was reported"):
         classifier.fit(X, y)

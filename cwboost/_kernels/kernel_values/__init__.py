@@ -1,0 +1,1 @@
+"""Kernel ridge regression: codes of features, kernel values of examples and landmarks."""

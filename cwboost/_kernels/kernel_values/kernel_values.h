@@ -1,0 +1,28 @@
+/* Kernel value of two examples, from the square d of their distance, in whole units:
+ *
+ *     round( unit / (1 + factor d)^4 ),   factor = 1 / (4 width).
+ *
+ * Every step is one operation on single-precision numbers, each rounded on its own, so that the
+ * bits are the same everywhere. The unit is below 2^22, so that CWB_ROUND_FLOAT rounds.
+ *
+ * Cost: five operations per entry, of which the division takes most; memory bounds it.
+ */
+#ifndef CWBOOST_KERNEL_VALUES_H
+#define CWBOOST_KERNEL_VALUES_H
+
+#include <stdint.h>
+
+#include "common/rounding.h"
+
+typedef struct {
+    /* out may not overlap d. */
+    void (*of_squares)(const float *d, int64_t n, float factor, float unit, double *out);
+} cwb_kernel_value_kernels;
+
+#define CWB_BODY "kernel_values/kernel_values_body.h"
+#include "common/for_each_target.h"
+
+static const cwb_kernel_value_kernels *const cwb_kernel_value_tables[] =
+    CWB_TABLES(cwb_kernel_value_kernels);
+
+#endif

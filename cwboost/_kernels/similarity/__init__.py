@@ -1,1 +1,0 @@
-"""Scores of similarity: codes of features, likenesses to landmarks."""

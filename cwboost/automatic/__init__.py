@@ -1,0 +1,1 @@
+"""What "auto" decides: the init model, the number of rounds, the scale of the probabilities."""

@@ -1,0 +1,36 @@
+"""Every constant of the recipe, with its reason."""
+
+from __future__ import annotations
+
+DEFAULT_FAMILY = "auto"
+"""Name of the family for which the recipe decides."""
+
+DEFAULT_INIT = "kernel"
+"""The init model of the default: smooth where trees are steps."""
+
+ROUNDS = 400
+"""Rounds if nothing chooses their number."""
+
+MOST_LENGTH = 15.0
+"""Largest sum of the learning rates of the rounds that the recipe takes: later rounds change the
+log loss by less than 2%."""
+
+SHARE_LEFT_OUT = 0.2
+"""Share of the examples on which a holdout run is measured."""
+
+MOST_LEFT_OUT = 20_000
+"""Largest number of these: the log loss of so many is known within 1%."""
+
+ENOUGH_LEFT_OUT, MOST_SPLITS = 1_000, 5
+"""Small data are split again, until so many examples have been left out, or so many times: the log
+loss of few examples is noise."""
+
+LONGER_STEPS, LONGEST_STEP = 3.0, 0.3
+"""A holdout run that only finds the scale has the learning rate of the training times the first, up
+to the second, and fewer rounds accordingly."""
+
+PATIENCE = 3.6
+"""A holdout run ends when the log loss has not improved for this sum of learning rates."""
+
+FEWEST_ROUNDS = 20
+"""Models of fewer rounds keep the scale of the loss, which suits them."""

@@ -1,0 +1,168 @@
+"""The contract of an init model: base scores that boosting starts from.
+
+An `InitModel` holds hyper-parameters. Its `fit` returns a `FittedInit`, which scores new rows, and
+the scores of the training examples *without their own labels*, so that training and prediction meet
+the same kind of number. Boosting knows nothing else of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+__all__ = ["FittedInit", "InitContext", "InitModel"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InitContext:
+    """What an init model is told of the training examples. Later versions add fields.
+
+    Parameters
+    ----------
+    n_classes : int
+    weight : ndarray of shape (n_samples,), dtype float64, > 0
+        Weights of the examples.
+    random_state : int
+        Seed of whatever the model draws.
+    n_threads : int, default=1
+        Upper bound on the number of threads.
+    categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
+        True for a column of category codes, missing and unknown ones NaN; None if there are none.
+    n_categories : ndarray of shape (n_features,), dtype int64, or None, default=None
+        Number of categories of each column, 0 of others.
+    """
+
+    n_classes: int
+    weight: np.ndarray
+    random_state: int = 0
+    n_threads: int = 1
+    categorical: np.ndarray | None = None
+    n_categories: np.ndarray | None = None
+
+
+class FittedInit(ABC):
+    """A fitted init model."""
+
+    @abstractmethod
+    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            NaN may occur, in columns of categories too.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), dtype float64
+            Finite. Their softmax, at a scale that the caller fits, gives probabilities. The same
+            bits for any number of threads and any way of cutting X into chunks of rows.
+        """
+
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return flat arrays with everything `from_arrays` needs; a model file stores these."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int
+    ) -> FittedInit:
+        """Rebuild a fitted model; the inverse of the method `arrays`.
+
+        The arrays may come from a damaged or hostile file: check every name, dtype, shape, index
+        and value before use.
+
+        Parameters
+        ----------
+        arrays : mapping of str to ndarray
+        n_features, n_classes : int
+
+        Raises
+        ------
+        ValueError
+            If an array is wrong; the message names it and its fault.
+        """
+
+    def feature_shares(self, n_features: int) -> np.ndarray | None:
+        """Return by which fraction the scores depend on each feature; optional.
+
+        Parameters
+        ----------
+        n_features : int
+
+        Returns
+        -------
+        ndarray of shape (n_features,), float64, not negative, of sum 1, or None
+            None, the default, if the model does not say.
+        """
+        return None
+
+    def onnx_nodes(self, graph, features: str) -> str:
+        """Add nodes for the scores to an ONNX graph and return their name; optional.
+
+        Parameters
+        ----------
+        graph : builder of `cwboost.to_onnx`
+            ``graph.add(operator, inputs, output, **attributes)`` adds a node,
+            ``graph.constant_of_type(name, value, dtype)`` a constant and ``graph.cast(name, output,
+            dtype)`` a conversion. Each returns the name of the result. Begin names with "init".
+        features : str
+            Name of the features, float64 of shape (n, n_features).
+
+        Raises
+        ------
+        NotImplementedError
+            By default.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot be exported to ONNX")
+
+    @property
+    def n_rows_kept(self) -> int:
+        """Number of training rows that the model holds in some form; 0 by default."""
+        return 0
+
+
+class InitModel(BaseEstimator, ABC):
+    """Hyper-parameters of a model whose scores boosting starts from: cheap and cloneable.
+
+    Attributes
+    ----------
+    name : str
+        The name under which the model is registered and stored in model files.
+    api_version : int
+        The version of this contract that the model was written for.
+    fitted_type : type
+        Class of the fitted models.
+    """
+
+    name: ClassVar[str]
+    api_version: ClassVar[int]
+    fitted_type: ClassVar[type[FittedInit]]
+
+    @abstractmethod
+    def fit(self, X, y, context: InitContext) -> tuple[FittedInit, np.ndarray] | tuple[None, None]:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features), dtype uint8, float32 or float64, or CSR/CSC
+            Read-only. NaN and infinities may occur.
+        y : ndarray of shape (n_samples,), dtype int64
+            Class indices, ascending.
+        context : InitContext
+
+        Returns
+        -------
+        fitted : FittedInit or None
+            None if the data say nothing, or do not suit the model: boosting starts from zero.
+        scores : ndarray of shape (n_samples, n_classes), dtype float64, or None
+            Scores that each training example would get from a model that has not seen its label:
+            leave-one-out or cross-fitted.
+        """

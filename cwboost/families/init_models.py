@@ -1,0 +1,221 @@
+"""Init models by name and from scikit-learn classifiers, and the base scores they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import StratifiedKFold
+
+from cwboost.families.array_learners import check_arrays
+from cwboost.families.discovery import FamilyError
+from cwboost.families.init_contract import FittedInit, InitContext, InitModel
+from cwboost.kernels import Projector
+
+__all__ = ["GROUP", "SklearnInit", "checked_scores", "get_init", "init_names", "resolve_init"]
+
+GROUP = "cwboost.init"
+"""Group of entry points. Each names an `InitModel`, under the name of the model."""
+
+SMALLEST_PROBABILITY = 1e-6
+"""Least probability of a class whose logarithm is a score: trees and neighbours say zero."""
+
+MOST_FOLDS = 5
+
+
+def init_names() -> list[str]:
+    """Return the names of the registered init models."""
+    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
+
+
+def get_init(name: str) -> type[InitModel]:
+    """Return the class of a registered init model.
+
+    Parameters
+    ----------
+    name : str
+        Its registered name.
+
+    Raises
+    ------
+    FamilyError
+        (a ValueError) If no init model has the name, two distributions have it, or its plugin
+        fails; the message says which.
+    """
+    if name == SklearnInit.name:
+        return SklearnInit
+    points = list({p.value: p for p in metadata.entry_points(group=GROUP, name=name)}.values())
+    if not points:
+        raise FamilyError(
+            f"unknown init model {name!r}. Known: {', '.join(map(repr, init_names())) or 'none'}."
+        )
+    if len(points) > 1:
+        sources = " and ".join(sorted(str(point.value) for point in points))
+        raise FamilyError(f"the init model {name!r} is registered twice, by {sources}")
+    try:
+        found = points[0].load()
+    except (Exception, SystemExit) as error:
+        raise FamilyError(
+            f"init model {name!r} cannot be used, its plugin {points[0].value} failed: {error!r}"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, InitModel)):
+        raise FamilyError(f"init model {name!r}: {points[0].value} must be an InitModel")
+    return found
+
+
+def resolve_init(spec) -> InitModel | None:
+    """Return the init model that the parameter ``init`` asks for; None for None.
+
+    Parameters
+    ----------
+    spec : None, str, InitModel or classifier of scikit-learn
+
+    Raises
+    ------
+    TypeError, FamilyError
+        Naming what was expected and what came.
+    """
+    if spec is None or isinstance(spec, InitModel):
+        return spec
+    if isinstance(spec, str):
+        return get_init(spec)()
+    is_estimator = isinstance(spec, BaseEstimator)
+    if is_estimator and is_classifier(spec) and hasattr(spec, "predict_proba"):
+        return SklearnInit(spec)
+    raise TypeError(
+        "init must be 'auto', None, the name of an init model, an InitModel, or a classifier with "
+        f"predict_proba, got {spec!r}"
+    )
+
+
+def checked_scores(scores, model: InitModel, shape) -> np.ndarray:
+    """Return scores of an init model; raise a ValueError unless they are finite, of a shape."""
+    if not isinstance(scores, np.ndarray) or scores.dtype != np.float64 or scores.shape != shape:
+        raise ValueError(
+            f"init model {model.name!r}: scores must be a float64 array of shape {shape}, got "
+            f"{getattr(scores, 'dtype', type(scores).__name__)} {getattr(scores, 'shape', '')}"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(f"init model {model.name!r}: scores must be finite")
+    return scores
+
+
+class SklearnInit(InitModel):
+    """A classifier of scikit-learn as init model, cross-fitted on the training examples.
+
+    Parameters
+    ----------
+    estimator : classifier or pipeline with ``predict_proba``
+        It sees X as weak learners do: categories as codes, missing values as NaN.
+    """
+
+    name = "sklearn"
+    api_version = 1
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    def fit(self, X, y, context: InitContext):
+        n_folds = min(MOST_FOLDS, int(np.bincount(y).min()))
+        if n_folds < 2:
+            return None, None
+        scores = np.empty((len(y), context.n_classes))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
+        for train, test in folds.split(np.zeros(len(y)), y):
+            model = _fitted(self.estimator, X[train], y[train], context.weight[train])
+            scores[test] = _log_probabilities(model, X[test])
+        model = _fitted(self.estimator, X, y, context.weight)
+        return _form_of(model, context.n_classes), scores
+
+
+def _fitted(estimator: BaseEstimator, X, y, weight) -> BaseEstimator:
+    equal = (weight == weight[0]).all()
+    return clone(estimator).fit(X, y, **({} if equal else {"sample_weight": weight}))
+
+
+def _log_probabilities(model, X) -> np.ndarray:
+    return np.log(np.maximum(model.predict_proba(X), SMALLEST_PROBABILITY)).astype(np.float64)
+
+
+def _form_of(model, n_classes: int) -> FittedInit:
+    """Return the fitted form of a classifier: flat arrays if it is a logistic regression."""
+    kind = type(model)
+    if kind.__name__ == "LogisticRegression" and kind.__module__.startswith("sklearn.linear_model"):
+        return LinearInit(model.coef_, model.intercept_, n_classes)
+    return OpaqueInit(model)
+
+
+@dataclass(frozen=True, eq=False)
+class OpaqueInit(FittedInit):
+    """A fitted classifier whose form is unknown, and which no file can hold."""
+
+    model: BaseEstimator
+
+    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+        return _log_probabilities(self.model, X)
+
+    def arrays(self):
+        raise TypeError(
+            f"init is a fitted {type(self.model).__name__}, which a model file cannot hold: it has "
+            "no form in flat arrays, and the file holds no pickle. LogisticRegression and "
+            "registered init models can be saved"
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays, n_features, n_classes):
+        raise ValueError("init: a fitted classifier of this type is in no model file")
+
+
+class LinearInit(FittedInit):
+    """A logistic regression: scores are linear in the features.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_classes, n_features) or (1, n_features), dtype float64
+        The one row is that of the second of two classes.
+    intercept : ndarray of shape (n_classes,) or (1,), dtype float64
+    n_classes : int
+    """
+
+    def __init__(self, coef, intercept, n_classes: int):
+        self._coef = np.ascontiguousarray(coef, dtype=np.float64)
+        self._intercept = np.asarray(intercept, dtype=np.float64)
+        self._n_classes = n_classes
+        self._projector = Projector(np.ascontiguousarray(self._coef.T))
+
+    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+        X = X.toarray() if sparse.issparse(X) else X
+        found = self._projector(X, n_threads, np.float64).T + self._intercept
+        return np.hstack([-found / 2, found / 2]) if self._n_classes == 2 else found
+
+    def arrays(self):
+        return {"coef": self._coef, "intercept": self._intercept}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int):
+        n_rows = 1 if n_classes == 2 else n_classes
+        shapes = {
+            "coef": ("float64", (n_rows, n_features)),
+            "intercept": ("float64", (n_rows,)),
+        }
+        coef, intercept = check_arrays(arrays, shapes)
+        if not (np.abs(coef) < 1e100).all() or not (np.abs(intercept) < 1e100).all():
+            raise ValueError("init: numbers out of range")
+        return cls(coef, intercept, n_classes)
+
+    def onnx_nodes(self, graph, features: str) -> str:
+        coef, intercept = self._coef, self._intercept
+        if self._n_classes == 2:
+            coef, intercept = np.vstack([-coef / 2, coef / 2]), np.append(-intercept, intercept) / 2
+        directions = graph.constant_of_type("init_coef", coef.T)
+        linear = graph.add("MatMul", [features, directions], "init_linear")
+        return graph.add(
+            "Add", [linear, graph.constant_of_type("init_intercept", intercept)], "init_scores"
+        )
+
+
+SklearnInit.fitted_type = LinearInit

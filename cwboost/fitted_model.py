@@ -1,0 +1,90 @@
+"""The fitted model as one value: base scores, weak learners, scale and labels.
+
+Whatever reads a model (prediction, files, ONNX, explanations, thinning, inspection, plots, Dask)
+reads this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cwboost.ensemble.model import Ensemble
+from cwboost.families.init_contract import FittedInit, InitModel
+
+__all__ = ["BaseScores", "FittedModel"]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseScores:
+    """A fitted init model and the factor that makes its scores half of the log-odds.
+
+    Parameters
+    ----------
+    model : InitModel
+        What was fitted, with its parameters.
+    fitted : FittedInit
+    factor : float, > 0
+    """
+
+    model: InitModel
+    fitted: FittedInit
+    factor: float
+
+    def __call__(self, X, n_threads: int = 1) -> np.ndarray:
+        """Return the base scores of the rows of X, (n_samples, n_classes), float64."""
+        return self.factor * self.fitted.scores(X, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What training leaves behind.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The weak learners and the path of their coefficients.
+    labels : ndarray of shape (n_classes,)
+    base : BaseScores or None, default=None
+        Where boosting started from; None for zeros.
+    scale : float, default=2.0
+        Factor of the scores in the softmax of the probabilities; 2 inverts the loss.
+    base_share : float, default=0.0
+        How much of the decrease of the logarithm of the training loss is due to the base scores.
+    """
+
+    ensemble: Ensemble
+    labels: np.ndarray
+    base: BaseScores | None = None
+    scale: float = 2.0
+    base_share: float = 0.0
+
+    def scores(self, X, n_rounds: int | None = None, n_threads: int = 1) -> np.ndarray:
+        """Return the scores of a checked X: base scores plus the votes of the weak learners.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+        n_rounds : int, default=None
+            Use the first rounds only; None uses all.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_scores), dtype float64
+        """
+        self.ensemble.path.check_rounds(n_rounds, "n_estimators")
+        votes = self.ensemble.scores(X, n_rounds=n_rounds, n_threads=n_threads)
+        return votes if self.base is None else votes + self.base(X, n_threads)
+
+    def staged_scores(self, X) -> Iterator[np.ndarray]:
+        """Yield the scores of a checked X after each round."""
+        base = 0.0 if self.base is None else self.base(X)
+        for votes in self.ensemble.staged_scores(X):
+            yield votes + base
+
+    def truncate(self, n_rounds: int) -> FittedModel:
+        """Return the model of the first rounds."""
+        return replace(self, ensemble=self.ensemble.truncate(n_rounds))

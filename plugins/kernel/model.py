@@ -1,0 +1,206 @@
+"""The init model, and the fitted one: scores, arrays of a file, shares of features, ONNX nodes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+
+import numpy as np
+from cwboost.plugins.kernel.codes import LARGEST, FeatureCodes
+from cwboost.plugins.kernel.expansion import LIMIT, Expansion
+from cwboost.plugins.kernel.fitting import (
+    ENTRIES,
+    Examples,
+    evenly_spaced,
+    fitted,
+    of_every_class,
+    squared_slopes,
+)
+from cwboost.plugins.kernel.kernel_values import KernelValues, Landmarks
+from cwboost.plugins.kernel.regression import Coefficients
+from scipy import sparse
+
+from cwboost import FittedInit, InitContext, InitModel, check_arrays
+
+__all__ = ["FittedKernel", "KernelInit"]
+
+FEWEST_EXAMPLES, MOST_FEATURES, MOST_CLASSES = 50, 10_000, 100
+"""Limits of what the model suits; features are the expanded ones."""
+
+MOST = 2**14
+"""Largest number of examples that the regression takes."""
+
+MOST_LANDMARKS = 2000
+"""Largest number of landmarks: sums over as many are exact."""
+
+
+class FittedKernel(FittedInit):
+    """Scores that are sums of kernel values of the row and landmarks, times coefficients.
+
+    Parameters
+    ----------
+    expansion : Expansion
+    codes : FeatureCodes
+    landmarks : ndarray of shape (n_landmarks, n_expanded), dtype int8
+        Codes of some of the training examples, or of all.
+    width : float
+        Of the kernel.
+    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
+        One score per class; one of the first class only, if there are two.
+
+    Notes
+    -----
+    Every result has the same bits on any processor, at any number of threads and however rows are
+    divided into calls: sums are sums of integers, exact in any order, or have a fixed order.
+    """
+
+    def __init__(self, expansion: Expansion, codes: FeatureCodes, landmarks, width, coefficients):
+        self.expansion, self.codes = expansion, codes
+        self.landmarks, self.width = landmarks, width
+        self.coefficients = Coefficients(coefficients)
+        self._measured = Landmarks(landmarks)
+
+    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+        n_scores = self.coefficients.values.shape[1]
+        scores = np.empty((X.shape[0], n_scores))
+        values = KernelValues(self._measured, self.width)
+        step = max(1, ENTRIES // max(self.landmarks.shape))
+        X = X.tocsr() if sparse.issparse(X) else X
+        for start in range(0, len(scores), step):
+            rows = X[start : start + step]
+            rows = self.expansion(rows.toarray() if sparse.issparse(rows) else rows)
+            scores[start : start + step] = self.coefficients.scores(values(self.codes(rows)))
+        return of_every_class(scores)
+
+    @property
+    def n_rows_kept(self) -> int:
+        return len(self.landmarks)
+
+    def feature_shares(self, n_features: int) -> np.ndarray | None:
+        """Return the share of each feature in the squared slopes of the scores.
+
+        Slopes are taken at up to 256 landmarks, in units of the standard deviations of all.
+        """
+        slopes = squared_slopes(self.landmarks, self.width, self.coefficients.values)
+        slopes *= self.landmarks.var(axis=0, dtype=np.float64)
+        shares = np.bincount(self.expansion.origin, slopes, minlength=n_features)
+        total = shares.sum()
+        return shares / total if total > 0.0 else None
+
+    def onnx_nodes(self, graph, features: str) -> str:
+        from cwboost.plugins.kernel.graph import add_nodes
+
+        return add_nodes(graph, self, features)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "numeric": self.expansion.numeric,
+            "fill": self.expansion.fill,
+            "gaps": self.expansion.gaps,
+            "level_column": self.expansion.level_column,
+            "level_code": self.expansion.level_code,
+            "centre": self.codes.centre,
+            "scale": self.codes.scale,
+            "landmarks": self.landmarks,
+            "coefficients": self.coefficients.values,
+            "width": np.array([self.width]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, n_classes: int):
+        n_scores = 1 if n_classes == 2 else n_classes
+        shapes = {
+            "numeric": ("int64", ("numeric",)),
+            "fill": ("float64", ("numeric",)),
+            "gaps": ("int64", ("gaps",)),
+            "level_column": ("int64", ("levels",)),
+            "level_code": ("int64", ("levels",)),
+            "centre": ("float64", ("expanded",)),
+            "scale": ("float64", ("expanded",)),
+            "landmarks": ("int8", ("landmarks", "expanded")),
+            "coefficients": ("float64", ("landmarks", n_scores)),
+            "width": ("float64", (1,)),
+        }
+        found = dict(zip(shapes, check_arrays(arrays, shapes)))
+        expansion = Expansion(*(found[name] for name in list(shapes)[:5]))
+        numeric, landmarks = expansion.numeric, found["landmarks"]
+        rules = {
+            "numeric": _ascend(numeric, n_features),
+            "fill": (np.abs(expansion.fill) < LIMIT).all(),
+            "gaps": _ascend(expansion.gaps, len(numeric)),
+            "level_column": _within(expansion.level_column, n_features),
+            "level_code": _within(expansion.level_code, 2**53),
+            "centre": (np.abs(found["centre"]) <= 2 * LIMIT).all(),
+            "scale": (np.abs(found["scale"]) <= 1e102).all(),
+            "landmarks": min(landmarks.shape) > 0
+            and len(expansion) == landmarks.shape[1]
+            and landmarks.min() >= -LARGEST,
+            "coefficients": (np.abs(found["coefficients"]) <= 1e100).all(),
+            "width": 1e-20 < found["width"][0] < 1e20,
+        }
+        for name, is_right in rules.items():
+            if not is_right:
+                raise ValueError(f"array {name!r} holds values that cannot be right")
+        codes = FeatureCodes(found["centre"], found["scale"])
+        width = float(found["width"][0])
+        return cls(expansion, codes, landmarks, width, found["coefficients"])
+
+
+def _within(places, n: int) -> bool:
+    """Return True if places lie in [0, n)."""
+    return bool(((places >= 0) & (places < n)).all())
+
+
+def _ascend(places, n: int) -> bool:
+    """Return True if places ascend and lie in [0, n)."""
+    return bool((np.diff(places, prepend=-1, append=n) > 0).all())
+
+
+class KernelInit(InitModel):
+    """Kernel ridge regression of the classes, with leave-one-out scores.
+
+    The kernel is heavy-tailed; its width, the scale of the features and the penalty are those of
+    the lowest leave-one-out log loss. Gaps are filled with means and marked; categories become
+    indicators. The regression takes up to 16,384 of the examples, evenly spaced.
+
+    Parameters
+    ----------
+    max_landmarks : int, default=2000
+        Largest number of training examples that a fitted model keeps, at least 50 and at most 2000.
+        Up to this number of examples it keeps all; of more, between half of it and all of it.
+    """
+
+    name = "kernel"
+    api_version = 1
+    fitted_type = FittedKernel
+
+    def __init__(self, max_landmarks: int = MOST_LANDMARKS):
+        self.max_landmarks = max_landmarks
+
+    def fit(self, X, y, context: InitContext):
+        max_landmarks = operator.index(self.max_landmarks)
+        if not FEWEST_EXAMPLES <= max_landmarks <= MOST_LANDMARKS:
+            raise ValueError(f"max_landmarks must be in [50, 2000], got {max_landmarks}")
+        n, n_classes = len(y), context.n_classes
+        if sparse.issparse(X) or n < FEWEST_EXAMPLES or n_classes > MOST_CLASSES:
+            return None, None
+        sample = evenly_spaced(n, MOST_LANDMARKS)
+        expansion = Expansion.of(X, context.categorical, sample)
+        if not 0 < len(expansion) <= MOST_FEATURES:
+            return None, None
+        used = evenly_spaced(n, MOST)
+        X_used, y_used = (X, y) if len(used) == n else (X[used], y[used])
+        n_scores = 1 if n_classes == 2 else n_classes
+        weight, n_threads = context.weight[used], context.n_threads
+        examples = Examples(X_used, expansion, y_used, n_scores, weight, n_threads)
+        found = fitted(examples, max_landmarks)
+        if found is None:
+            return None, None
+        setting, landmarks = found.setting, found.codes[found.at]
+        model = FittedKernel(expansion, setting.codes, landmarks, setting.width, found.coefficients)
+        scores = of_every_class(found.left_out)
+        if len(used) < n:
+            others = np.setdiff1d(np.arange(n), used, assume_unique=True)
+            left_out, scores = scores, np.empty((n, n_classes))
+            scores[used], scores[others] = left_out, model.scores(X[others], n_threads)
+        return model, scores

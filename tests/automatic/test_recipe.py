@@ -1,0 +1,112 @@
+"""The recipe: a kernel model, as many rounds as a holdout run finds, all examples."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from cwboost import AutoFamily, CWBoostClassifier, TreeFamily, load_model
+from cwboost.automatic import constants
+from cwboost.datasets import load_vowel
+
+MOST = 20
+
+
+@pytest.fixture(scope="module")
+def vowel():
+    X, y = load_vowel(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def same(first, second, X):
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+
+
+def default(**params):
+    return CWBoostClassifier(random_state=0, **params)
+
+
+def test_the_default_is_what_it_stands_for(vowel, tmp_path):
+    X, y, X_test, _ = vowel
+    clf = default().fit(X, y)
+    explicit = default(
+        weak_learner=AutoFamily(splitter="best", max_features=0.5),
+        init="kernel",
+        n_estimators=clf.n_iter_,
+        correction="stagewise",
+        C=1e12,
+        learning_rate=0.1,
+        subsample=0.5,
+        probability_scale=clf.probability_scale_,
+    )
+    same(clf, explicit.fit(X, y), X_test)
+    clf.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.get_params() == clf.get_params()
+    same(clf, loaded, X_test)
+    np.testing.assert_array_equal(clf.predict_proba(X_test), loaded.predict_proba(X_test))
+
+
+def test_the_default_errs_little(vowel):
+    X, y, X_test, y_test = vowel
+    assert default().fit(X, y).score(X_test, y_test) > 0.96
+
+
+def test_a_number_of_rounds_is_that_number(vowel):
+    X, y, *_ = vowel
+    assert default(n_estimators=3).fit(X, y).n_iter_ == 3
+
+
+def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    noise = rng.integers(0, 3, 600)
+    boxes = (np.sign(X[:, 0]) * np.sign(X[:, 1]) > 0) + (np.abs(X[:, 2]) > 0.8)
+    few = default(init=None, learning_rate=0.5).fit(X, noise).n_iter_
+    many = default(init=None, learning_rate=0.5).fit(X, boxes).n_iter_
+    assert few < many <= constants.MOST_LENGTH / 0.5
+
+
+def test_given_examples_decide_in_place_of_a_holdout_run(vowel):
+    X, y, X_val, y_val = vowel
+    clf = default(init=None, learning_rate=0.5).fit(X, y, X_val=X_val, y_val=y_val)
+    losses = clf.history_["valid_logloss"]
+    kept = clf.best_iteration_
+    assert losses[kept - 1] <= 1.02 * losses.min()
+    assert len(losses) == clf.n_iter_ >= kept
+
+
+def test_classes_of_one_example_leave_none_out():
+    X, y = np.arange(12.0)[:, None], np.arange(12)
+    clf = default(learning_rate=0.5).fit(X, y)
+    assert clf.n_iter_ <= constants.MOST_LENGTH / 0.5
+    assert clf.probability_scale_ == 2.0
+
+
+def test_the_holdout_run_leaves_the_training_as_it_is(vowel):
+    X, y, X_test, _ = vowel
+    family = TreeFamily(max_depth=3)
+    with_run, without = (
+        default(weak_learner=family, n_estimators=MOST, probability_scale=scale).fit(X, y)
+        for scale in ("auto", 1.0)
+    )
+    same(with_run, without, X_test)
+    assert with_run.probability_scale_ != 2.0
+
+
+def test_every_other_parameter_of_trees_reaches_the_default(vowel):
+    X, y, *_ = vowel
+    grid = {"weak_learner__max_depth": [1, 6], "weak_learner__max_features": [None]}
+    search = GridSearchCV(default(n_estimators=5, init=None), grid, cv=2).fit(X, y)
+    assert search.best_params_["weak_learner__max_depth"] == 6
+    assert isinstance(search.best_estimator_.family_, AutoFamily)
+
+
+@pytest.mark.parametrize("value", ["many", 0, 2.5])
+def test_a_bad_number_of_rounds_is_named(vowel, value):
+    with pytest.raises((TypeError, ValueError), match="n_estimators must be"):
+        default(n_estimators=value).fit(*vowel[:2])
+
+
+def test_the_recipe_has_few_constants():
+    names = [name for name in vars(constants) if name.isupper()]
+    assert 0 < len(names) <= 30

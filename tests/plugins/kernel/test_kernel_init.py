@@ -1,0 +1,293 @@
+"""Kernel ridge regression as an init model: what its scores say, and what they depend on."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cwboost.plugins.kernel import FittedKernel, KernelInit, model
+from scipy import sparse
+from sklearn.datasets import load_digits, load_iris
+
+from cwboost import InitContext
+from cwboost.families.init_models import get_init
+
+HASHES = """
+import hashlib, json
+import numpy as np
+from sklearn.datasets import load_digits
+from cwboost import InitContext
+from cwboost.families.init_models import get_init
+from cwboost.plugins.kernel import KernelInit, model
+X, y = load_digits(return_X_y=True)
+order = np.argsort(y, kind="stable")
+X, y = X[order], y[order]
+X[::7, 20] = np.nan
+context = InitContext(n_classes=10, weight=np.linspace(0.5, 1, len(y)), n_threads=2,
+                      categorical=np.arange(64) == 30)
+found = []
+for max_landmarks, most in ((2000, 2**14), (300, 2**14), (300, 1000)):
+    model.MOST = most
+    fitted, scores = KernelInit(max_landmarks).fit(X, y, context)
+    arrays = [scores, fitted.scores(X, 2), fitted.feature_shares(64), *fitted.arrays().values()]
+    found += [hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest() for a in arrays]
+print(json.dumps(found))
+"""
+
+
+def by_class(load):
+    X, y = load(return_X_y=True)
+    order = np.argsort(y, kind="stable")
+    return X[order], y[order]
+
+
+def fit(X, y, max_landmarks=2000, **context):
+    context = {"n_classes": int(y.max()) + 1, "weight": np.ones(len(y)), **context}
+    return KernelInit(max_landmarks).fit(X, y, InitContext(**context))
+
+
+def mixed(n=400, seed=0):
+    """Return examples with gaps, infinities and two columns of categories, which tell the class."""
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.integers(0, 3, n))
+    X = rng.normal(size=(n, 5))
+    X[:, 1] = (y + (rng.random(n) < 0.2)) % 4
+    X[:, 3] = rng.integers(0, 40, n)
+    X[rng.random((n, 5)) < 0.1] = np.nan
+    X[5, 0], X[7, 2] = np.inf, -np.inf
+    X[::3, 4] = np.where(y[::3] == 2, np.nan, X[::3, 4])
+    return X, y, np.array([False, True, False, True, False])
+
+
+@pytest.fixture(scope="module", params=["all", "landmarks", "some examples"])
+def digits(request):
+    X, y = by_class(load_digits)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "some examples":
+            patch.setattr(model, "MOST", 1200)
+        fitted, scores = fit(X, y, 2000 if request.param == "all" else 400)
+        assert fitted.n_rows_kept == (len(y) if request.param == "all" else 400)
+        yield X, y, fitted, scores
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y, categorical = mixed()
+    return (X, y, *fit(X, y, categorical=categorical))
+
+
+def test_it_is_registered():
+    assert get_init("kernel") is KernelInit and KernelInit.fitted_type is FittedKernel
+
+
+def test_examples_left_out_are_recognised(digits):
+    X, y, fitted, scores = digits
+    assert scores.shape == (len(y), 10) and scores.dtype == np.float64
+    assert (scores.argmax(axis=1) == y).mean() > 0.96
+    assert (fitted.scores(X).argmax(axis=1) == y).mean() > 0.98
+
+
+def test_rows_threads_and_dtypes_do_not_matter(digits, monkeypatch):
+    X, _, fitted, _ = digits
+    whole = fitted.scores(X)
+    assert np.array_equal(whole[:9], np.vstack([fitted.scores(X[i : i + 1]) for i in range(9)]))
+    assert np.array_equal(whole, fitted.scores(X, 2)) and fitted.scores(X[:0]).shape == (0, 10)
+    for form in (np.asfortranarray, np.uint8, sparse.csr_array, sparse.csc_array):
+        assert np.array_equal(whole, fitted.scores(form(X)))
+    monkeypatch.setattr(model, "ENTRIES", 3000)
+    assert np.array_equal(whole, fitted.scores(X))
+
+
+def test_fits_on_several_threads_and_in_any_order_of_memory_are_equal(table):
+    X, y, fitted, scores = table
+    other, again = fit(
+        np.asfortranarray(X), y, n_threads=2, weight=np.full(len(y), 0.7), categorical=mixed()[2]
+    )
+    arrays = other.arrays()
+    assert all(np.array_equal(arrays[name], array) for name, array in fitted.arrays().items())
+    assert np.array_equal(scores, again)
+
+
+@pytest.mark.slow
+def test_the_same_bits_whatever_the_kernels_of_blas_and_numpy():
+    """Sums of integers are exact, so that no order of summation shows."""
+    settings = [
+        {},
+        {"OPENBLAS_NUM_THREADS": "1"},
+        {"OPENBLAS_CORETYPE": "Haswell", "CWBOOST_INSTRUCTION_SET": "sse2"},
+        {"OPENBLAS_CORETYPE": "Prescott", "CWBOOST_INSTRUCTION_SET": "plain"},
+        {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512_SKX AVX2 FMA3"},
+    ]
+    found = []
+    for setting in settings:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", HASHES],
+            env={**os.environ, **setting},
+            capture_output=True,
+            text=True,
+        )
+        if "not supported by your machine" in done.stderr or "NPY_DISABLE" in done.stderr:
+            continue  # NumPy refuses to disable what the machine does not have
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert len(found) >= 3 and all(one == found[0] for one in found)
+
+
+def test_scores_of_two_classes_are_opposite():
+    X, y = by_class(load_iris)
+    fitted, scores = fit(X[y > 0], y[y > 0] - 1)
+    for found in (scores, fitted.scores(X)):
+        assert found.shape[1] == 2 and np.array_equal(found[:, 0], -found[:, 1])
+    assert (scores.argmax(axis=1) == y[y > 0] - 1).mean() > 0.9
+
+
+def test_weights_count():
+    """A light class among a heavy one loses where both are."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
+    first = [
+        fit(X, y, weight=np.where(y == 0, w, 1.0))[0].scores(X)[:, 0].mean() for w in (0.1, 1, 10)
+    ]
+    assert first[0] < first[1] < first[2]
+
+
+def test_gaps_and_categories_are_expanded(table):
+    X, y, fitted, scores = table
+    expansion = fitted.expansion
+    assert expansion.numeric.tolist() == [0, 2, 4] and expansion.gaps.tolist() == [0, 1, 2]
+    assert (expansion.level_column == 1).sum() == 4 and (expansion.level_column == 3).sum() == 30
+    counts = np.bincount(X[np.isfinite(X[:, 3]), 3].astype(int))
+    codes = expansion.level_code[expansion.level_column == 3]
+    assert counts[codes].min() >= np.delete(counts, codes).max()
+    known = np.isfinite(X)
+    np.testing.assert_allclose(expansion.fill[0], X[known[:, 0], 0].mean())
+    rows = expansion(X)
+    assert rows.shape == (len(y), len(expansion)) and np.isfinite(rows).all()
+    np.testing.assert_array_equal(rows[:, 3:6], ~known[:, [0, 2, 4]])
+    np.testing.assert_array_equal(rows[:, 6:10], X[:, [1]] == np.arange(4))
+    assert rows[5, 0] == expansion.fill[0] and rows[7, 1] == expansion.fill[1]
+    # Both the category and the gaps of the last column tell the class.
+    assert (scores.argmax(axis=1) == y).mean() > 0.75
+    shares = fitted.feature_shares(5)
+    assert shares.shape == (5,) and shares.sum() == pytest.approx(1) and shares.argmax() == 1
+    assert shares[4] > 2 * shares[0]
+
+
+def test_features_without_gaps_stay_as_they_are_and_new_gaps_are_filled():
+    X, y = by_class(load_iris)
+    fitted, _ = fit(X, y)
+    assert fitted.expansion(X) is X
+    holed = np.where(np.arange(4) == 2, np.nan, X)
+    filled = np.where(np.arange(4) == 2, X[:, 2].mean(), X)
+    np.testing.assert_allclose(fitted.scores(holed), fitted.scores(filled), atol=1e-9)
+    unknown = X.copy()
+    unknown[:, 0] = 1e300
+    assert np.isfinite(fitted.scores(unknown)).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, y, c: (X[::8], y[::8], c),
+        lambda X, y, c: (sparse.csr_array(X), y, c),
+        lambda X, y, c: (np.ones_like(X), y, c),
+        lambda X, y, c: (np.full_like(X, np.nan), y, c),
+        lambda X, y, c: (X[:, :0], y, c),
+        lambda X, y, c: (np.tile(X, (1, 2501)), y, c),
+        lambda X, y, c: (X, y, {**c, "n_classes": 101}),
+    ],
+)
+def test_data_that_do_not_suit_are_refused(change):
+    X, y = by_class(load_iris)
+    X, y, context = change(X, y, {"n_classes": 3})
+    assert fit(X, y, **context) == (None, None)
+
+
+@pytest.mark.parametrize("max_landmarks", [49, 2001])
+def test_a_wrong_number_of_landmarks(max_landmarks):
+    with pytest.raises(ValueError, match="max_landmarks must be in"):
+        fit(*by_class(load_iris), max_landmarks)
+
+
+def test_arrays_go_round(table):
+    X, _, fitted, _ = table
+    again = FittedKernel.from_arrays(fitted.arrays(), 5, 3)
+    assert np.array_equal(again.scores(X), fitted.scores(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("fill", None),
+        ("extra", np.ones(3)),
+        ("numeric", np.array([0, 4, 2])),
+        ("numeric", np.array([0, 2, 5])),
+        ("numeric", np.array([-1, 2, 4])),
+        ("fill", np.array([0.0, np.nan, 0.0])),
+        ("gaps", np.array([0, 1, 3])),
+        ("level_column", lambda a: a + 5),
+        ("level_code", lambda a: a - 1),
+        ("level_code", lambda a: a.astype(np.float64)),
+        ("centre", lambda a: a[1:]),
+        ("centre", lambda a: a * np.inf),
+        ("scale", lambda a: a + 1e200),
+        ("scale", [1.0]),
+        ("landmarks", lambda a: a[:, 1:]),
+        ("landmarks", lambda a: a[:0]),
+        ("landmarks", lambda a: np.full_like(a, -128)),
+        ("coefficients", lambda a: a[1:]),
+        ("coefficients", lambda a: a[:, :2]),
+        ("coefficients", lambda a: a + np.inf),
+        ("width", np.zeros(1)),
+        ("width", np.array([1e-300])),
+        ("width", np.array([np.nan])),
+        ("width", np.array(1.0)),
+    ],
+)
+def test_wrong_arrays_are_refused(table, name, value):
+    arrays = table[2].arrays()
+    if value is None:
+        del arrays[name]
+    else:
+        with np.errstate(invalid="ignore"):
+            arrays[name] = value(arrays[name]) if callable(value) else value
+    with pytest.raises(ValueError, match="array"):
+        FittedKernel.from_arrays(arrays, 5, 3)
+
+
+@pytest.mark.parametrize("kind", ["table", "digits", "two classes", "many features"])
+def test_onnx_gives_the_same_scores(kind, table):
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    from cwboost.onnx_export import OPSET, _Graph
+
+    X, y = by_class(load_iris)
+    if kind == "table":
+        X, fitted = table[0], table[2]
+    elif kind == "digits":
+        X, y = by_class(load_digits)
+        fitted, _ = fit(X, y, 300)
+    elif kind == "two classes":
+        fitted, _ = fit(X[:100], y[:100])
+    else:
+        X = X[:, np.arange(600) % 4] + np.random.default_rng(0).normal(size=(150, 600))
+        fitted, _ = fit(X, y)
+    graph = _Graph(onnx, "float64")
+    name, value = fitted.onnx_nodes(graph, graph.features), onnx.helper.make_tensor_value_info
+    double = onnx.TensorProto.DOUBLE
+    made = onnx.helper.make_graph(
+        graph.nodes,
+        "scores",
+        [value("X", double, ["n", X.shape[1]])],
+        [value(name, double, ["n", None])],
+        graph.constants,
+    )
+    proto = onnx.helper.make_model(made, opset_imports=[onnx.helper.make_opsetid("", OPSET)])
+    proto.ir_version = 8
+    session = runtime.InferenceSession(
+        proto.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    odd = X.copy()
+    odd[0, 0], odd[1, 1], odd[2, 0], odd[3, -1] = np.nan, np.nan, np.inf, -1e300
+    assert np.array_equal(session.run(None, {"X": odd})[0], fitted.scores(odd))
