@@ -28,7 +28,7 @@ def goal_of(kind, name):
 
 
 SCALE = {"probability_scale": 2.0}
-"""With a given scale of the probabilities, a fit has no pilot that learns it."""
+"""With a given scale of the probabilities, a fit has no holdout run that learns it."""
 
 
 def stumps(settings):
@@ -39,10 +39,12 @@ def stumps(settings):
         fits = {
             "stagewise": fitting(X, y, "cwboost_stumps", rounds, threads, C=LARGE_C),
             "total": fitting(X, y, "cwboost_stumps", rounds, threads, "total"),
-            "stagewise, no pilot": fitting(
+            "stagewise, fixed scale": fitting(
                 X, y, "cwboost_stumps", rounds, threads, C=LARGE_C, **SCALE
             ),
-            "total, no pilot": fitting(X, y, "cwboost_stumps", rounds, threads, "total", **SCALE),
+            "total, fixed scale": fitting(
+                X, y, "cwboost_stumps", rounds, threads, "total", **SCALE
+            ),
             "lightgbm": fitting(X, y, "lightgbm", rounds, threads, limit=settings.limit),
         }
         models = {}
@@ -58,7 +60,7 @@ def stumps(settings):
                 times["lightgbm"] / times[correction],
                 "x",
                 f"{number(times[correction])} s{ended(models[correction])}"
-                f"{without_pilot(times, correction)}, LightGBM {seconds_of(times, settings)}",
+                f"{with_fixed_scale(times, correction)}, LightGBM {seconds_of(times, settings)}",
             )
 
 
@@ -71,7 +73,6 @@ TREES = {
         "learning_rate": 0.3,
         "C": LARGE_C,
     },
-    # The default but for the depth, which pilots may change.
     "depth 8, the default, learning rate 0.1, half of the examples per round": {
         "max_depth": 8,
         "learning_rate": 0.1,
@@ -89,7 +90,7 @@ def trees(settings):
         fits = {
             label + ending: fitting(X, y, "cwboost_trees", rounds, threads, **options, **tree)
             for label, tree in TREES.items()
-            for ending, options in (("", {}), (", no pilot", SCALE))
+            for ending, options in (("", {}), (", fixed scale", SCALE))
         }
         fits["lightgbm"] = fitting(
             X, y, "lightgbm", rounds, threads, num_leaves=31, limit=settings.limit
@@ -109,16 +110,17 @@ def trees(settings):
                 goal_of("trees", name),
                 times["lightgbm"] / times[label],
                 "x",
-                f"{number(times[label])} s and {errors[label]:.2f}%{without_pilot(times, label)}, "
-                f"LightGBM {seconds_of(times, settings)} and {errors['lightgbm']:.2f}%"
+                f"{number(times[label])} s and {errors[label]:.2f}%"
+                f"{with_fixed_scale(times, label)}, LightGBM "
+                f"{seconds_of(times, settings)} and {errors['lightgbm']:.2f}%"
                 + (f" (after {done} rounds: errors not comparable)" if done < rounds else ""),
                 also=errors[label] <= errors["lightgbm"],
             )
 
 
-def without_pilot(times, key):
+def with_fixed_scale(times, key):
     """Return the seconds and the ratio of a fit whose scale of the probabilities is given."""
-    own = times[f"{key}, no pilot"]
+    own = times[f"{key}, fixed scale"]
     return f" (scale given: {number(own)} s, {number(times['lightgbm'] / own)} x)"
 
 

@@ -146,33 +146,6 @@ class Ensemble:
         offsets = None if self.offsets is None else self.offsets[: path.n_rounds + 1].copy()
         return Ensemble(learners, path, self.n_scores, edges, offsets)
 
-    def after(self, learners: WeakLearners, score_index, values) -> Ensemble:
-        """Return the model with further learners in its first round, before all others.
-
-        Their edges are zero, so that importances are those of the others.
-
-        Parameters
-        ----------
-        learners : WeakLearners
-            Of the type of the others.
-        score_index : ndarray of shape (n_learners,), int
-        values : ndarray of shape (n_learners,), dtype float64
-        """
-        edges = None if self.edges is None else np.append(np.zeros(len(learners)), self.edges)
-        return Ensemble(
-            type(learners).concatenate([learners, self.learners]),
-            self.path.after(score_index, values),
-            self.n_scores,
-            edges,
-            self.offsets,
-        )
-
-    def without_first(self, n: int) -> Ensemble:
-        """Return the model without its first `n` learners, which `after` has added."""
-        learners = self.learners.take(np.arange(n, len(self.learners)))
-        edges = None if self.edges is None else self.edges[n:]
-        return Ensemble(learners, self.path.without_first(n), self.n_scores, edges, self.offsets)
-
     def arrays(self) -> dict[str, np.ndarray]:
         """Return everything that `from_arrays` needs, as flat arrays."""
         arrays = self.path.arrays()

@@ -115,36 +115,6 @@ class CoefficientPath:
             self.staged,
         )
 
-    def after(self, score_index, values) -> CoefficientPath:
-        """Return the path with further columns in the first round, before all others.
-
-        Parameters
-        ----------
-        score_index : ndarray of shape (n,), int
-        values : ndarray of shape (n,), dtype float64
-            The coefficients of the new columns, one each.
-        """
-        n = len(values)
-        return CoefficientPath(
-            np.concatenate([self.round_offsets[:1], self.round_offsets[1:] + n]),
-            np.concatenate([self.learners_offsets[:1], self.learners_offsets[1:] + n]),
-            np.concatenate([np.arange(n), self.column + n], dtype=np.int32, casting="unsafe"),
-            np.concatenate([score_index, self.score_index], dtype=np.int32, casting="unsafe"),
-            np.concatenate([values, self.value]),
-            self.staged,
-        )
-
-    def without_first(self, n: int) -> CoefficientPath:
-        """Return the path without the first `n` columns, which the first round has once each."""
-        return CoefficientPath(
-            np.maximum(self.round_offsets - n, 0),
-            np.maximum(self.learners_offsets - n, 0),
-            (self.column[n:] - n).astype(np.int32),
-            self.score_index[n:],
-            self.value[n:],
-            self.staged,
-        )
-
     def final(self, n_scores: int) -> CoefficientPath:
         """Return the path with only the last, non-zero value of each coefficient.
 

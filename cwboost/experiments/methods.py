@@ -39,7 +39,7 @@ class Method:
 
 
 def _cw(**parameters):
-    # Without a pilot for the probabilities, which the paper's experiments do not use or time.
+    # Without a holdout run for the probabilities, which the paper's experiments do not use or time.
     parameters = {"weak_learner": "stump", "probability_scale": 2.0, **parameters}
     return cwboost.CWBoostClassifier(
         correction="total", max_working_sets=2, epsilon=EPSILON, tol=0.0, **parameters

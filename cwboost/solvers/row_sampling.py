@@ -25,8 +25,6 @@ class RowSampler:
         "uniform" draws that number of examples, every set of them with the same probability. "mvs"
         (minimal variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
         proportional to the sum of its pair weights, at most 1, and that number on average.
-    among : ndarray of shape (n_kept,), int, or None, default=None
-        Ascending indices of the only examples that are drawn; None means all.
 
     Attributes
     ----------
@@ -34,10 +32,9 @@ class RowSampler:
         True if every sample is all examples.
     """
 
-    def __init__(self, share: float, sampling: str, among: np.ndarray | None = None):
-        self.takes_all = share == 1.0 and among is None
+    def __init__(self, share: float, sampling: str):
+        self.takes_all = share == 1.0
         self._share = share
-        self._among = among
         self._sampling = sampling
         self._sampled: np.ndarray | None = None
         self._rows = np.empty(0, dtype=np.int64)
@@ -58,27 +55,14 @@ class RowSampler:
         if self._sampled is None:
             self._sampled = np.zeros(weights.shape)
         if self._sampling == "mvs":
-            rows, factors = self._drawn_by_size(master.own_sums, rng)
+            sizes = master.own_sums
+            rows, factors = draw_rows(sizes, self._share * len(sizes), rng.random(len(sizes)))
         else:
-            rows = self._drawn_uniformly(weights.shape[1], rng)
+            n_samples = weights.shape[1]
+            n_drawn = max(1, round(self._share * n_samples))
+            seed = int(rng.integers(2**64, dtype=np.uint64))
+            rows = draw_uniformly(n_samples, n_drawn, seed)
             factors = np.full(len(rows), 1.0 / self._share)
         take_rows(weights, rows, factors, self._rows, self._sampled)
         self._rows = rows
         return self._sampled, rows
-
-    def _drawn_by_size(self, sizes, rng) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows drawn, ascending, and by what their weights are multiplied."""
-        if self._among is not None:
-            sizes = sizes[self._among]
-        rows, factors = draw_rows(sizes, self._share * len(sizes), rng.random(len(sizes)))
-        return rows if self._among is None else self._among[rows], factors
-
-    def _drawn_uniformly(self, n_samples, rng) -> np.ndarray:
-        """Return the rows drawn, ascending."""
-        n_among = n_samples if self._among is None else len(self._among)
-        if self._share == 1.0:
-            return self._among
-        n_drawn = max(1, round(self._share * n_among))
-        seed = int(rng.integers(2**64, dtype=np.uint64))
-        rows = draw_uniformly(n_among, n_drawn, seed)
-        return rows if self._among is None else self._among[rows]

@@ -97,18 +97,6 @@ class TreeLearners(cwboost.WeakLearners):
     def __len__(self):
         return len(self.offsets) - 1
 
-    def heights(self) -> np.ndarray:
-        """Return the largest number of comparisons on the way to a leaf of each tree, int64."""
-        heights = np.zeros(len(self), dtype=np.int64)
-        tree, node, height = np.arange(len(self)), self.offsets[:-1], 0
-        while len(node):
-            heights[tree] = height
-            inner = self.feature[node] >= 0
-            tree, node, height = tree[inner], node[inner], height + 1
-            left = self.offsets[tree] + self.left[node]
-            tree, node = np.repeat(tree, 2), np.stack([left, left + 1], axis=1).ravel()
-        return heights
-
     def outputs(self, X):
         return self._evaluate().outputs(self._check(X))
 
