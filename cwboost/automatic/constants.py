@@ -21,7 +21,7 @@ SHARE_LEFT_OUT = 0.2
 MOST_LEFT_OUT = 20_000
 """Largest number of these: the log loss of so many is known within 1%."""
 
-ENOUGH_LEFT_OUT, MOST_SPLITS = 1_000, 5
+ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
 """Small data are split again, until so many examples have been left out, or so many times: the log
 loss of few examples is noise."""
 
