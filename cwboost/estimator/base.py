@@ -43,13 +43,18 @@ from cwboost.estimator.problem import (
     Problem,
     check_labels,
     find_missing,
-    read_only,
     sort_by_class,
 )
 from cwboost.estimator.rounds import Outcome, RoundLoop
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing import SealedPricer, bind_family, check_forms, check_scores
+from cwboost.families.sealing import (
+    SealedPricer,
+    bind_family,
+    check_forms,
+    check_scores,
+    read_only,
+)
 from cwboost.fitted_model import FittedModel
 from cwboost.kernels import canonical, readable, usable_threads
 from cwboost.model_file.saving import save

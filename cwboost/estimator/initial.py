@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
-from cwboost.estimator.problem import Problem, read_only_matrix
+from cwboost.estimator.problem import Problem
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
+from cwboost.families.sealing import read_only
 from cwboost.fitted_model import BaseScores
 
 __all__ = ["start_again", "start_from"]
@@ -64,7 +65,7 @@ def _fitted(model, problem: Problem, rng, n_threads, facts):
         n_threads=n_threads,
         **facts,
     )
-    fitted, scores = model.fit(read_only_matrix(problem.X), problem.y, context)
+    fitted, scores = model.fit(read_only(problem.X), problem.y, context)
     if fitted is None:
         return None, None
     scores = checked_scores(scores, model, (len(problem.y), len(problem.counts)))

@@ -18,8 +18,6 @@ __all__ = [
     "check_labels",
     "find_missing",
     "fingerprint",
-    "read_only",
-    "read_only_matrix",
     "sort_by_class",
 ]
 
@@ -167,21 +165,6 @@ def fingerprint(problem: Problem) -> int:
     for part in parts:
         crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
     return crc
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def read_only_matrix(X):
-    """A view of a dense or sparse matrix that cannot be written to; no entry is copied."""
-    if not sparse.issparse(X):
-        return read_only(X)
-    parts = tuple(read_only(part) for part in (X.data, X.indices, X.indptr))
-    return type(X)(parts, shape=X.shape, copy=False)
 
 
 def _scaled(weight) -> np.ndarray:
