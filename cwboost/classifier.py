@@ -361,10 +361,10 @@ class CWBoostClassifier(BoostingClassifier):
         n_rounds = recipe.most_rounds(self.n_estimators, is_default, settings)
         watched = watched_metric(self.early_stopping)
         chooses = is_default and isinstance(self.n_estimators, str) and watched is None
-        if chooses and has_held_out:
-            return Plan(n_rounds, LOSS_SCALE, LOGLOSS)
         is_auto = isinstance(self.probability_scale, str)
         scale = LOSS_SCALE if is_auto else float(self.probability_scale)
+        if chooses and has_held_out:
+            return Plan(n_rounds, scale, LOGLOSS)
         learns_scale = is_auto and not has_held_out and settings.stagewise
         if not chooses and not (learns_scale and n_rounds >= FEWEST_ROUNDS):
             return Plan(n_rounds, scale, watched)

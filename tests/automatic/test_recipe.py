@@ -75,6 +75,13 @@ def test_given_examples_decide_in_place_of_a_holdout_run(vowel):
     assert len(losses) == clf.n_iter_ >= kept
 
 
+def test_a_given_scale_is_kept_whoever_decides_on_rounds(vowel):
+    X, y, X_val, y_val = vowel
+    for given in ({}, {"X_val": X_val, "y_val": y_val}):
+        clf = default(init=None, learning_rate=0.5, probability_scale=1.5).fit(X, y, **given)
+        assert clf.probability_scale_ == 1.5
+
+
 def test_classes_of_one_example_leave_none_out():
     X, y = np.arange(12.0)[:, None], np.arange(12)
     clf = default(learning_rate=0.5).fit(X, y)
