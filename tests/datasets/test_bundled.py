@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from cwboost.datasets import load_pendigits, load_vowel
+from cwboost.datasets import load_annealing, load_pendigits, load_vowel
 
 LOADERS = {
     load_vowel: {"n": (528, 462), "d": 10, "k": 11, "dtype": np.float64, "accuracy": 0.5628},
@@ -60,7 +60,32 @@ def test_unknown_subset_is_refused():
         load_vowel(subset="dev")
 
 
+def test_annealing_has_the_counts_of_its_source():
+    bunch = load_annealing()
+    assert bunch.data.shape == (898, 31) and bunch.data.dtype == np.float64
+    counts = dict(zip(bunch.target_names.tolist(), np.bincount(bunch.target).tolist()))
+    assert counts == {"1": 8, "2": 99, "3": 684, "5": 67, "U": 40}
+    assert bunch.is_categorical.sum() == 25 == len(bunch.categories)
+    assert np.isnan(bunch.data).any(axis=0).sum() == 23
+    assert "CC BY 4.0" in bunch.DESCR and "doi.org" in bunch.DESCR
+
+
+def test_annealing_as_a_frame_has_the_same_cells():
+    pd = pytest.importorskip("pandas")
+    bunch, (frame, y) = load_annealing(), load_annealing(as_frame=True, return_X_y=True)
+    assert np.array_equal(y, bunch.target)
+    assert list(frame) == bunch.feature_names
+    for j, name in enumerate(frame):
+        column = frame[name]
+        assert isinstance(column.dtype, pd.CategoricalDtype) == bunch.is_categorical[j]
+        if bunch.is_categorical[j]:
+            assert list(column.cat.categories) == list(bunch.categories[name])
+            column = column.cat.codes.replace(-1, np.nan)
+        assert np.array_equal(column.astype(float), bunch.data[:, j], equal_nan=True)
+
+
 def test_attribution_is_installed_with_the_data():
     text = resources.files("cwboost.datasets.data").joinpath("ATTRIBUTION.md").read_text("utf-8")
     assert "CC BY 4.0" in text
-    assert "10.24432/C58P4S" in text and "10.24432/C5MG6K" in text
+    for source in ("10.24432/C58P4S", "10.24432/C5MG6K", "10.24432/C5RW2F"):
+        assert source in text
