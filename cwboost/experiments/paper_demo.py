@@ -1,4 +1,4 @@
-"""The demonstration: CW and CW-1 with stumps on the bundled sets, by the paper's protocol."""
+"""The demonstration of the paper: CW and CW-1 with stumps on two bundled sets, by its protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demonstration as run by a user: table, figure, histories, models."""
+"""The demonstration of the paper as run by a user: table, figure, histories, models."""
 
 import csv
 import re
@@ -10,13 +10,23 @@ import pytest
 
 from cwboost import load_model
 from cwboost.datasets import load_vowel
-from cwboost.experiments import demo
+from cwboost.experiments import paper_demo as demo
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "new"
-    command = [sys.executable, "-m", "cwboost", "demo", "--rounds", "50", "--out", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "cwboost",
+        "demo",
+        "--paper",
+        "--rounds",
+        "50",
+        "--out",
+        str(out),
+    ]
     return out, subprocess.run(command, capture_output=True, text=True)
 
 
@@ -52,7 +62,7 @@ def test_demo_trains_models_to_low_errors(finished):
 @pytest.mark.slow
 def test_demo_writes_figure_histories_and_models(finished):
     out, _ = finished
-    assert (out / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "demo_paper.png").read_bytes().startswith(b"\x89PNG")
     for dataset in ("vowel", "pendigits"):
         for method in ("cw", "cw-1"):
             with (out / f"{dataset}-{method}.csv").open(newline="") as stream:
