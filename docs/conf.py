@@ -21,6 +21,7 @@ extensions = [
     "layer_diagram",
     "mathml",
     "myst_parser",
+    "names",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -30,6 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "examples"]
+default_role = "py:obj"  # `name` in a docstring is code, and a link if it names an object
 templates_path = ["_templates"]  # a class page without what scikit-learn documents itself
 
 html_theme = "furo"
@@ -54,7 +56,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "within_subsection_order": "FileNameSortKey",
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("cwboost",),
     "image_scrapers": ("matplotlib",),
 }
 

@@ -10,7 +10,7 @@ class Waves(DerivedFeatureFamily):
 
     name = "wave"
     api_version = 1
-    layout = {"centre": ("float64", ("n_features",)), "length": ("float64", ())}  # noqa: RUF012
+    layout = {"centre": ("float64", ("n_features",)), "length": ("float64", ())}
 
     def __init__(self, n_derived=30):
         self.n_derived = n_derived
