@@ -91,6 +91,16 @@ class TimeLimit:
     ----------
     seconds : float, >= 0
         Limit, counted from the start of ``fit``.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier
+    >>> from cwboost.callbacks import TimeLimit
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier("stump", n_estimators=100, callbacks=[TimeLimit(0)]).fit(X, y)
+    >>> clf.n_iter_, clf.stop_reason_
+    (1, 'max_seconds')
     """
 
     stop_reason = "max_seconds"

@@ -60,14 +60,18 @@ class Plan:
 
 
 class CWBoostClassifier(BoostingClassifier):
-    """Multi-class boosting by column generation with separate weak learners for each class.
+    r"""Multi-class boosting by column generation with separate weak learners for each class.
 
     Every round prices one weak learner per class and corrects the coefficients by fast coordinate
     descent on
 
-        min over coef >= 0 of  sum coef + (C/p) sum over i, y != y_i of w_i exp(-margin_(i,y)),
+    .. math::
 
-    with p = (n_classes - 1) sum w_i [1]_.
+        \min_{\mathrm{coef} \ge 0} \; \sum_j \mathrm{coef}_j + \frac{C}{p}
+        \sum_i w_i \sum_{y \ne y_i} e^{-\mathrm{margin}_{i,y}}, \qquad p = (K - 1) \sum_i w_i,
+
+    over K classes and examples of weight w_i [1]_. The margin of an example over a class y is the
+    score of its own class minus that of y.
 
     Parameters
     ----------

@@ -69,6 +69,16 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier, CWBoostClassifierCV
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> stumps = CWBoostClassifier("stump", correction="total", n_estimators=20)
+    >>> search = CWBoostClassifierCV(stumps, Cs=[1e2, 1e4], cv=3).fit(X, y)
+    >>> search.C_ in (1e2, 1e4)
+    True
     """
 
     def __init__(

@@ -134,20 +134,24 @@ class CodeTraining(VoteTraining):
 
 
 class AdaBoostECCClassifier(BaselineClassifier):
-    """AdaBoost.ECC: every round draws a new split of the classes and boosts by pseudo-loss.
+    r"""AdaBoost.ECC: every round draws a new split of the classes and boosts by pseudo-loss.
 
     AdaBoost.ECC [1]_ keeps a distribution over pairs of an example and a wrong class, initially
     P(i, l) proportional to w_i for l != y_i. A round chooses a code m in {-1, +1}^n_classes and
     weights an example by the classes that the code separates from its class,
 
-        U = sum over i and l with m_l != m_{y_i} of P(i, l),
-        D(i) = sum over l with m_l != m_{y_i} of P(i, l) / U.
+    .. math::
+
+        U = \sum_i \sum_{l:\, m_l \ne m_{y_i}} P(i, l), \qquad
+        D(i) = \frac{1}{U} \sum_{l:\, m_l \ne m_{y_i}} P(i, l).
 
     A weak learner h is found for the labels m_{y_i} under D. It votes g(x) = alpha if
     h(x) = +1 and g(x) = -beta if h(x) = -1, with
 
-        alpha = log(D[h = +1, m = +1] / D[h = +1, m = -1]) / 2,
-        beta = log(D[h = -1, m = -1] / D[h = -1, m = +1]) / 2,
+    .. math::
+
+        \alpha = \frac{1}{2} \log \frac{D[h = +1, m = +1]}{D[h = +1, m = -1]}, \qquad
+        \beta = \frac{1}{2} \log \frac{D[h = -1, m = -1]}{D[h = -1, m = +1]},
 
     which minimise the loss, the sum over i and l != y_i of
     exp((F_l(x_i) - F_{y_i}(x_i)) / 2) with F_l the sum of the rounds' m_l g(x). P stays
@@ -215,6 +219,14 @@ class AdaBoostECCClassifier(BaselineClassifier):
        COLT 1999.
     .. [2] Schapire and Singer, "Improved boosting algorithms using confidence-rated
        predictions", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from cwboost import AdaBoostECCClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(AdaBoostECCClassifier(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     _model_attributes: ClassVar[dict[str, type]] = {

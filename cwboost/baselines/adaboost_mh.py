@@ -14,7 +14,7 @@ __all__ = ["AdaBoostMHClassifier"]
 
 
 class AdaBoostMHClassifier(BaselineClassifier):
-    """Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes jointly.
+    r"""Discrete AdaBoost.MH: boosting of the question "is it class l?" for all classes jointly.
 
     AdaBoost.MH [1]_ turns an example of class y_i into n_classes binary examples with signs
     Y_i[l] = +1 for l = y_i and -1 otherwise, and keeps a distribution D over the pairs (i, l),
@@ -22,12 +22,14 @@ class AdaBoostMHClassifier(BaselineClassifier):
     h(x, l) = v_l h(x) with one weak learner h and a vote vector v in {-1, +1}^n_classes, or
     v_l h_l(x) with one weak learner per class. Both maximise
 
-        r = sum over i, l of  D(i, l) Y_i[l] h(x_i, l),
+    .. math:: r = \sum_{i, l} D(i, l) \, Y_i[l] \, h(x_i, l),
 
     so v_l is the sign of the edge of class l, sum_i D(i, l) Y_i[l] h_l(x_i). Then
 
-        coefficient = log((1 + r) / (1 - r)) / 2,
-        D(i, l) proportional to D(i, l) exp(-coefficient Y_i[l] h(x_i, l)),
+    .. math::
+
+        \mathrm{coefficient} = \frac{1}{2} \log \frac{1 + r}{1 - r}, \qquad
+        D(i, l) \propto D(i, l) \, e^{-\mathrm{coefficient} \, Y_i[l] \, h(x_i, l)},
 
     which multiplies the loss, the mean of exp(-Y_i[l] F_l(x_i)), by sqrt(1 - r^2). F_l(x) is the
     sum of coefficient times h(x, l) over the rounds; the prediction is the class of largest F_l.
@@ -81,6 +83,14 @@ class AdaBoostMHClassifier(BaselineClassifier):
     ----------
     .. [1] Schapire and Singer, "Improved boosting algorithms using confidence-rated
        predictions", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from cwboost import AdaBoostMHClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(AdaBoostMHClassifier(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     def __init__(

@@ -17,7 +17,7 @@ __all__ = ["AdaBoostMOClassifier"]
 
 
 class AdaBoostMOClassifier(BaselineClassifier):
-    """AdaBoost.MO: AdaBoost.MH on the bits of an error-correcting code, then decoding.
+    r"""AdaBoost.MO: AdaBoost.MH on the bits of an error-correcting code, then decoding.
 
     A code matrix M(y, b) with one row of n_bits signs per class is fixed before training.
     AdaBoost.MH (see `AdaBoostMHClassifier`) runs on the questions "is bit b of the class's code
@@ -25,14 +25,17 @@ class AdaBoostMOClassifier(BaselineClassifier):
     D(i, b) = w_i / (n_bits sum w). A round finds one weak learner h_b per bit, multiplied by the
     sign of its edge, with
 
-        r = sum over i, b of  D(i, b) M(y_i, b) h_b(x_i),
-        coefficient = log((1 + r) / (1 - r)) / 2,
-        D(i, b) proportional to D(i, b) exp(-coefficient M(y_i, b) h_b(x_i)).
+    .. math::
+
+        r = \sum_{i, b} D(i, b) \, M(y_i, b) \, h_b(x_i), \qquad
+        \mathrm{coefficient} = \frac{1}{2} \log \frac{1 + r}{1 - r},
+
+    .. math:: D(i, b) \propto D(i, b) \, e^{-\mathrm{coefficient} \, M(y_i, b) \, h_b(x_i)}.
 
     The scores of the bits, f_b(x) = sum over rounds of coefficient times h_b(x), are decoded by
 
-        "loss":     argmin over y of  sum_b exp(-M(y, b) f_b(x)),
-        "hamming":  argmin over y of  the number of bits with sign f_b(x) != M(y, b),
+    - "loss": the class y of least :math:`\sum_b e^{-M(y, b) f_b(x)}`,
+    - "hamming": the class y of fewest bits whose sign of f_b(x) is not M(y, b),
 
     where f_b = 0 counts as half a bit. `decision_function` returns
     ``-log(mean_b exp(-M(y, b) f_b))``, or minus the number of bits.
@@ -43,8 +46,7 @@ class AdaBoostMOClassifier(BaselineClassifier):
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds.
-    code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits), \
-            default="random"
+    code : str or array-like of shape (n_classes, n_bits), default="random"
         "random": dense random bits of distinct splits; of 100 codes, the one of largest minimum
         distance between classes. "one_vs_all": one bit per class. "exhaustive": all
         ``2 ** (n_classes - 1) - 1`` splits of the classes, for at most 11 classes. Or a matrix of
@@ -94,6 +96,14 @@ class AdaBoostMOClassifier(BaselineClassifier):
     ----------
     .. [1] Schapire and Singer, "Improved boosting algorithms using confidence-rated
        predictions", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from cwboost import AdaBoostMOClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(AdaBoostMOClassifier(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     _model_attributes: ClassVar[dict[str, type]] = {

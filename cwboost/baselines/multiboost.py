@@ -92,19 +92,22 @@ class SharedColumnGeneration(ColumnGeneration):
 
 
 class MultiBoostClassifier(BaselineClassifier):
-    """Multi-class boosting by column generation with weak learners that all classes share.
+    r"""Multi-class boosting by column generation with weak learners that all classes share.
 
     MultiBoost with the exponential loss [1]_. All classes score with the same weak learners
     h_1, ..., h_n and coefficients of their own, a matrix ``coef >= 0`` of shape
     (n_classes, n_rounds): F_y(x) = sum_j coef[y, j] h_j(x). As for `CWBoostClassifier` [2]_,
 
-        min over coef >= 0 of  sum coef + (C/p) sum over i, y != y_i of w_i exp(-margin_(i,y)),
+    .. math::
 
-    with margin_(i,y) = F_{y_i}(x_i) - F_y(x_i) and p = (n_classes - 1) sum w_i. With the pair
+        \min_{\mathrm{coef} \ge 0} \; \sum_j \mathrm{coef}_j + \frac{C}{p}
+        \sum_i w_i \sum_{y \ne y_i} e^{-\mathrm{margin}_{i,y}}, \qquad p = (K - 1) \sum_i w_i,
+
+    over K classes, with margin_(i,y) = F_{y_i}(x_i) - F_y(x_i). With the pair
     weights mu_(i,y) = w_i exp(-margin_(i,y)), and r_c(i) = sum over y of mu_(i,y) where y_i = c,
     -mu_(i,c) elsewhere, a round adds the one weak learner of largest edge over all classes,
 
-        argmax over h and c of  sum_i r_c(i) h(x_i),
+    .. math:: \operatorname*{argmax}_{h, c} \; \sum_i r_c(i) \, h(x_i),
 
     which gives every class a new coordinate, and solves for all coefficients until the relative
     duality gap over the columns is at most `gap_tol`. Training ends as that of
@@ -177,6 +180,14 @@ class MultiBoostClassifier(BaselineClassifier):
        CVPR 2011.
     .. [2] Lin, Shen, van den Hengel and Suter, "Fast training of effective multi-class boosting
        using coordinate descent optimization", ACCV 2012.
+
+    Examples
+    --------
+    >>> from cwboost import MultiBoostClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(MultiBoostClassifier(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     def __init__(

@@ -48,7 +48,7 @@ def run(args) -> int:
     print(
         f"\n{demo.table(trained)}\n\n"
         f"One stratified 75/25 split of each set (seed {args.seed}), default settings, "
-        f"threads: {args.jobs}.\nThis is a demonstration; measurements are on the benchmarks page of the documentation.\n\n"
+        f"threads: {args.jobs}.\nMeasurements are on the documentation's page of benchmarks.\n\n"
         f"The certificate: {demo.certificate(splits['VOWEL'], args.seed, args.jobs)}\n",
         file=args.results,
     )

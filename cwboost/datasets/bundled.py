@@ -125,6 +125,13 @@ def load_vowel(*, subset="all", return_X_y=False):
     ------
     ValueError
         For an unknown `subset`.
+
+    Examples
+    --------
+    >>> from cwboost.datasets import load_vowel
+    >>> X, y = load_vowel(return_X_y=True)
+    >>> X.shape
+    (990, 10)
     """
     stored = _read("vowel.npz")
     return _bunch(
@@ -160,6 +167,13 @@ def load_pendigits(*, subset="all", return_X_y=False):
     ------
     ValueError
         For an unknown `subset`.
+
+    Examples
+    --------
+    >>> from cwboost.datasets import load_pendigits
+    >>> X_test, y_test = load_pendigits(subset="test", return_X_y=True)
+    >>> X_test.shape
+    (3498, 16)
     """
     stored = _read("pendigits.npz")
     return _bunch(

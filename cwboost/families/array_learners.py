@@ -42,6 +42,8 @@ class ArrayLearners(WeakLearners):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cwboost import ArrayLearners
     >>> class Signs(ArrayLearners):
     ...     layout = {"direction": ("float64", ("n_features",)), "polarity": ("int8", ())}
     ...
@@ -132,6 +134,7 @@ def check_arrays(
     Examples
     --------
     >>> import numpy as np
+    >>> from cwboost import check_arrays
     >>> stored = {"feature": np.zeros(5, np.int32), "weight": np.ones((5, 2))}
     >>> expected = {"feature": ("int32", ("n",)), "weight": ("float64", ("n", 2))}
     >>> feature, weight = check_arrays(stored, expected)

@@ -51,6 +51,12 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     -----
     DeprecationWarning
         If the family is written for an old version of the contract.
+
+    Examples
+    --------
+    >>> from cwboost import get_family
+    >>> get_family("stump")().get_params()
+    {'max_bins': 256, 'max_features': None}
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a weak learner must be a str, got {kind_of(name)}")

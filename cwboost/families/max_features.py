@@ -25,6 +25,7 @@ def count_max_features(max_features, n_features: int) -> int:
 
     Examples
     --------
+    >>> from cwboost import count_max_features
     >>> [count_max_features(value, 16) for value in (5, 100, 0.5, "sqrt", None)]
     [5, 16, 8, 4, 16]
     """

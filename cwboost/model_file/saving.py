@@ -128,6 +128,19 @@ def load_model(path, *, max_bytes: int | None = None):
         not installed; the message says which.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwboost import CWBoostClassifier, load_model
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(f"{folder}/iris.cwb")
+    ...     loaded = load_model(f"{folder}/iris.cwb")
+    >>> bool((loaded.predict_proba(X) == clf.predict_proba(X)).all())
+    True
     """
     header, arrays = read(path, default_limit(path) if max_bytes is None else max_bytes)
     # A class may have no learner, but its label takes at least a byte if there are many.

@@ -66,11 +66,15 @@ def solve_master(
     random_state=None,
     n_threads=1,
 ):
-    """Solve the restricted master over given outputs of columns.
+    r"""Solve the restricted master over given outputs of columns.
 
-    Minimises ``sum coef + (C / p) sum over i, y != y_i of w_i exp(F_y(x_i) - F_{y_i}(x_i))`` over
-    ``coef >= 0``, where ``F_c = sum_j coef[c][j] H[c][j]`` and ``p = (n_classes - 1) sum w_i``
-    (eq. mcg-exp2 of the paper, with example weights).
+    .. math::
+
+        \min_{\mathrm{coef} \ge 0} \; \sum_j \mathrm{coef}_j + \frac{C}{p}
+        \sum_i w_i \sum_{y \ne y_i} e^{F_y(x_i) - F_{y_i}(x_i)}, \qquad p = (K - 1) \sum_i w_i,
+
+    where the score ``F_c`` is ``sum_j coef[c][j] H[c][j]`` (eq. mcg-exp2 of the paper, with example
+    weights).
 
     Parameters
     ----------
@@ -113,6 +117,16 @@ def solve_master(
     ------
     ValueError, TypeError
         For an argument of the wrong kind, shape or value.
+
+    Examples
+    --------
+    Two classes with one column each. The second column is useless, so that its coefficient is 0:
+
+    >>> from cwboost import solve_master
+    >>> H = [[[1, 1, 1, -1, -1, -1]], [[1, 1, -1, 1, 1, -1]]]
+    >>> solution = solve_master(H, [0, 0, 0, 1, 1, 1], C=10.0, epsilon=1e-6)
+    >>> solution.converged, [bool(c[0] > 0) for c in solution.coef]
+    (True, [True, False])
     """
     problem = _checked_problem(H, y, C, sample_weight)
     H, order_of_examples, counts, weight = problem

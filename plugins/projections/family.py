@@ -91,6 +91,15 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     On partitions (`cwboost.dask`) thresholds lie between at most 256 bins of the projections, and
     "difference" is refused. The result equals that on all examples, up to rounding, if there are at
     most 256 distinct projections.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier, ProjectionFamily
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier(ProjectionFamily(kind="sparse"), n_estimators=20)
+    >>> bool(clf.fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     name = "projection"

@@ -51,6 +51,15 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     Several columns per round are the best stumps of random groups of features, as many as there are
     columns; the best stump of all is among them.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier, StumpFamily
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier(StumpFamily(max_features="sqrt"), n_estimators=20)
+    >>> bool(clf.fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     name = "stump"

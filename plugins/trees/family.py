@@ -96,6 +96,15 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     The subsets of categories are the best by the criterion in the order of the categories' mean
     signs, which are shrunk so that rare ones count less, whatever `splitter` says. Categories that
     the node does not have go where missing values go.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier, TreeFamily
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier(TreeFamily(max_depth=3), n_estimators=20)
+    >>> bool(clf.fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     name = "tree"
@@ -244,6 +253,12 @@ class AutoFamily(TreeFamily):
     With this weak learner, boosting starts from the kernel model (``init="auto"``), and a holdout
     run finds the number of rounds (``n_estimators="auto"``). The parameters are those of
     `TreeFamily`.
+
+    Examples
+    --------
+    >>> from cwboost import AutoFamily, CWBoostClassifier
+    >>> CWBoostClassifier(AutoFamily(max_depth=4)).get_params()["weak_learner__max_depth"]
+    4
     """
 
     name = "auto"

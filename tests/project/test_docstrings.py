@@ -1,8 +1,10 @@
-"""Every public class, function, method and parameter has documentation."""
+"""Every public class, function, method and parameter has documentation; its examples run."""
 
+import doctest
 import inspect
 import re
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +75,33 @@ def test_every_public_name_and_parameter_is_described(name):
             missing += [f"{what}({parameter})" for parameter in sorted(taken - known)]
     assert n_parameters
     assert missing == []
+
+
+def examples():
+    """The docstrings with examples, by name: those of public names and of public methods."""
+    return {
+        f"{module}.{what}": test
+        for module in ("cwboost", *(f"cwboost.{name}" for name in [*MODULES, "testing"]))
+        for where, found in public(import_module(module))
+        for what, member, _ in described(where, found)
+        if ">>>" in (text := inspect.getdoc(member) or "")
+        for test in [doctest.DocTestParser().get_doctest(text, {}, what, None, 0)]
+    }
+
+
+@pytest.mark.parametrize("test", examples().values(), ids=examples())
+def test_the_examples_of_a_docstring_run(test):
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def test_what_users_train_with_has_an_example():
+    page = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+    if not page.exists():
+        pytest.skip("needs a checkout")
+    sections = page.read_text(encoding="utf-8").partition("### Classifiers\n")[2]
+    names = re.findall(r"^   ([A-Za-z][\w.]+)$", sections.partition("### Callbacks\n")[0], re.M)
+    assert "CWBoostClassifier" in names and "families.MixedFamily" in names
+    assert [name for name in names if f"cwboost.{name}" not in examples()] == []

@@ -51,6 +51,16 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     ``tree-1__max_depth``, ``tree-2__max_depth`` if there are two of a name. Data with missing
     values, or sparse data, need families that all take them. On partitions (`cwboost.dask`) all
     families must be able to price there, each name once.
+
+    Examples
+    --------
+    >>> from cwboost import CWBoostClassifier
+    >>> from cwboost.families import MixedFamily
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CWBoostClassifier(MixedFamily(["stump", "projection"]), n_estimators=20)
+    >>> bool(clf.fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     name = "mixed"
