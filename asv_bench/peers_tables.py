@@ -1,29 +1,26 @@
 """Mixed tables: errors and log losses of cwboost's default and of other packages' defaults.
 
     python asv_bench/peers_tables.py FOLDER [--tables A,B] [--models A,B] [--splits N]
-        [--most ROWS] [--results FILE] [--write]
+        [--most ROWS] [--results FILE]
 
 FOLDER holds one gzipped CSV per table, whose last column is ``target``, and ``tables.json``, which
 names the categorical columns. Every run is one line of JSON in the results file; runs that the file
-has are skipped. `--write` puts the table of the file into docs/benchmarks.md. Categories are native
-in every package that has them; what a package refuses is recorded as such and left out of means.
+has are skipped; pages.py shows them. Categories are native in every package that has them; what a
+package refuses is recorded as such and left out of means.
 """
 
 import argparse
 import json
 import time
 import warnings
-from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from peers.report import machine, replace_part
+from peers.report import append, conditions, read
 from sklearn.model_selection import train_test_split
 
 ROOT = Path(__file__).resolve().parent
-BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 CHOSEN_ON = {
     *("otto", "diabetes130", "prudential", "incident_first", "student_dropout", "obesity"),
     *("soybean", "anneal_orig", "mic_outcome", "steel_plates", "cardiotocography10"),
@@ -125,9 +122,8 @@ def run(folder, table, model, seed, most):
         train, _ = train_test_split(train, train_size=most, stratify=y[train], random_state=seed)
     classes = np.unique(y[train])
     test = test[np.isin(y[test], classes)]
-    make, package = MODELS[model]
+    make = MODELS[model][0]
     record = {"table": table, "model": model, "seed": seed, "n": len(train)}
-    record |= {"version": version(package), "machine": machine(), "date": str(date.today())}
     X, X_test, fit = prepared(model, frame.iloc[train], frame.iloc[test])
     labels, wanted = np.searchsorted(classes, y[train]), np.searchsorted(classes, y[test])
     try:
@@ -145,7 +141,7 @@ def run(folder, table, model, seed, most):
     return record | {"fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
 
 
-def table_of(records):
+def report(records):
     """Return the page's table: per table and model, error in percent and log loss."""
     models = [name for name in MODELS if any(r["model"] == name for r in records)]
     lines = ["| table | " + " | ".join(models) + " |", "|---" * (len(models) + 1) + "|"]
@@ -168,15 +164,14 @@ def table_of(records):
         error, loss, seconds = np.exp(np.mean(np.log(ratios[name]), axis=0))
         means.append(f"{error:.2f} / {loss:.2f} ({seconds:.2f} of the time)")
     lines.append("| over LightGBM, geometric means | " + " | ".join(means) + " |")
-    first = records[0]
     splits = len({r["seed"] for r in records})
     note = (
         f"Test error in percent / log loss, mean of {splits} splits, at most "
         f"{max(r['n'] for r in records):,} training rows, defaults of all packages, one thread "
-        f"({first['machine']}, {first['date']}). Means leave out the tables chosen on and "
+        f"({conditions(records)}). Means leave out the tables chosen on and "
         f"{', '.join(sorted(FLATTERS))}, whose rows repeat subjects."
     )
-    return "\n".join([note, "", *lines, ""])
+    return "\n".join([note, "", *lines])
 
 
 def main():
@@ -187,26 +182,17 @@ def main():
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--most", type=int, default=4_000)
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "tables.jsonl")
-    parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
-    args.results.parent.mkdir(exist_ok=True)
-    args.results.touch()
-    records = [json.loads(line) for line in args.results.read_text().splitlines()]
-    done = {(r["table"], r["model"], r["seed"]) for r in records}
+    done = {(r["table"], r["model"], r["seed"]) for r in read(args.results)}
     names = list(json.loads((args.folder / "tables.json").read_text()))
     for table in args.tables.split(",") if args.tables else names:
         for seed in range(args.splits):
             for model in args.models.split(","):
                 if (table, model, seed) in done:
                     continue
-                records.append(run(args.folder, table, model, seed, args.most))
-                with args.results.open("a") as file:
-                    file.write(json.dumps(records[-1]) + "\n")
-                print(records[-1], flush=True)
-    if args.write:
-        page = ROOT.parent / "docs" / "benchmarks.md"
-        replace_part(page, f"{BEGIN}\n{table_of(records)}{END}", BEGIN, END)
+                found = run(args.folder, table, model, seed, args.most)
+                print(append(args.results, found, MODELS[model][1]), flush=True)
 
 
 if __name__ == "__main__":

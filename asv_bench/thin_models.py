@@ -1,26 +1,24 @@
 """Thin models against truncation and retraining: size, prediction time and error.
 
-    python asv_bench/thin_models.py FOLDER [--sets A,B] [--splits N] [--results FILE] [--write]
+    python asv_bench/thin_models.py FOLDER [--sets A,B] [--splits N] [--results FILE]
 
 FOLDER holds one .npz file per data set. Each result is appended to the results file immediately,
-and a run skips results that the file has. --write puts the table of the file into
-docs/benchmarks.md.
+and a run skips results that the file has. pages.py shows them.
 """
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from peers.report import append, conditions, read
 from peers_error import split
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
 
-BEGIN, END = "<!-- thin: begin -->", "<!-- thin: end -->"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+RESULTS = Path(__file__).resolve().parent / "results" / "thin.jsonl"
 SETS = ["VOWEL", "digits", "SATIMAGE", "PENDIGITS", "MFEAT", "USPS", "YALEB", "ISOLET"]
 ROUNDS = 300
 RATES = (0.1, 0.3, 1.0)
@@ -83,13 +81,7 @@ def microseconds(model, X):
     return 1e6 * min(spent) / len(X)
 
 
-def read(path):
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def table(rows):
+def report(rows):
     """Return the Markdown table, means over the splits."""
     lines = [
         "| data | splits | columns kept | full % | thin % | truncated % | retrained % | "
@@ -100,7 +92,11 @@ def table(rows):
         found = [row for row in rows if row["set"] == name]
         if not found:
             continue
-        mean = {k: np.mean([row[k] for row in found]) for k in found[0] if k != "set"}
+        mean = {
+            k: np.mean([row[k] for row in found])
+            for k in found[0]
+            if isinstance(found[0][k], float | int)
+        }
         kept = mean["n_thin"] / mean["n_full"]
         errors = " | ".join(f"{mean[k]:.2f}" for k in ("full", "thin", "truncated", "retrained"))
         lines.append(
@@ -108,7 +104,7 @@ def table(rows):
             f"({kept:.0%}) | {errors} | {mean['full_us']:.0f} and {mean['thin_us']:.0f} | "
             f"{mean['thin_s'] / mean['fit_s']:.2f} |"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"{conditions(rows)}."])
 
 
 def main():
@@ -116,8 +112,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=Path("thin_models.jsonl"))
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
     done = {(row["set"], row["seed"]) for row in read(args.results)}
     for seed in range(args.splits):
@@ -127,15 +122,8 @@ def main():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 row = {"set": name, "seed": seed, **measure(args.folder, name, seed)}
-            with args.results.open("a") as file:
-                print(json.dumps(row), file=file)
-            print(row, flush=True)
-    text = table(read(args.results))
-    print(text)
-    if args.write:
-        page = PAGE.read_text()
-        head, tail = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
-        PAGE.write_text(f"{head}\n{text}\n{tail}")
+            print(append(args.results, row, "cwboost"), flush=True)
+    print(report(read(args.results)))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """Training on a cluster of two processes, against lightgbm.dask, xgboost.dask and one process.
 
     python -m pip install -r asv_bench/requirements-peers.txt "cwboost[dask]"
-    python asv_bench/clusters --data FOLDER [--groups stumps trees] [--write]
+    python asv_bench/clusters --data FOLDER [--groups stumps trees] [--record]
 
 FOLDER holds PENDIGITS.npz and MNIST.npz as for asv_bench/peers. The fits of a group alternate, on
 one `LocalCluster` of two workers with one thread each; a ratio is that of medians. Every fit is
-appended to the results file as soon as it ends, and the table is made of all fits in the file that
-have the same --rounds and --scale, so that a run may be stopped, and made in pieces. --write puts
-the table into docs/scaling.md. Beside the wall time stands the processor time of all processes,
-which other programs disturb less; --cpu compares it.
+appended to the file of fits as soon as it ends, and rows are made of all fits in the file that have
+the same --rounds and --scale, so that a run may be stopped, and made in pieces. --record appends
+the rows to asv_bench/results, which pages.py shows. Beside the wall time stands the processor time
+of all processes, which other programs disturb less; --cpu compares it.
 """
 
 import argparse
@@ -17,18 +17,19 @@ import datetime
 import json
 import os
 import sys
-from importlib.metadata import version
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from fits import SEED  # noqa: F401  (puts asv_bench/peers on the path)
 from groups import GROUPS
-from report import machine, number, table
+from report import append, number
 
-PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
-BEGIN, END = "<!-- clusters: begin -->", "<!-- clusters: end -->"
-HEAD = ["measure", "goal", "found", "", "medians: wall (processor)"]
+from cwboost import show_config
+
+RESULTS = Path(__file__).parents[1] / "results" / "clusters.jsonl"
+PACKAGES = ("cwboost", "lightgbm", "xgboost", "distributed")
 
 
 class Run:
@@ -99,38 +100,15 @@ class Found:
         return median(fit[key] for fit in self.fits[name])
 
 
-def report(run):
-    """Return the table of all rows, and a line on the conditions."""
-    rows, loads, dates = [], [], set()
+def record(run):
+    """Append the rows of all finished groups to the results."""
     for group, (_, rows_of) in GROUPS.items():
         found = run.found(group)
-        rows += rows_of(run, found)
-        for fits in found.fits.values():
-            loads += [fit["load"] for fit in fits]
-            dates |= {fit["date"] for fit in fits}
-    if not rows:
-        return "No row is complete."
-    versions = ", ".join(
-        f"{name} {version(name)}" for name in ("cwboost", "lightgbm", "xgboost", "distributed")
-    )
-    clock = "processor" if run.clock == "cpu" else "wall"
-    met = sum(row.met for row in rows)
-    return (
-        f"{table(HEAD, [row.cells() for row in rows])}\n\n"
-        f"{met} of {len(rows)} rows met, by {clock} time. {', '.join(sorted(dates))}; {machine()}; "
-        f"{versions}; load average {number(min(loads))} to {number(max(loads))}, of which these "
-        "fits make two."
-    )
-
-
-def write(text):
-    """Replace the text between the two markers of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE.name} lacks the markers {BEGIN} and {END}")
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+        loads = [fit["load"] for fits in found.fits.values() for fit in fits]
+        for row in rows_of(run, found):
+            known = {"clock": run.clock, "loads": [min(loads), max(loads)], "threads": 2}
+            known["instruction_set"] = show_config()["instruction_set"]
+            append(RESULTS, {"group": group, "row": asdict(row), **known}, *PACKAGES)
 
 
 def main():
@@ -139,7 +117,7 @@ def main():
     parser.add_argument("--groups", nargs="*", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--fits", nargs="*", help="only fits whose name contains one of these")
     parser.add_argument("--results", type=Path, default=Path("clusters.jsonl"))
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scaling.md")
+    parser.add_argument("--record", action="store_true", help="append the rows to the results")
     parser.add_argument("--repeats", type=int, default=3, help="turns per median")
     parser.add_argument(
         "--budget", type=float, default=240.0, help="seconds per group after which no turn begins"
@@ -151,11 +129,12 @@ def main():
     run, start = Run(options), perf_counter()
     for group in options.groups:
         GROUPS[group][0](run)
-    text = report(run)
-    print(text)
+    for group in GROUPS:
+        for row in GROUPS[group][1](run, run.found(group)):
+            print(" | ".join(row.cells()))
     print(f"{perf_counter() - start:.0f} s")
-    if options.write:
-        write(text)
+    if options.record:
+        record(run)
     return 0
 
 

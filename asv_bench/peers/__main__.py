@@ -1,4 +1,4 @@
-"""Comparison of cwboost with other packages: print the table of goals and write the page.
+"""Comparison of cwboost with other packages: record and print the rows of goals.
 
     python -m pip install -r asv_bench/requirements-peers.txt
     python asv_bench/peers --data FOLDER
@@ -9,7 +9,6 @@ FOLDER holds one .npz file per data set (``X_train``, ``y_train``, ``X_test``, `
 """
 
 import argparse
-import json
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +19,11 @@ import rows_scaling
 import rows_solver
 from data import blobs
 from models import warm_up
-from report import Row, page, write
+from report import PACKAGES, append, goals, read
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+from cwboost import show_config
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "speed.jsonl"
 GROUPS = {
     "stumps": rows_fit.stumps,
     "trees": rows_fit.trees,
@@ -75,55 +76,27 @@ def main():
         help="seconds after which a fit of LightGBM is stopped: the ratio is then a lower bound",
     )  # fmt: skip
     parser.add_argument("--yardstick", type=float, help="see rows_authors.py; microseconds")
-    parser.add_argument("--keep", help="JSON file of rows, continued if it exists")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file, continued if present")
     options = parser.parse_args()
-    if options.quick and options.write:
-        parser.error("the page is written from a full run only")
+    if options.quick and options.results == RESULTS:
+        parser.error("--quick needs --results: the pages show full runs only")
     run = Run(
         options.data, options.threads, 1 if options.quick else options.repeats,
         options.budget, options.limit, options.quick, options.only, options.yardstick,
     )  # fmt: skip
-    kept = Kept(options.keep)
     warm_up(*blobs(300, 4, 3))
+    chosen = show_config()["instruction_set"]
+    own = [r for r in read(options.results) if r["instruction_set"] == chosen]
     for group in options.groups:
-        kept.add(group, GROUPS[group], run)
-    rows = [row for group in GROUPS for row in kept.rows.get(group, [])]
-    print(f"{sum(row.met for row in rows)} of {len(rows)} rows met")
-    if options.write:
-        notes = []
-        if set(kept.rows) == set(GROUPS):
-            notes = [
-                ("Stumps of every package", rows_fit.other_packages(run)),
-                ("The authors' code", rows_authors.yardstick_note()),
-            ]
-        write(PAGE, page(rows, notes, options.threads))
-    return 0
-
-
-class Kept:
-    """Rows by group, stored in a file so that an interrupted run loses at most one group."""
-
-    def __init__(self, path):
-        self.path = Path(path) if path else None
-        self.rows = {}
-        if self.path and self.path.exists():
-            stored = json.loads(self.path.read_text())
-            self.rows = {group: [Row(**row) for row in rows] for group, rows in stored.items()}
-
-    def add(self, group, measure, run):
-        if group in self.rows:
-            for row in self.rows[group]:
-                print(" | ".join(row.cells()))
-            return
-        rows = []
-        for row in measure(run):
+        if any(record["group"] == group for record in own):
+            continue
+        for row in list(GROUPS[group](run)):
+            record = {"group": group, "row": asdict(row), "instruction_set": chosen}
+            record["threads"] = options.threads
+            append(options.results, record, *PACKAGES)
             print(" | ".join(row.cells()), flush=True)
-            rows.append(row)
-        self.rows[group] = rows
-        if self.path:
-            stored = {name: [asdict(row) for row in rows] for name, rows in self.rows.items()}
-            self.path.write_text(json.dumps(stored, indent=1))
+    print(goals(read(options.results)))
+    return 0
 
 
 if __name__ == "__main__":

@@ -75,19 +75,15 @@ def grid(rows: Rows, measure, form):
     return table(["", *rows.sets], lines)
 
 
-def by_set(rows: Rows, measure, load, count="examples", share=1.0, form="%.2f"):
-    """Return a table with a line per set and a column per model, the lowest of a line in bold.
-
-    `load` returns X and y of a set; the share of its examples is counted under the name `count`.
-    """
+def by_set(rows: Rows, measure, form="%.2f"):
+    """Return a table with a line per set and a column per model, the lowest of a line in bold."""
     lines = []
     for name in rows.sets:
-        X, y = load(name)
         values = [rows.mean(name, model, measure) for model in rows.models]
         cells = [f"**{form % v}**" if v == np.nanmin(values) else form % v for v in values]
-        sizes = f"{int(share * len(y)):,}", str(X.shape[1]), str(y.max() + 1)
-        lines.append([name, *sizes, *cells])
-    return table(["", count, "features", "classes", *rows.models], lines)
+        sizes = (rows.mean(name, rows.models[0], of) for of in ("n_train", "d", "n_classes"))
+        lines.append([name, *(f"{size:,.0f}" for size in sizes), *cells])
+    return table(["", "training examples", "features", "classes", *rows.models], lines)
 
 
 def against_goals(rows: Rows, ours):

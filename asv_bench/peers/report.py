@@ -1,14 +1,14 @@
-"""Rows of the table of goals, and the page that shows them."""
+"""Records of measurements, rows of the table of goals, and the text that shows them."""
 
-import datetime
+import json
 import platform
 from dataclasses import dataclass
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from cwboost import show_config
-
 PACKAGES = ["cwboost", "lightgbm", "xgboost", "catboost", "numpy", "scipy", "scikit-learn"]
+HEAD = ["measure", "goal", "measured", "", "medians"]
 
 
 @dataclass
@@ -66,10 +66,36 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def replace_part(page, text, begin, end):
-    """Put a text, which has its markers, in place of the part of a page between them."""
-    before, rest = page.read_text().split(begin)
-    page.write_text(before + text + rest.split(end)[1])
+def read(path):
+    """Return the records of a file of results, one per line; none without the file."""
+    path = Path(path)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def append(path, record, *packages):
+    """Append a record to a file of results, with versions, machine and date; return it."""
+    known = {name: version(name) for name in packages}
+    stamped = {**record, "versions": known, "machine": machine(), "date": str(date.today())}
+    path = Path(path)
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as file:
+        print(json.dumps(stamped), file=file)
+    return stamped
+
+
+def conditions(records):
+    """Return machine, dates and versions of records, which must be of one machine.
+
+    What a record does not know, such as the date of an old run, is None and is said.
+    """
+    machines = {r["machine"] for r in records}
+    if len(machines) != 1:
+        raise ValueError(f"a table shows one machine, got records of {sorted(machines)}")
+    known = {f"{name} {v}" for r in records for name, v in r["versions"].items()}
+    dates = sorted({r["date"] or "date not recorded" for r in records})
+    spans = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    sources = dict.fromkeys(r["source"] for r in records if "source" in r)
+    return "; ".join([", ".join([*machines, spans]), ", ".join(sorted(known)), *sources])
 
 
 def machine():
@@ -84,41 +110,22 @@ def machine():
     return f"{model}, {platform.system()}, Python {platform.python_version()}"
 
 
-def place():
-    """Return title and markers of the table: one place for the widest set, one for each other."""
-    config = show_config()
-    chosen = config["instruction_set"]
-    if chosen == config["instruction_sets_available"][0]:
-        name, title = "speed", "## Training time and memory, goal by goal"
-    else:
-        name, title = f"speed, {chosen}", f"### Training time, goal by goal, with {chosen}"
-    return title, f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-
-
-def page(rows, notes, threads):
-    """Return the measured part of docs/benchmarks.md for the instruction set in use."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    met = sum(row.met for row in rows)
-    head = ["measure", "goal", "measured", "", "medians"]
-    parts = [
-        place()[0],
-        f"Measured on {datetime.date.today().isoformat()}, {machine()}, instruction set "
-        f"{show_config()['instruction_set']}; {versions}; "
-        f"{threads} thread{'s' if threads > 1 else ''} unless the row says otherwise. "
-        f"{met} of {len(rows)} rows met.",
-        table(head, [row.cells() for row in rows]),
-    ]
-    parts += [f"### {title}\n\n{text}" for title, text in notes]
+def goals(records):
+    """Return the tables of goals, one per instruction set."""
+    parts = []
+    for chosen in dict.fromkeys(r["instruction_set"] for r in records):
+        own = [r for r in records if r["instruction_set"] == chosen]
+        rows = [Row(**r["row"]) for r in own]
+        threads = "/".join(str(n) for n in dict.fromkeys(r["threads"] for r in own))
+        parts.append(
+            f"{conditions(own)}; instruction set {chosen or 'not recorded'}; threads: {threads} "
+            f"unless the row says otherwise. {sum(row.met for row in rows)} of {len(rows)} rows "
+            "met.\n\n" + table(HEAD, [row.cells() for row in rows])
+        )
     return "\n\n".join(parts)
 
 
-def write(path, text):
-    """Replace the text between the two markers of this instruction set by `text`."""
-    path = Path(path)
-    _, begin, end = place()
-    page = path.read_text(encoding="utf-8")
-    if begin not in page or end not in page:
-        raise ValueError(f"{path} lacks the markers {begin} and {end}")
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+def solver_ratios(records):
+    """Return the range of the solver's times over those of L-BFGS-B, for a sentence."""
+    found = sorted(r["row"]["value"] for r in records if r["group"] == "solver")
+    return f"{found[0]:.1f} to {found[-1]:.1f}"

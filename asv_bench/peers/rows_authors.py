@@ -71,11 +71,3 @@ def rows_of(folder, name, n_rows):
     )
     X, _, y, _ = train_test_split(X, y, train_size=n_rows, stratify=y, random_state=0)
     return X, y
-
-
-def yardstick_note():
-    return (
-        f"The authors' figures are constants; a NumPy pass `a *= s` over {YARDSTICK:,} doubles, "
-        f"the yardstick to carry them to another machine, takes "
-        f"{1e6 * numpy_pass(YARDSTICK):.1f} us here."
-    )

@@ -4,7 +4,7 @@ from functools import partial
 
 from data import NAMES, load
 from models import LARGE_C, ended, fit, fitting, lightgbm
-from report import Row, number, table
+from report import Row, number
 from timing import alternate
 
 from cwboost import show_config
@@ -132,25 +132,6 @@ def seconds_of(times, settings):
     """Return LightGBM's seconds as text; "more than" if it was stopped, so the ratio is a bound."""
     stopped = times["lightgbm"] > settings.limit
     return f"{'more than ' if stopped else ''}{number(times['lightgbm'])} s"
-
-
-def other_packages(settings):
-    """Return a table of stumps of every package, for information and without goals."""
-    rows = []
-    for name in settings.names(["VOWEL", "PENDIGITS", "USPS"]):
-        X, X_test, y, y_test = load(settings.data, name)
-        rounds, threads = settings.rounds(200), settings.threads
-        makers = ("cwboost_stumps", "lightgbm", "xgboost", "catboost")
-        times = alternate(
-            {maker: fitting(X, y, maker, rounds, threads) for maker in makers},
-            min(3, settings.repeats),
-            settings.budget,
-        )
-        for maker in makers:
-            model = fitting(X, y, maker, rounds, threads)()
-            error = 100 * (1 - (model.predict(X_test).ravel() == y_test).mean())
-            rows.append([name, maker, f"{times[maker]:.3f}", f"{error:.1f}"])
-    return table(["data", "package", "seconds", "test error, %"], rows)
 
 
 def prediction(settings):

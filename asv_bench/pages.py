@@ -1,0 +1,138 @@
+"""Parts of the pages that the files of results determine: write them, or check them.
+
+    python asv_bench/pages.py [--check]
+
+A part stands in a page between ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, on lines of its
+own or within a sentence. It is a function of one record per line of asv_bench/results/FILE.jsonl,
+which the scripts of measurement append to, and is empty without records. No number of a measurement
+is typed into a page.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import peers_error
+import peers_keel
+import peers_large
+import peers_predict
+import peers_tables
+import thin_models
+from peers import report
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PART = re.compile(r"(<!-- ([\w ,-]+): begin -->)(.*?)(<!-- \2: end -->)", re.DOTALL)
+
+SHOWN = {
+    "PENDIGITS": "digits by pen",
+    "eucalyptus": "mixed, gaps",
+    "animal_shelter": "mixed, gaps",
+    "dry_bean": "numbers, gaps",
+    "wall_robot": "sensors",
+    "arrhythmia": "mixed, wide",
+}
+"""Rows of the landing page: the tables on which no setting was chosen, each of them, and digits."""
+
+
+def landing(records):
+    """Return error and log loss of the default and of LightGBM on a few sets, wins and losses."""
+    rows, behind = [], []
+    for name, kind in SHOWN.items():
+        ours, theirs = (
+            mean_of([r for r in records if of(r, "table", "set") == name and r["model"] == model])
+            for model in ("cwboost", "LightGBM")
+        )
+        if ours is None or theirs is None:
+            continue
+        rows.append([f"{name}: {kind}", cell(ours), cell(theirs)])
+        if ours[0] > theirs[0]:
+            behind.append(name)
+    if not rows:
+        return ""
+    losses = f" LightGBM has the lower error on {', '.join(behind)}." if behind else ""
+    head = ["data", "cwboost", "LightGBM"]
+    note = f"Test error in percent / log loss; defaults of both, means over splits.{losses}"
+    return f"{report.table(head, rows)}\n\n{note}"
+
+
+def of(record, *names):
+    """Return the first of some values that a record has, None without any."""
+    return next((record[name] for name in names if name in record), None)
+
+
+def mean_of(records):
+    """Return mean error in percent and mean log loss of runs, None without any."""
+    known = [(r["error"] * (100 if "table" in r else 1), r["log_loss"]) for r in records]
+    return np.mean(known, axis=0) if known else None
+
+
+def cell(figures):
+    return f"{figures[0]:.1f} / {figures[1]:.2f}"
+
+
+PARTS = {
+    "landing": (("tables", "error"), landing),
+    "tables": (("tables",), peers_tables.report),
+    "error": (("error",), peers_error.report),
+    "keel": (("keel",), peers_keel.report),
+    "large": (("large",), peers_large.report),
+    "speed": (("speed",), report.goals),
+    "solver over L-BFGS-B": (("speed",), report.solver_ratios),
+    "predict": (("predict",), peers_predict.report),
+    "thin": (("thin",), thin_models.report),
+    "clusters": (("clusters",), report.goals),
+}
+"""By the name of a part: the files of results, and the function from their records to the text."""
+
+ELSEWHERE = {"settings"}
+"""Parts that ``cwboost reproduce --page`` writes."""
+
+
+def part(name):
+    """Return the text of a part."""
+    files, function = PARTS[name]
+    records = [r for file in files for r in report.read(HERE / "results" / f"{file}.jsonl")]
+    return function(records) if records else ""
+
+
+def rewritten(text):
+    """Return the text of a page with its parts as the results have them."""
+
+    def fresh(match):
+        if match[2] in ELSEWHERE:
+            return match[0]
+        own = part(match[2])
+        # Within a sentence, a part has no lines of its own.
+        end = "\n" if match[3].startswith("\n") else ""
+        return f"{match[1]}{end}{own}{end if own else ''}{match[4]}"
+
+    return PART.sub(fresh, text)
+
+
+def pages():
+    """Return the paths of all pages with parts."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [path for path in found if PART.search(path.read_text(encoding="utf-8"))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a page is stale")
+    check = parser.parse_args().check
+    stale = []
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        fresh = rewritten(text)
+        if fresh != text:
+            stale.append(path.relative_to(ROOT))
+            if not check:
+                path.write_text(fresh, encoding="utf-8")
+    print("stale:" if check else "written:", *stale or ["none"])
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
