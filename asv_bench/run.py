@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / ".asv"
+HISTORY = HERE / "history"
+MACHINE = "reference"
+"""Name under which results are kept: the name of the host is nobody's business."""
 
 
 def main():
@@ -23,6 +27,7 @@ def main():
     compare.set_defaults(run=run_compare)
     dashboard = commands.add_parser("dashboard", help="publish the last commits as HTML")
     dashboard.add_argument("--commits", type=int, default=5)
+    dashboard.add_argument("--step", type=int, default=1, help="take every so many-th commit")
     dashboard.set_defaults(run=run_dashboard)
     for command in (compare, dashboard):
         command.add_argument("--quick", action="store_true", help="one call per benchmark")
@@ -42,7 +47,7 @@ def run_quick(options):
         old.unlink()
     status = asv(
         config, "run", "--quick", "--python=same", "--show-stderr",
-        "--set-commit-hash", revision("HEAD"), *_bench(options),
+        "--set-commit-hash", revision("HEAD"), "--machine", MACHINE, *_bench(options),
     )  # fmt: skip
     results = [p for p in (folder / "results").glob("*/*.json") if p.name != "machine.json"]
     if not results:
@@ -61,9 +66,18 @@ def run_compare(options):
     base, head = revision(options.base), revision("HEAD")
     if base == head:
         # asv has nothing to compare in this case; one run still shows that everything works.
-        return asv(HERE / "asv.conf.json", "run", f"{head}^!", *_quick(options), *_bench(options))
+        return asv(
+            HERE / "asv.conf.json",
+            "run",
+            f"{head}^!",
+            "--machine",
+            MACHINE,
+            *_quick(options),
+            *_bench(options),
+        )
     return asv(
         HERE / "asv.conf.json", "continuous", "--factor", options.factor, "--show-stderr",
+        "--machine", MACHINE,
         *_quick(options), *_bench(options), base, head,
     )  # fmt: skip
 
@@ -74,15 +88,20 @@ def run_dashboard(options):
 
     config = HERE / "asv.conf.json"
     newest = revision("HEAD")
-    hashes = _git("rev-list", "--first-parent", f"--max-count={options.commits}", "HEAD").split()
-    folder = WORK / "results"
+    n_commits = options.commits * options.step
+    hashes = _git("rev-list", "--first-parent", f"--max-count={n_commits}", "HEAD").split()
+    hashes = hashes[:: options.step]
+    folder = HISTORY
     listed = WORK / "commits"
     WORK.mkdir(exist_ok=True)
     listed.write_text("\n".join(hashes))
     # An old commit may lack what a benchmark needs: only a failure of the newest counts. --quick
     # would not save its figures.
     short = ["-a", "repeat=1", "-a", "rounds=1", "-a", "warmup_time=0"] if options.quick else []
-    asv(config, "run", f"HASHFILE:{listed}", "--skip-existing-successful", *short, *_bench(options))
+    asv(
+        config, "run", f"HASHFILE:{listed}", "--machine", MACHINE, "--skip-existing-successful",
+        *short, *_bench(options),
+    )  # fmt: skip
     results = list(folder.glob(f"*/{newest[:8]}-*.json"))
     failed = [name for path in results for name in failures(path)]
     if failed or not results:
@@ -114,8 +133,10 @@ def failures(path):
 
 def asv(config, command, *arguments):
     """Run asv with a configuration and return its exit status."""
-    if not Path("~/.asv-machine.json").expanduser().exists():
-        _asv_call(config, "machine", "--yes", stdout=subprocess.DEVNULL)
+    _asv_call(
+        config, "machine", "--yes", "--machine", MACHINE, "--os", platform.system(),
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
     return _asv_call(config, command, *arguments)
 
 
