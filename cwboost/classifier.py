@@ -356,7 +356,8 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _holdout_run(self, problem, family, settings: Settings, rng):
         """Return a function that does the run, of the largest number of rounds and `chooses`."""
-        bind = partial(self._bind, family=family, n_targets=len(self.classes_))
+        n_priced = family.capabilities.n_priced(len(self.classes_))
+        bind = partial(self._bind, family=family, n_targets=n_priced)
         return partial(recipe.holdout_run, problem, bind, settings, rng, self._n_threads())
 
     def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
@@ -390,7 +391,8 @@ class CWBoostClassifier(BoostingClassifier):
         """
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
-        pricer = self._bind(problem, rng, family, len(self.classes_))
+        n_priced = family.capabilities.n_priced(len(self.classes_))
+        pricer = self._bind(problem, rng, family, n_priced)
         master = RestrictedMaster(
             problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
         )

@@ -49,6 +49,8 @@ class ColumnGeneration:
         The model of the finished rounds, with their history.
     schedule : Schedule
         Decides how precisely to solve and when to end.
+    first_priced : int
+        The first class that is priced: 1 if one score serves two classes, else 0.
     best_bound : float
         Largest dual bound so far, NaN if pricing is not exact.
     between_rounds : bool
@@ -60,7 +62,9 @@ class ColumnGeneration:
         self.master: RestrictedMaster = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
-        self.sampler = sampler or RowSampler(settings.subsample, settings.sampling)
+        n_priced = pricer.n_targets
+        self.sampler = sampler or RowSampler(settings.subsample, settings.sampling, n_priced)
+        self.first_priced = master.n_classes - n_priced
         self.covers_family = pricer.exact and self.sampler.takes_all
         self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)
         self.schedule = Schedule(settings, self.covers_family)
@@ -106,7 +110,10 @@ class ColumnGeneration:
         return self.schedule.goes_on(objective)
 
     def price(self) -> tuple[Priced, np.ndarray]:
-        """Return the best weak learners per class and their edges in units of 1 (eq. colgen)."""
+        """Return the best weak learners per class and their edges in units of 1 (eq. colgen).
+
+        The first target is the class `first_priced`.
+        """
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
             weights, rows = self.sampler.draw(self.master, self.rng)
@@ -121,7 +128,7 @@ class ColumnGeneration:
         """Raise the dual bound, if pricing covers the whole family (eq. mcg-exp-dual)."""
         if self.covers_family:
             # Of a class without a learner the pricer says that no edge pays.
-            is_silent = not covers(priced.target, self.master.n_classes)
+            is_silent = not covers(priced.target, self.pricer.n_targets)
             bound = self.master.dual_bound(largest(edges, PAYS if is_silent else 0.0))
             # Also where there is none yet: a comparison with NaN is false.
             self.best_bound = self.best_bound if self.best_bound >= bound else bound
@@ -136,7 +143,8 @@ class ColumnGeneration:
         n_new : int
             Number of columns that were not there already.
         """
-        added = self.master.add_paying(edges, PAYS, priced.target, priced.outputs)
+        classes = priced.target + self.first_priced
+        added = self.master.add_paying(edges, PAYS, classes, priced.outputs)
         layers, new, classes, rows = added
         if len(new):
             learners = priced.learners if len(new) == len(edges) else priced.learners.take(new)

@@ -65,7 +65,8 @@ class Partition:
             self._sampled = sample, self._drawn(*sample) if sample is not None else None
         weights = self.pairs.weights if sample is None else self._sampled[1]
         weights.flags.writeable = False
-        return self.pricer.summarise(PartitionWeights(weights, scales), question)
+        weights = PartitionWeights(weights[-len(scales) :], scales)
+        return self.pricer.summarise(weights, question)
 
     def _drawn(self, share, seed):
         """Return the weights of a sample of the examples, and zeros elsewhere."""

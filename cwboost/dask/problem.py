@@ -101,7 +101,7 @@ def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng)
     setup = problem.setup
     counts, names = sum(setup.counts.values()), columns.names
     context = BindContext(
-        n_targets=len(counts),
+        n_targets=family.capabilities.n_priced(len(counts)),
         random_state=rng,
         class_counts=counts,
         feature_names=names,

@@ -40,6 +40,7 @@ class PartitionedPricer:
         self.family = family
         self.n_samples = n_samples
         self.exact = plan.exact
+        self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
         self._rng = rng
 
@@ -49,7 +50,7 @@ class PartitionedPricer:
         The exchange that answers the first question also brings the measures, and the one that
         computes the outputs brings the joint-sign tables.
         """
-        scales = scales_of(self.master.mass)
+        scales = scales_of(self.master.mass)[-self.n_targets :]
         if sample is not None:
             # The weights of sampled examples are divided by their share.
             scales = np.ldexp(scales, int(np.floor(np.log2(sample[0]))))
@@ -73,7 +74,8 @@ class PartitionedPricer:
         keys = np.zeros((len(chosen.edges), 8), dtype=np.uint8)
         if len(paying):
             learners = chosen.learners.take(paying)
-            keys[paying] = self.master.take(learners, chosen.target[paying])
+            first = self.master.n_classes - self.n_targets
+            keys[paying] = self.master.take(learners, chosen.target[paying] + first)
         edges, target = np.asarray(chosen.edges, float), np.asarray(chosen.target, np.int64)
         return Priced(chosen.learners, keys, edges, target)
 
@@ -91,10 +93,10 @@ class PartitionedPricer:
         edges, target = chosen.edges, chosen.target
         if np.shape(edges) != (n,) or not np.isfinite(edges).all():
             raise self._fault(f"edges must be {n} finite numbers, got {edges!r}")
-        inside = np.shape(target) == (n,) and (np.diff([-1, *target, self.master.n_classes]) > 0)
+        inside = np.shape(target) == (n,) and (np.diff([-1, *target, self.n_targets]) > 0)
         if not np.all(inside):
             raise self._fault(
-                f"target must ascend within 0..{self.master.n_classes - 1}, without repetition, "
+                f"target must ascend within 0..{self.n_targets - 1}, without repetition, "
                 f"got {target!r}"
             )
         return chosen

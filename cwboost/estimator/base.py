@@ -37,7 +37,7 @@ from cwboost.estimator.input.categories import (
     refuse_new_categories,
 )
 from cwboost.estimator.input.columns import call
-from cwboost.estimator.input.monotonic import read_constraints
+from cwboost.estimator.input.monotonic import of_second_score, read_constraints
 from cwboost.estimator.parameters import check_jobs, check_weight
 from cwboost.estimator.problem import (
     Problem,
@@ -244,6 +244,8 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """The family bound to the problem, its pricing sealed."""
         has_names = hasattr(self, "feature_names_in_")
         monotonic = self._monotonic(family)
+        if monotonic is not None and n_targets < len(monotonic):
+            monotonic = of_second_score(monotonic)
         context = BindContext(
             n_targets=n_targets,
             random_state=rng,

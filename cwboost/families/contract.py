@@ -56,6 +56,9 @@ class Capabilities:
         `BindContext.monotonic` is kept.
     several_columns : bool, default=False
         `PricingRequest.n_columns` may be above 1.
+    symmetric : bool, default=False
+        For every learner h, -h is a learner of the family too. Of two classes only the second is
+        then priced, since the best learner of the first one is the negative of its best.
     """
 
     missing_values: bool = False
@@ -64,10 +67,15 @@ class Capabilities:
     max_categories: int = 0
     monotonic: bool = False
     several_columns: bool = False
+    symmetric: bool = False
 
     def names(self) -> list[str]:
         """Return the names of the capabilities that are declared."""
         return [field.name for field in fields(self) if getattr(self, field.name)]
+
+    def n_priced(self, n_classes: int) -> int:
+        """Return how many of the classes, the last ones, are priced: one of two if symmetric."""
+        return 1 if self.symmetric and n_classes == 2 else n_classes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -25,6 +25,8 @@ class RowSampler:
         "uniform" draws that number of examples, every set of them with the same probability. "mvs"
         (minimal variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
         proportional to the sum of its pair weights, at most 1, and that number on average.
+    n_priced : int or None, default=None
+        Number of classes, the last ones, whose weights are wanted; None for all.
 
     Attributes
     ----------
@@ -32,10 +34,11 @@ class RowSampler:
         True if every sample is all examples.
     """
 
-    def __init__(self, share: float, sampling: str):
+    def __init__(self, share: float, sampling: str, n_priced: int | None = None):
         self.takes_all = share == 1.0
         self._share = share
         self._sampling = sampling
+        self._wanted = slice(None if n_priced is None else -n_priced, None)
         self._sampled: np.ndarray | None = None
         self._rows = np.empty(0, dtype=np.int64)
 
@@ -44,14 +47,14 @@ class RowSampler:
 
         Returns
         -------
-        weights : ndarray of shape (n_classes, n_samples), dtype float64
+        weights : ndarray of shape (n_priced, n_samples), dtype float64
             Valid until the next draw. All weights, if all examples are in the sample.
         rows : ndarray of shape (n_rows,), dtype int64, or None
             Indices of the sample, ascending; None if all examples are in it.
         """
         weights = master.weights
         if self.takes_all:
-            return weights, None
+            return weights[self._wanted], None
         if self._sampled is None:
             self._sampled = np.zeros(weights.shape)
         if self._sampling == "mvs":
@@ -65,4 +68,4 @@ class RowSampler:
             factors = np.full(len(rows), 1.0 / self._share)
         take_rows(weights, rows, factors, self._rows, self._sampled)
         self._rows = rows
-        return self._sampled, rows
+        return self._sampled[self._wanted], rows

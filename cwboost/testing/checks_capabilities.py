@@ -82,6 +82,18 @@ def check_several_columns(family):
             assert np.array_equal(best, one.edges), "n_columns=3: the best learner is not included"
 
 
+def check_symmetric(family):
+    """Check that the best learner of negated weights has the same edge, as its negative has."""
+    for X in (pixels(), reals(40, 5)):
+        weights = integer_weights(len(X))
+        edges, negated = (
+            bind(family, X).price(sign * weights, WHOLE).edges for sign in (1.0, -1.0)
+        )
+        assert np.array_equal(edges, negated), (
+            f"symmetric: the weights have the edges {edges}, their negatives {negated}"
+        )
+
+
 def check_missing_values(family):
     """Check that pricing and prediction accept NaN in every layout, even X of NaN alone."""
     for X in (with_missing(pixels()), with_missing(reals(50, 3)), with_missing(reals(30, 1))):

@@ -56,6 +56,7 @@ CLAIM_OF_CHECK = {
     "check_monotonic": "monotonic",
     "check_partitions": "partitioned",
     "check_several_columns": "several_columns",
+    "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
     "check_shared_pricing_is_own": "shared_pricing",

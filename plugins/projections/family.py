@@ -122,7 +122,7 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     @property
     def capabilities(self):
-        return cwboost.Capabilities(sparse_input=True)
+        return cwboost.Capabilities(sparse_input=True, symmetric=True)
 
     def bind(self, X, context):
         self._check_kind(KINDS)

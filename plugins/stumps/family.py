@@ -78,6 +78,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             monotonic=True,
             max_categories=2**16,
             several_columns=True,
+            symmetric=True,
         )
 
     def bind(self, X, context):

@@ -144,7 +144,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if self.categories != "subsets":
             most = ANY_NUMBER
         return cwboost.Capabilities(
-            missing_values=True, sparse_input=True, max_categories=most, monotonic=True
+            missing_values=True,
+            sparse_input=True,
+            max_categories=most,
+            monotonic=True,
+            symmetric=True,
         )
 
     def bind(self, X, context):

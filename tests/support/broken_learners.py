@@ -58,6 +58,18 @@ def several_columns_are_ignored():
     return make_family(OneColumn, capabilities=Capabilities(several_columns=True))
 
 
+class Upward(ReferencePricer):
+    exact = False
+
+    def best(self, rows):
+        return super().best(rows) if rows[0].sum() >= 0 else (-1, 0.0, -1, -1)
+
+
+@breaks(check_symmetric="their negatives")
+def some_negatives_are_missing():
+    return make_family(Upward, capabilities=Capabilities(symmetric=True))
+
+
 context = BindContext(n_targets=2, random_state=np.random.default_rng(0))
 StumpPlan = type(StumpFamily().plan([StumpFamily().describe(np.eye(2))], context))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost.estimator.input.columns import call
 
-__all__ = ["read_constraints"]
+__all__ = ["of_second_score", "read_constraints"]
 
 
 def read_constraints(given, classes, n_features: int, names, categorical: Collection[int]):
@@ -62,6 +62,15 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
                 f"monotonic_cst: {call(place, names)} holds categories, which have no order"
             )
     return constraints if constraints.any() else None
+
+
+def of_second_score(constraints) -> np.ndarray:
+    """Return the constraints, (1, n_features), of the second class if the first one's are its too.
+
+    The score of the first class is constant then, and what it would do falls to the other.
+    """
+    first, second = constraints
+    return np.where(second, second, -first)[None]
 
 
 def _of_two_classes(constraints, labels) -> np.ndarray:

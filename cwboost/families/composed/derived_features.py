@@ -75,7 +75,7 @@ class DerivedFeatureFamily(WeakLearnerFamily):
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
     redraw: ClassVar[bool] = True
     exhaustive: ClassVar[bool] = False
-    capabilities = Capabilities()
+    capabilities = Capabilities(symmetric=True)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -110,6 +110,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             sparse_input=all(member.sparse_input for member in members),
             deterministic=all(member.deterministic for member in members),
             max_categories=min(member.max_categories for member in members),
+            symmetric=all(member.symmetric for member in members),
             # Constraints belong to targets: a member that is drawn for some does not know which.
             monotonic=self.selection != "random" and all(m.monotonic for m in members),
         )
