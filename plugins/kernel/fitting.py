@@ -1,8 +1,8 @@
 """The fit: choose a setting, weigh the features, choose landmarks, regress.
 
-Features are weighed by their relevance, since a kernel that counts all alike is misled by those
-that say nothing. How much the scores f depend on feature j is told by the root of their mean
-squared slope in a first regression,
+Features are weighed, since a kernel that counts all alike is misled by those that say nothing: by
+what each of them alone tells about the class, see `relevance`, or by how much the scores f of a
+first regression depend on it, the root of their mean squared slope,
 
     r_j = (mean over landmarks x of  sum over scores of (df / dx_j)**2)**(1/2),
 
@@ -25,6 +25,7 @@ from cwboost.plugins.kernel.regression import (
     regress_on_landmarks,
     targets,
 )
+from cwboost.plugins.kernel.relevance import relevance
 from scipy.special import log_softmax
 
 __all__ = ["ENTRIES", "Examples", "evenly_spaced", "fitted", "of_every_class", "squared_slopes"]
@@ -36,6 +37,9 @@ of fewer examples are chance."""
 WIDTHS, PENALTIES = (1.0, 0.25, 0.5, 2.0, 4.0), (0.1, 0.01, 1.0)
 """Widths, over half the mean squared distance, and penalties that are tried; of either, the first
 one until it is chosen."""
+
+MOST_SEEN = 2000
+"""Largest number of examples by which the relevance of features is measured."""
 
 SHARPNESS = tuple(2.0**k for k in range(6))
 """Factors of the scores in the softmax; the best one is taken for each setting."""
@@ -138,7 +142,8 @@ def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
     at = evenly_spaced(len(examples), FEW)
     X = examples.expansion(examples.X[at])
     standardised = FeatureCodes.standardised(X, len(examples.expansion.numeric))
-    setting = choose(X, (standardised, FeatureCodes.plain(X)), examples, at)
+    scales = standardised, FeatureCodes.plain(X), *_relevant(examples, standardised)
+    setting = choose(X, scales, examples, at)
     if setting is None:
         return None
     is_small = len(examples) <= max_landmarks
@@ -149,6 +154,14 @@ def fitted(examples: Examples, max_landmarks: int) -> Regression | None:
         return examples.on_all(setting)
     at = _selected(examples, first, max_landmarks)
     return examples.on_landmarks(setting, first.codes, at)
+
+
+def _relevant(examples: Examples, standardised: FeatureCodes) -> list[FeatureCodes]:
+    """Return codes whose squares have the relevance of the features as factors, if any has some."""
+    at = evenly_spaced(len(examples), MOST_SEEN)
+    seen = examples.expansion(examples.X[at])
+    found = relevance(seen, examples.y[at], examples.weight[at])
+    return [standardised.weighed(np.sqrt(found / found.max()))] if found.any() else []
 
 
 def choose(X, scales, examples: Examples, at) -> Setting | None:
