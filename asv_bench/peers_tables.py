@@ -17,7 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from peers import two_classes
 from peers.report import append, conditions, read
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 ROOT = Path(__file__).resolve().parent
@@ -30,11 +32,16 @@ CHOSEN_ON = {
 FLATTERS = {"mice_protein"}
 """Tables with several rows per subject, which random splits put in both parts: not in the means."""
 
+NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
+"""Packages whose `fit` is told which columns hold categories, as text."""
+
 SMALLEST = 1e-15
 
 
 def load(folder, name):
     """Return a frame whose categorical columns have that dtype, and the classes."""
+    if folder is None:
+        return two_classes.load(name)
     categorical = json.loads((folder / "tables.json").read_text())[name]["cat_cols"]
     frame = pd.read_csv(folder / f"{name}.csv.gz", low_memory=False)
     y = np.unique(frame.pop("target").astype(str), return_inverse=True)[1]
@@ -87,6 +94,12 @@ def catboost(seed):
     )
 
 
+def chimeraboost(seed):
+    from chimeraboost import ChimeraBoostClassifier
+
+    return ChimeraBoostClassifier(thread_count=1, ensemble_n_jobs=1, random_state=seed)
+
+
 MODELS = {
     "cwboost": (cwboost, "cwboost"),
     "cwboost, no init": (trees_alone, "cwboost"),
@@ -94,6 +107,7 @@ MODELS = {
     "XGBoost": (xgboost, "xgboost"),
     "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
     "CatBoost": (catboost, "catboost"),
+    "ChimeraBoost": (chimeraboost, "chimeraboost"),
 }
 
 
@@ -102,7 +116,7 @@ def prepared(name, X, X_test):
     X, X_test = X.copy(), X_test.copy()
     categorical = [c for c in X if str(X[c].dtype) == "category"]
     for column in categorical:
-        if name == "CatBoost":
+        if name in NAMES_CATEGORIES:
             for frame in (X, X_test):
                 frame[column] = frame[column].astype(object).fillna("missing")
         else:
@@ -110,7 +124,7 @@ def prepared(name, X, X_test):
             X[column] = X[column].cat.remove_unused_categories()
     if name in ("LightGBM", "XGBoost"):  # they refuse some characters in names
         X.columns = X_test.columns = [f"column {k}" for k in range(X.shape[1])]
-    return X, X_test, {"cat_features": categorical} if name == "CatBoost" else {}
+    return X, X_test, {"cat_features": categorical} if name in NAMES_CATEGORIES else {}
 
 
 def run(folder, table, model, seed, most):
@@ -138,6 +152,8 @@ def run(folder, table, model, seed, most):
     own = -np.log(p[np.arange(len(wanted)), wanted])
     error = float(np.mean(p.argmax(axis=1) != wanted))
     record |= {"error": error, "log_loss": float(own.mean())}
+    if len(classes) == 2:
+        record["auc"] = float(roc_auc_score(wanted, p[:, 1]))
     return record | {"fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
 
 
@@ -176,23 +192,27 @@ def report(records):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--tables")
     parser.add_argument("--models", default="cwboost,LightGBM,XGBoost")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--most", type=int, default=4_000)
-    parser.add_argument("--results", type=Path, default=ROOT / "results" / "tables.jsonl")
+    parser.add_argument("--results", type=Path)
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
-    done = {(r["table"], r["model"], r["seed"]) for r in read(args.results)}
-    names = list(json.loads((args.folder / "tables.json").read_text()))
+    study = "two_classes" if args.folder is None else "tables"
+    results = args.results or ROOT / "results" / f"{study}.jsonl"
+    done = {(r["table"], r["model"], r["seed"]) for r in read(results)}
+    names = list(two_classes.TABLES)
+    if args.folder is not None:
+        names = list(json.loads((args.folder / "tables.json").read_text()))
     for table in args.tables.split(",") if args.tables else names:
         for seed in range(args.splits):
             for model in args.models.split(","):
                 if (table, model, seed) in done:
                     continue
                 found = run(args.folder, table, model, seed, args.most)
-                print(append(args.results, found, MODELS[model][1]), flush=True)
+                print(append(results, found, MODELS[model][1]), flush=True)
 
 
 if __name__ == "__main__":
