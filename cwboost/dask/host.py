@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -14,6 +14,7 @@ from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
+from cwboost.families.sealing import read_only
 from cwboost.fitted_model import BaseScores
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
@@ -183,7 +184,7 @@ class Host:
         if X is None:
             return
         base = setup.base_of(X, index, self.n_threads)
-        context = setup.context_of(index, self.n_threads)
+        context = replace(setup.context_of(index, self.n_threads), weight=read_only(weight))
         pricer = setup.plan.bind(X, context)
         del X
         given = counts, weight, setup.q, self.n_threads

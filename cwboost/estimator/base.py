@@ -252,6 +252,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             n_threads=self._n_threads(),
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
+            weight=read_only(problem.weight),
             feature_names=tuple(self._feature_names()) if has_names else None,
             monotonic=None if monotonic is None else read_only(monotonic),
             **categorical_facts(self._categories(), self.n_features_in_),

@@ -95,6 +95,8 @@ class BindContext:
         Index of each example's class; None if the caller has no classes.
     class_counts : ndarray of shape (n_classes,), dtype int64, or None, default=None
         Number of examples of each class.
+    weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
+        Weight of each example, > 0; None if all are equal.
     feature_names : tuple of str or None, default=None
         Names of the columns of X, if the caller's X has names.
     categorical : ndarray of shape (n_features,), dtype bool, or None, default=None
@@ -110,6 +112,7 @@ class BindContext:
     n_threads: int = 1
     y: np.ndarray | None = None
     class_counts: np.ndarray | None = None
+    weight: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     categorical: np.ndarray | None = None
     n_categories: np.ndarray | None = None

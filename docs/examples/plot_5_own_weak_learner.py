@@ -11,8 +11,7 @@ Teach boosting what you know about the data.
 import numpy as np
 from matplotlib import pyplot
 
-from cwboost import CWBoostClassifier
-from cwboost.families import DerivedFeatureFamily
+from cwboost import CWBoostClassifier, DerivedFeatureFamily
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1200, 2))
@@ -34,8 +33,9 @@ class Distances(DerivedFeatureFamily):
     def __init__(self, n_derived=20):
         self.n_derived = n_derived
 
-    def draw(self, X, random_state):
-        return {"centre": random_state.normal(size=(self.n_derived, X.shape[1]))}
+    def draw(self, context):
+        size = self.n_derived, context.X.shape[1]
+        return {"centre": context.random_state.normal(size=size)}
 
     @staticmethod
     def transform(X, centre):

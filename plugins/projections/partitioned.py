@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from cwboost.plugins.projections.directions import Drawn
 from cwboost.plugins.projections.discriminants import RidgeDirections, sampled_places
@@ -30,9 +28,6 @@ __all__ = ["DiscriminantPlan", "ProjectedPartition", "ProjectionPlan"]
 
 BINS = 256
 """Largest number of bins of the projections on a direction."""
-
-SKETCHED = 8192
-"""Largest number of a partition's examples from which the bins are formed."""
 
 ROWS = 2**15
 """Examples of a sparse matrix whose weighted features are summed apart, as `group_sums` does."""
@@ -76,7 +71,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             self._gains = LinearGains(_in_order(parts), self.centre)
         drawn = yield from self._directions(len(scales), rng)
         (sketches,) = yield "sketch", drawn
-        bins = _open_above(SharedBins.from_sketches(list(sketches.values()), BINS))
+        bins = SharedBins.from_sketches(list(sketches.values()), BINS).open_above()
         sums, totals, squares, weights = yield "sums", bins
         feature, threshold, polarity, missing, edges = best_of_bins(bins, sums, totals)
         split = np.flatnonzero(feature >= 0)
@@ -191,13 +186,7 @@ class ProjectedPartition(cwboost.PartitionPricer):
         """Project all examples and return a sketch of the projections."""
         project = Projector(drawn.directions(self._plan.scale), self._plan.centre)
         self._values = project(self._X, self._context.n_threads)
-        n = self._values.shape[1]
-        if n <= SKETCHED:
-            return FeatureSketch.of(self._values.T, 2 * BINS)
-        sample = self._values[:, np.arange(SKETCHED) * n // SKETCHED]
-        sketch = FeatureSketch.of(sample.T, 2 * BINS)
-        has_nan = np.isnan(self._values).any(axis=1)
-        return replace(sketch, exact=np.zeros(len(sample), dtype=bool), has_nan=has_nan)
+        return FeatureSketch.of_values(self._values.T, 2 * BINS)
 
     def _sums(self, weights, bins):
         values, self._values = self._values, None
@@ -229,10 +218,3 @@ def _in_order(parts):
     else:
         stacked = np.vstack(rows)
     return stacked[np.argsort(places)]
-
-
-def _open_above(bins):
-    """Let the last bin of projections that are not all known take whatever is above it."""
-    highest, last = bins.highest.copy(), bins.bin_start[1:] - 1
-    highest[last[~bins.exact & (bins.n_bins > 0)]] = np.inf
-    return replace(bins, highest=highest)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from cwboost import AdaBoostMOClassifier, CWBoostClassifier
+from cwboost import AdaBoostMOClassifier, CWBoostClassifier, SklearnFamily
 from cwboost.cli import main
 from cwboost.datasets import load_vowel
-from cwboost.families import SklearnFamily
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,16 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
 import cwboost
-from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
+from cwboost import (
+    CWBoostClassifier,
+    MixedFamily,
+    ProjectionFamily,
+    SklearnFamily,
+    StumpFamily,
+    TreeFamily,
+)
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
-from cwboost.families import MixedFamily, SklearnFamily
 from cwboost.families.composed.partitioned import check_members
 
 STUMPS = ("feature", "threshold", "polarity", "missing")

@@ -10,9 +10,8 @@ from scipy.special import ndtri
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost import BindContext, CWBoostClassifier, ThresholdTrees, get_family
+from cwboost import BindContext, CWBoostClassifier, SklearnFamily, ThresholdTrees, get_family
 from cwboost.ensemble import inspection
-from cwboost.families import SklearnFamily
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])

@@ -12,11 +12,12 @@ from cwboost import (
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     CWBoostClassifier,
+    MixedFamily,
     ProjectionFamily,
+    SklearnFamily,
     get_family,
 )
 from cwboost.ensemble.shapley import TreeShapley, shapley_values
-from cwboost.families import MixedFamily, SklearnFamily
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels import CategorySets
 

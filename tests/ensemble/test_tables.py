@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, ProjectionFamily, get_family
-from cwboost.families import MixedFamily
+from cwboost import CWBoostClassifier, MixedFamily, ProjectionFamily, get_family
 from cwboost.plotting import plot_tree
 
 pandas = pytest.importorskip("pandas")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-from cwboost import CWBoostClassifier, load_model
-from cwboost.families import MixedFamily, SklearnFamily
+from cwboost import CWBoostClassifier, MixedFamily, SklearnFamily, load_model
 
 pd = pytest.importorskip("pandas")
 N = 24

@@ -28,7 +28,7 @@ def test_every_public_name_is_on_the_api_page():
 
 def test_every_name_of_the_public_modules_is_on_the_api_page():
     text = (ROOT / "docs/api.md").read_text(encoding="utf-8")
-    for name in ("callbacks", "datasets", "families", "plotting", "testing"):
+    for name in ("callbacks", "datasets", "plotting", "testing"):
         for public in import_module(f"cwboost.{name}").__all__:
             shown = (f"   {name}.{public}\n", f"   {public}\n")
             assert any(line in text for line in shown), f"cwboost.{name}.{public}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-MODULES = ["callbacks", "dask", "datasets", "families", "hookspecs", "kernels", "plotting"]
+MODULES = ["callbacks", "dask", "datasets", "hookspecs", "kernels", "plotting"]
 SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
 
 

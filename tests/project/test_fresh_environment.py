@@ -123,7 +123,7 @@ wave = "cwboost_party:Waves"
 py-modules = ["cwboost_party"]
 """,
     "cwboost_party.py": """
-from cwboost.families import MixedFamily, SklearnFamily
+from cwboost import MixedFamily, SklearnFamily
 
 
 class PartyMixed(MixedFamily):

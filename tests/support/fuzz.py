@@ -22,8 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from wave_family import Waves
 
-from cwboost import CWBoostClassifier, load_model, register_family
-from cwboost.families import SklearnFamily
+from cwboost import CWBoostClassifier, SklearnFamily, load_model, register_family
 
 FAMILIES = {
     "stump": "stump",

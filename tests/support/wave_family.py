@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cwboost.families import DerivedFeatureFamily
+from cwboost import DerivedFeatureFamily
 
 
 class Waves(DerivedFeatureFamily):
@@ -19,9 +19,10 @@ class Waves(DerivedFeatureFamily):
         if self.n_derived < 1:
             raise ValueError(f"n_derived must be at least 1, got {self.n_derived!r}")
 
-    def draw(self, X, random_state):
-        rows = random_state.integers(len(X), size=self.n_derived)
-        return {"centre": X[rows], "length": random_state.exponential(5.0, self.n_derived)}
+    def draw(self, context):
+        rng = context.random_state
+        rows = rng.integers(len(context.X), size=self.n_derived)
+        return {"centre": context.X[rows], "length": rng.exponential(5.0, self.n_derived)}
 
     @staticmethod
     def transform(X, centre, length):

@@ -4,57 +4,54 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from inspect import signature
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from cwboost.families.array_learners import ArrayLearners
-from cwboost.families.contract import (
-    BindContext,
-    Capabilities,
-    Priced,
-    Pricer,
-    PricingRequest,
-    WeakLearnerFamily,
-)
-from cwboost.kernels import AdditiveScores, SortedFeatures
+from cwboost.families.composed.derived_learners import RESERVED, DerivedLearners
+from cwboost.families.composed.derived_partitions import DerivedPlan
+from cwboost.families.composed.derived_pricing import DerivedPricer
+from cwboost.families.composed.drawing import DrawContext
+from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
+from cwboost.families.partitioned import PartitionedFamily, PricingPlan
+from cwboost.kernels import Projector
 
 __all__ = ["DerivedFeatureFamily"]
 
-THRESHOLDS = {
-    "threshold": ("float64", ()),
-    "polarity": ("int8", ()),
-    "missing": ("int8", ()),
-    "is_split": ("int8", ()),
-}
-
-CHUNK = 2**20
-"""Number of derived values computed at a time, which bounds the scratch memory."""
+WITHOUT_SELF = ("transform", "direction", "features_used", "check_stored")
+"""Methods that a loaded model calls, which has no hyper-parameters."""
 
 
-class DerivedFeatureFamily(WeakLearnerFamily):
+class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
     """Base of families whose learners compare a feature derived from the data with a threshold.
 
-    A subclass draws and computes the derived features. This class searches thresholds and
-    constants, handles missing values, stores learners and predicts. A learner is `polarity`
-    if its derived feature exceeds the threshold, `missing` if it is NaN, else ``-polarity``.
+    A subclass says how derived features are drawn (`draw`) and computed: by `transform`, or, if
+    they are linear in the features, by `direction`. This class searches thresholds and constants,
+    on one machine and on a cluster, handles missing values, stores learners and predicts. A
+    learner is `polarity` if its derived feature exceeds the threshold, `missing` if it is NaN,
+    else ``-polarity``.
 
     Attributes
     ----------
     layout : dict of str to (dtype, shape)
         Class attribute: the parameters of one derived feature, as for `ArrayLearners`; a shape is
-        a tuple of ints and ``"n_features"``, ``()`` for a number.
+        a tuple of ints, ``"n_features"`` and names of lengths of your own, ``()`` for a number.
+    shared : dict of str to (dtype, shape), default={}
+        Class attribute: arrays that all derived features use, such as landmarks; see `draw_shared`.
     redraw : bool, default=True
         Class attribute. True: features are drawn in every round. False: they are drawn once, and
         sorted once.
     exhaustive : bool, default=False
         Class attribute. True if `draw` returns every derived feature that the family has: pricing
         is exact then.
+    sample_size : int, default=4096
+        Class attribute: the number of examples that `draw` sees at most.
 
     Examples
     --------
-    >>> from cwboost.families import DerivedFeatureFamily
+    >>> import numpy as np
+    >>> from cwboost import DerivedFeatureFamily
     >>> class Differences(DerivedFeatureFamily):
     ...     name = "difference"
     ...     api_version = 1
@@ -63,8 +60,9 @@ class DerivedFeatureFamily(WeakLearnerFamily):
     ...     def __init__(self, n_derived=50):
     ...         self.n_derived = n_derived
     ...
-    ...     def draw(self, X, random_state):
-    ...         first, second = random_state.integers(X.shape[1], size=(2, self.n_derived))
+    ...     def draw(self, context):
+    ...         size = 2, self.n_derived
+    ...         first, second = context.random_state.integers(context.X.shape[1], size=size)
     ...         return {"first": first, "second": second}
     ...
     ...     @staticmethod
@@ -73,36 +71,44 @@ class DerivedFeatureFamily(WeakLearnerFamily):
     """
 
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
+    shared: ClassVar[Mapping[str, tuple[str, tuple]]] = {}
     redraw: ClassVar[bool] = True
     exhaustive: ClassVar[bool] = False
+    sample_size: ClassVar[int] = 4096
     capabilities = Capabilities(symmetric=True)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        for name in WITHOUT_SELF:
+            if not isinstance(vars(cls).get(name, staticmethod(None)), (staticmethod, classmethod)):
+                raise TypeError(
+                    f"{cls.__name__}.{name} must not take self, since a loaded model has no "
+                    "hyper-parameters: put @staticmethod before it"
+                )
         if not hasattr(cls, "layout"):
             return  # A base class of families without a layout of its own.
-        taken = sorted(set(cls.layout) & set(THRESHOLDS))
+        taken = sorted({*cls.layout, *cls.shared} & RESERVED)
         if taken:
             raise TypeError(f"{cls.__name__}.layout: the names {taken} belong to the base class")
-        # Messages say "DifferencesLearners"; pickle looks for the qualified name.
-        names = {
-            "__module__": cls.__module__,
-            "__qualname__": f"{cls.__qualname__}.learners_type",
-            "layout": {**cls.layout, **THRESHOLDS},
-            "family": cls,
-        }
-        cls.learners_type = type(f"{cls.__name__}Learners", (DerivedLearners,), names)
+        hidden = sorted(set(signature(cls.__init__).parameters) & set(dir(DerivedFeatureFamily)))
+        if hidden:
+            raise TypeError(
+                f"{cls.__name__}: the base class has attributes called {hidden}, choose other "
+                "names for these hyper-parameters"
+            )
+        own = {name for name in WITHOUT_SELF if _is_overridden(cls, name)}
+        if not {"transform", "direction"} & own:
+            raise TypeError(f"{cls.__name__} must define transform, or direction if it is linear")
+        cls.learners_type = DerivedLearners.of_family(cls, own)
 
     @abstractmethod
-    def draw(self, X, random_state: np.random.Generator) -> Mapping[str, np.ndarray]:
+    def draw(self, context: DrawContext) -> Mapping[str, np.ndarray]:
         """Draw derived features.
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-            The training matrix.
-        random_state : numpy.random.Generator
-            The one source of randomness.
+        context : DrawContext
+            Some examples, their classes and weights, the generator.
 
         Returns
         -------
@@ -111,16 +117,23 @@ class DerivedFeatureFamily(WeakLearnerFamily):
             one.
         """
 
-    @staticmethod
-    @abstractmethod
-    def transform(X, **parameters) -> np.ndarray:
-        """Compute derived features.
+    def draw_shared(self, context: DrawContext) -> Mapping[str, np.ndarray]:
+        """Return the arrays of `shared`, once for a training matrix, from a `context`; optional.
+
+        `draw` finds them in ``context.shared``; `transform` and the other methods get them as
+        arguments. ``context.weights`` is None.
+        """
+        return {}
+
+    @classmethod
+    def transform(cls, X, **parameters) -> np.ndarray:
+        """Compute derived features; by default, project on `direction`.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features), dtype float64
         **parameters : ndarray
-            By the names of `layout`, with one row per derived feature.
+            By the names of `layout`, with one row per derived feature, and of `shared`.
 
         Returns
         -------
@@ -129,6 +142,48 @@ class DerivedFeatureFamily(WeakLearnerFamily):
             must depend on that row of X alone, to the last bit. A product with BLAS
             (``X @ directions``) does not promise that; `cwboost.kernels.Projector` does.
         """
+        directions = np.asarray(cls.direction(X.shape[1], **parameters), dtype=np.float64)
+        return Projector(directions)(X, 1, np.float64).T
+
+    @classmethod
+    def direction(cls, n_features: int, **parameters) -> np.ndarray:
+        """Return the directions of linear derived features; optional.
+
+        With them, learners have a flat form: importances, SHAP values of directions and export to
+        ONNX.
+
+        Parameters
+        ----------
+        n_features : int
+        **parameters : ndarray
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_derived), finite
+            The derived features are ``X @ directions``.
+        """
+        raise NotImplementedError(f"{cls.__name__} does not define direction")
+
+    @classmethod
+    def features_used(cls, n_features: int, **parameters) -> np.ndarray:
+        """Return how much each derived feature depends on each feature; optional.
+
+        Importances divide the gain of a learner in these proportions. The default takes the
+        absolute values of `direction`.
+
+        Parameters
+        ----------
+        n_features : int
+        **parameters : ndarray
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_derived, n_features), not negative
+            0 only if the derived feature does not depend on the feature.
+        """
+        return np.abs(cls.direction(n_features, **parameters)).T
 
     def check_parameters(self, n_features: int) -> None:
         """Raise ValueError that names a hyper-parameter out of range; `bind` calls this.
@@ -138,147 +193,24 @@ class DerivedFeatureFamily(WeakLearnerFamily):
 
     @classmethod
     def check_stored(cls, n_features: int, **parameters) -> None:
-        """Raise ValueError for `parameters` of a file that `transform` cannot take.
+        """Raise ValueError for `parameters` of a file that `transform` cannot take; optional.
 
-        The file is for `n_features` features.
-        Names, dtypes and shapes are right here; check what else `transform` relies on, such as
-        indices in range.
+        The file is for `n_features` features. Names, dtypes and shapes are right here, and a file
+        with which `transform` raises an error is refused afterwards.
         """
 
-    def bind(self, X, context: BindContext) -> DerivedPricer:
+    def bind(self, X, context: BindContext) -> Pricer:
         self.check_parameters(X.shape[1])
         return DerivedPricer(self, X, context)
 
+    def describe(self, X) -> int:
+        return X.shape[1]
 
-class DerivedPricer(Pricer):
-    """Search of thresholds on the derived features of one training matrix."""
-
-    def __init__(self, family: DerivedFeatureFamily, X, context: BindContext):
-        self.n_samples = X.shape[0]
-        self.exact = bool(family.exhaustive)
-        self._family = family
-        self._X = X
-        self._context = context
-        self._drawn: tuple[DerivedLearners, SortedFeatures] | None = None
-        if not family.redraw:
-            learners = self._draw()
-            self._drawn = learners, self._features(learners)
-
-    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        if self._drawn is None:
-            return self._best(SortedFeatures.search, weights, request.rows)
-        learners, features = self._drawn
-        return _priced(learners, features.search(weights, rows=request.rows))
-
-    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        if self._drawn is None:
-            return self._best(SortedFeatures.search_shared, weights, request.rows)
-        learners, features = self._drawn
-        return _priced(learners, features.search_shared(weights))
-
-    def _best(self, search, weights, rows) -> Priced:
-        """Draw features and search them: on the rows that count, if they are fewer, at first."""
-        learners = self._draw()
-        some = self.n_samples if rows is None else len(rows)
-        if some * len(learners) + self.n_samples * len(weights) < self.n_samples * len(learners):
-            kept = search(self._features(learners, rows), weights[:, rows])
-            # Only the winners need the examples that do not count: for outputs and thresholds.
-            # A constant has the parameters of feature 0.
-            learners = learners.take(np.unique(np.maximum(kept.feature, 0)))
-        return _priced(learners, search(self._features(learners), weights))
-
-    def _draw(self) -> DerivedLearners:
-        """Return a batch of one learner, still without threshold, per feature."""
-        drawn = self._family.draw(self._X, self._context.random_state)
-        n_derived = len(next(iter(drawn.values())))
-        blank = {name: np.ones(n_derived) for name in THRESHOLDS}
-        return self._family.learners_type(n_features=self._X.shape[1], **drawn, **blank)
-
-    def _features(self, learners, rows=None) -> SortedFeatures:
-        """Return the derived features of some examples, all by default, sorted."""
-        X = self._X if rows is None else self._X[rows]
-        return SortedFeatures(learners.derived(X), self._context.n_threads)
+    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
+        self.check_parameters(descriptions[0])
+        return DerivedPlan(self, descriptions[0], context.class_counts)
 
 
-def _priced(drawn: DerivedLearners, found) -> Priced:
-    split = found.feature >= 0
-    learners = drawn.take(np.where(split, found.feature, 0))
-    learners.threshold = np.where(split, found.threshold, 0.0)
-    learners.polarity, learners.missing = found.polarity, found.missing
-    learners.is_split = split.astype(np.int8)
-    return Priced(learners, found.outputs, found.edges)
-
-
-class DerivedLearners(ArrayLearners):
-    """Thresholds on derived features; a subclass per family has its parameters in `layout`."""
-
-    family: ClassVar[type[DerivedFeatureFamily]]
-
-    def derived(self, X) -> np.ndarray:
-        """Return the derived feature of each learner, (n_samples, n_learners)."""
-        values = np.empty((X.shape[0], len(self)))
-        for rows, part in self._chunks(X):
-            values[rows] = part
-        return values
-
-    def _chunks(self, X):
-        parameters = {name: getattr(self, name) for name in self.family.layout}
-        step = max(1, CHUNK // max(1, len(self)))
-        for start in range(0, X.shape[0] if len(self) else 0, step):
-            rows = slice(start, min(start + step, X.shape[0]))
-            with np.errstate(all="ignore"):  # A NaN that results is a missing value.
-                values = self.family.transform(np.asarray(X[rows], dtype=np.float64), **parameters)
-            values = np.asarray(values, dtype=np.float64)
-            if values.shape != (rows.stop - start, len(self)):
-                raise ValueError(
-                    f"transform of {self.family.__name__} must return shape "
-                    f"{(rows.stop - start, len(self))}, got {values.shape}"
-                )
-            yield rows, values
-
-    def outputs(self, X) -> np.ndarray:
-        split = self.is_split > 0
-        outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
-        for rows, values in self._chunks(X):
-            above = (values > self.threshold) | ~split
-            signs = np.where(above, self.polarity, -self.polarity)
-            outputs[rows] = np.where(np.isnan(values) & split, self.missing, signs)
-        return outputs
-
-    def scorer(self, coef):
-        """Return the default's scorer, which computes each distinct derived feature once."""
-        coef = sparse.csr_array(coef, dtype=np.float64)
-        if coef.shape[0] != len(self):
-            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
-        first, place = self._distinct()
-        distinct = self.take(first)
-        feature = np.where(self.is_split > 0, place, -1)
-        stumps = (feature, self.threshold, self.polarity, self.missing)
-        add = AdditiveScores(*stumps, coef, n_features=len(first))
-
-        def scorer(X, n_threads: int = 1) -> np.ndarray:
-            scores = np.empty((X.shape[0], coef.shape[1]))
-            if len(first) == 0:
-                return np.zeros_like(scores)
-            for rows, values in distinct._chunks(X):
-                scores[rows] = add(values, n_threads)
-            return scores
-
-        return scorer
-
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first learner of each distinct feature, and the feature of each learner."""
-        parameters = [getattr(self, name) for name in self.family.layout]
-        rows = [b"".join(array[j].tobytes() for array in parameters) for j in range(len(self))]
-        places: dict[bytes, int] = {}
-        place = np.array([places.setdefault(row, len(places)) for row in rows], dtype=np.intp)
-        return np.unique(place, return_index=True)[1], place
-
-    def check_values(self, n_features: int) -> None:
-        if np.isnan(self.threshold).any():
-            raise ValueError("array 'threshold' must not hold NaN")
-        for name, allowed in (("polarity", (-1, 1)), ("missing", (-1, 1)), ("is_split", (0, 1))):
-            if not np.isin(getattr(self, name), allowed).all():
-                raise ValueError(f"array {name!r} must hold {allowed[0]} and {allowed[1]}")
-        parameters = {name: getattr(self, name) for name in self.family.layout}
-        self.family.check_stored(n_features, **parameters)
+def _is_overridden(family: type[DerivedFeatureFamily], name: str) -> bool:
+    base = vars(DerivedFeatureFamily)[name].__func__
+    return getattr(getattr(family, name), "__func__", None) is not base

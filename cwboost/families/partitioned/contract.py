@@ -41,11 +41,14 @@ class PartitionContext:
         Number of examples of all partitions.
     n_threads : int, default=1
         Upper bound on the number of threads.
+    weight : ndarray of shape (n_samples,), dtype float64, or None, default=None
+        Weight of each example, > 0; None if all are equal.
     """
 
     places: np.ndarray
     n_total: int
     n_threads: int = 1
+    weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

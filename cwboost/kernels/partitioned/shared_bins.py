@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from cwboost.kernels.threads import usable_threads
 __all__ = ["BinnedPartition", "FeatureSketch", "SharedBins"]
 
 _BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
+_SKETCHED = 8192  # largest number of a partition's examples in a sketch of derived features
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,25 @@ class FeatureSketch:
             np.array(exact, dtype=bool),
             np.array(n_present, dtype=np.int64) < X.shape[0],
         )
+
+    @classmethod
+    def of_values(cls, values, max_entries: int) -> FeatureSketch:
+        """Return the sketch of derived features, from at most 8,192 examples, evenly spaced.
+
+        The values of more examples are not all known: see `SharedBins.open_above`.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples, n_features)
+        max_entries : int
+        """
+        n = len(values)
+        if n <= _SKETCHED:
+            return cls.of(values, max_entries)
+        sample = values[np.arange(_SKETCHED) * n // _SKETCHED]
+        exact = np.zeros(values.shape[1], dtype=bool)
+        has_nan = np.isnan(values).any(axis=0)
+        return replace(cls.of(sample, max_entries), exact=exact, has_nan=has_nan)
 
     @property
     def n_features(self) -> int:
@@ -158,6 +178,12 @@ class SharedBins:
     def n_features(self) -> int:
         """Number of features."""
         return len(self.n_bins)
+
+    def open_above(self) -> SharedBins:
+        """Return bins whose last one takes whatever is above it, if not all values are known."""
+        highest, last = self.highest.copy(), self.bin_start[1:] - 1
+        highest[last[~self.exact & (self.n_bins > 0)]] = np.inf
+        return replace(self, highest=highest)
 
     @property
     def code_starts(self) -> np.ndarray:

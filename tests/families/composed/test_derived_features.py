@@ -7,9 +7,15 @@ import pytest
 from wave_family import Waves
 
 import cwboost
-from cwboost import BindContext, Capabilities, CWBoostClassifier, StumpFamily, load_model
+from cwboost import (
+    BindContext,
+    Capabilities,
+    CWBoostClassifier,
+    DerivedFeatureFamily,
+    StumpFamily,
+    load_model,
+)
 from cwboost.datasets import load_vowel
-from cwboost.families import DerivedFeatureFamily
 from cwboost.families.discovery import _registry
 from cwboost.testing import parametrize_with_family_checks
 
@@ -31,8 +37,8 @@ class Itself(DerivedFeatureFamily):
     exhaustive = True
     capabilities = Capabilities(missing_values=True)
 
-    def draw(self, X, random_state):
-        return {"feature": np.arange(X.shape[1])}
+    def draw(self, context):
+        return {"feature": np.arange(context.X.shape[1])}
 
     @staticmethod
     def transform(X, feature):

@@ -8,9 +8,16 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 import cwboost
-from cwboost import BindContext, CWBoostClassifier, StumpFamily, TreeFamily, get_family, load_model
+from cwboost import (
+    BindContext,
+    CWBoostClassifier,
+    MixedFamily,
+    StumpFamily,
+    TreeFamily,
+    get_family,
+    load_model,
+)
 from cwboost.datasets import load_vowel
-from cwboost.families import MixedFamily
 from cwboost.families.discovery import resolve_weak_learner
 
 MIXTURES = {

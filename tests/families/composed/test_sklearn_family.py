@@ -14,9 +14,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import cwboost
-from cwboost import BindContext, CWBoostClassifier, load_model
+from cwboost import BindContext, CWBoostClassifier, MixedFamily, SklearnFamily, load_model
 from cwboost.datasets import load_vowel
-from cwboost.families import MixedFamily, SklearnFamily
 
 FLAT = [
     None,

@@ -1,0 +1,138 @@
+"""Thresholds on derived features of partitions: drawn by the driver, searched between bins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.composed.drawing import Drawing, seen
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.outputs import pack_outputs
+from cwboost.families.partitioned import (
+    Chosen,
+    PartitionContext,
+    PartitionPricer,
+    PartitionWeights,
+    PricingPlan,
+)
+from cwboost.kernels import BinnedPartition, FeatureSketch, SharedBins, best_of_bins
+
+__all__ = ["DerivedPlan"]
+
+BINS = 256
+"""Largest number of bins of a derived feature."""
+
+
+class DerivedPlan(PricingPlan):
+    """The driver gathers the examples that `draw` sees, draws, and chooses between bins.
+
+    Parameters
+    ----------
+    family : DerivedFeatureFamily
+    n_features : int
+    class_counts : ndarray of shape (n_classes,), or None
+    """
+
+    def __init__(self, family: WeakLearnerFamily, n_features: int, class_counts):
+        self.family, self.n_features = family, n_features
+        self.exact = bool(family.exhaustive)
+        self._class_counts = class_counts
+        self._drawing: Drawing | None = None
+        self._fixed: tuple[DerivedLearners, SharedBins] | None = None
+        self._n_draws = 0
+
+    def __getstate__(self):
+        return {**vars(self), "_drawing": None, "_fixed": None}  # the driver alone keeps these
+
+    def bind(self, X, context: PartitionContext) -> DerivedPartition:
+        return DerivedPartition(X, self.family, context)
+
+    def merge(self, one, other):
+        if isinstance(one[0], dict):
+            return ({**one[0], **other[0]},)
+        return super().merge(one, other)
+
+    def choose(self, scales, rng):
+        if self._drawing is None:
+            (parts,) = yield ("examples",)
+            self._drawing = self._gathered(parts, rng)
+        drawn, bins = self._fixed or (yield from self._drawn())
+        sums, totals, squares = yield "sums", self._n_draws, drawn if self._fixed else None, bins
+        feature, *found = best_of_bins(bins, sums, totals)
+        norms = np.sqrt(squares) * 2.0**26
+        learners = drawn.with_thresholds(feature, found, totals, norms, len(drawn))
+        return Chosen(learners, found[-1] / scales, np.arange(len(scales)))
+
+    def _gathered(self, parts, rng) -> Drawing:
+        places, X, weight = _by_place(parts)
+        y = None
+        if self._class_counts is not None:
+            y = np.searchsorted(np.cumsum(self._class_counts), places, side="right")
+        n_total = next(iter(parts.values()))[-1]
+        return Drawing(self.family, X, y, weight, n_total, rng)
+
+    def _drawn(self):
+        """Return derived features and their bins; a conversation."""
+        weights = None
+        if self.family.redraw:
+            (parts,) = yield ("weights",)
+            _, weights = _by_place(parts)
+            weights = weights.T
+        drawn = self._drawing.draw(weights)
+        self._n_draws += 1
+        (sketches,) = yield "sketch", self._n_draws, drawn
+        bins = SharedBins.from_sketches(list(sketches.values()), BINS).open_above()
+        if not self.family.redraw:
+            self._fixed = drawn, bins
+        return drawn, bins
+
+
+class DerivedPartition(PartitionPricer):
+    """Derived features of the examples of one partition."""
+
+    def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
+        self._X, self._context = X, context
+        self._key = int(context.places[0])
+        wanted = seen(context.n_total, family.sample_size)
+        self._seen = np.flatnonzero(np.isin(context.places, wanted))
+        self._number, self._values, self._binned = 0, None, None
+
+    def summarise(self, weights: PartitionWeights, question):
+        kind, *rest = question
+        if kind == "sums":
+            return self._sums(weights, *rest)
+        places = self._context.places[self._seen]
+        if kind == "weights":
+            found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
+        elif kind == "examples":
+            weight = self._context.weight
+            weight = np.ones(len(self._X)) if weight is None else weight
+            found = places, self._X[self._seen], weight[self._seen], self._context.n_total
+        else:
+            found = self._sketch(*rest)
+        return ({self._key: found},)
+
+    def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
+        self._number, self._binned = number, None
+        self._values = drawn.derived(self._X)
+        return FeatureSketch.of_values(self._values, 2 * BINS)
+
+    def _sums(self, weights, number: int, drawn: DerivedLearners | None, bins: SharedBins):
+        """Return the sums per bin; `drawn` is for a partition that did not make the sketch."""
+        if self._binned is None or self._number != number:
+            if self._number != number:
+                self._number, self._values = number, drawn.derived(self._X)
+            self._binned = BinnedPartition(self._values, bins, self._context.n_threads)
+            self._values = None
+        sums, squares = self._binned.sums(weights.weights, weights.scales)
+        return sums, sums[: int(bins.code_starts[1])].sum(axis=0), squares
+
+    def outputs(self, learners):
+        return pack_outputs(learners.outputs(self._X))
+
+
+def _by_place(parts):
+    """Return the arrays of all partitions, in the order of the places, which are the first."""
+    joined = [np.concatenate(arrays) for arrays in zip(*(part[:3] for part in parts.values()))]
+    order = np.argsort(joined[0])
+    return [array[order] for array in joined]

@@ -1,0 +1,63 @@
+"""Search of thresholds on derived features, in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.composed.drawing import Drawing, seen
+from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
+from cwboost.kernels import SortedFeatures
+
+__all__ = ["DerivedPricer"]
+
+
+class DerivedPricer(Pricer):
+    """Search of thresholds on the derived features of one training matrix."""
+
+    def __init__(self, family: WeakLearnerFamily, X, context: BindContext):
+        self.n_samples = X.shape[0]
+        self.exact = bool(family.exhaustive)
+        self._X = X
+        self._n_threads = context.n_threads
+        self._seen = rows = seen(self.n_samples, family.sample_size)
+        facts = (None if known is None else known[rows] for known in (context.y, context.weight))
+        self._drawing = Drawing(family, X[rows], *facts, self.n_samples, context.random_state)
+        self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None
+        if not family.redraw:
+            learners = self._drawing.draw()
+            self._fixed = learners, self._features(learners)
+
+    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        if self._fixed is None:
+            return self._best(SortedFeatures.search, weights, request.rows)
+        learners, features = self._fixed
+        return _priced(learners, features.search(weights, rows=request.rows), len(learners))
+
+    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+        if self._fixed is None:
+            return self._best(SortedFeatures.search_shared, weights, request.rows)
+        learners, features = self._fixed
+        return _priced(learners, features.search_shared(weights), len(learners))
+
+    def _best(self, search, weights, rows) -> Priced:
+        """Draw features and search them: on the rows that count, if they are fewer, at first."""
+        learners = self._drawing.draw(weights[:, self._seen])
+        some, n_derived = self.n_samples if rows is None else len(rows), len(learners)
+        if some * n_derived + self.n_samples * len(weights) < self.n_samples * n_derived:
+            kept = search(self._features(learners, rows), weights[:, rows])
+            # Only the winners need the examples that do not count: for outputs and thresholds.
+            # A constant has the parameters of feature 0.
+            learners = learners.take(np.unique(np.maximum(kept.feature, 0)))
+        return _priced(learners, search(self._features(learners), weights), n_derived)
+
+    def _features(self, learners, rows=None) -> SortedFeatures:
+        """Return the derived features of some examples, all by default, sorted."""
+        X = self._X if rows is None else self._X[rows]
+        return SortedFeatures(learners.derived(X), self._n_threads)
+
+
+def _priced(drawn: DerivedLearners, found, n_derived: int) -> Priced:
+    about = found.threshold, found.polarity, found.missing, found.edges
+    learners = drawn.with_thresholds(found.feature, about, found.sums, found.norms, n_derived)
+    return Priced(learners, found.outputs, found.edges)

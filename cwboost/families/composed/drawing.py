@@ -1,0 +1,116 @@
+"""What a family of derived features sees, and what it draws from that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cwboost.families.array_learners import check_arrays
+from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.partitioned import scales_of
+from cwboost.families.sealing import read_only
+
+__all__ = ["DrawContext", "Drawing", "seen"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawContext:
+    """What `DerivedFeatureFamily.draw` may look at; arrays are read-only.
+
+    They show at most `DerivedFeatureFamily.sample_size` examples, in one process as on a cluster:
+    the same ones in every round, evenly spaced among the examples sorted by class, so that each
+    class has its proportion. Later versions add fields.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_seen, n_features), dtype float64
+    y : ndarray of shape (n_seen,), dtype intp, or None
+        Index of each example's class; None if the caller has no classes.
+    weight : ndarray of shape (n_seen,), dtype float64
+        Weights of the examples, whatever the round.
+    weights : ndarray of shape (n_targets, n_seen), dtype float64, or None
+        Signed weights of this round: a learner for target ``t`` should be +1 where
+        ``weights[t]`` is positive. Each row is scaled by a power of two, so that its absolute
+        values sum to 1/2 to 1, or to 0. None if features are drawn once, before the first round.
+    random_state : numpy.random.Generator
+        The one source of randomness.
+    n_samples : int
+        Number of all examples.
+    shared : dict of str to ndarray
+        What `DerivedFeatureFamily.draw_shared` returned.
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None
+    weight: np.ndarray
+    weights: np.ndarray | None
+    random_state: np.random.Generator
+    n_samples: int
+    shared: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+def seen(n_samples: int, most: int) -> np.ndarray:
+    """Return the places of the examples that `draw` sees, evenly spaced."""
+    n = min(n_samples, most)
+    return np.arange(n) * n_samples // n
+
+
+class Drawing:
+    """The examples that a family sees, and what it draws from them.
+
+    Parameters
+    ----------
+    family : DerivedFeatureFamily
+    X : ndarray of shape (n_seen, n_features)
+    y, weight : ndarray of shape (n_seen,), or None
+    n_samples : int
+        Number of all examples.
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, family: WeakLearnerFamily, X, y, weight, n_samples, rng):
+        self._family = family
+        self._facts = {
+            "X": read_only(np.asarray(X, dtype=np.float64)),
+            "y": None if y is None else read_only(np.asarray(y)),
+            "weight": read_only(np.ones(len(X)) if weight is None else np.asarray(weight)),
+            "random_state": rng,
+            "n_samples": n_samples,
+        }
+        own = family.draw_shared(self._context(None, {}))
+        if set(own) != set(family.shared):
+            raise ValueError(
+                f"draw_shared of {type(family).__name__} must return {sorted(family.shared)}, got "
+                f"{sorted(own)}"
+            )
+        self._shared = {
+            name: np.asarray(own[name], dtype=dtype)[None]
+            for name, (dtype, _) in family.shared.items()
+        }
+
+    def _context(self, weights, shared):
+        return DrawContext(**self._facts, weights=weights, shared=shared)
+
+    def draw(self, weights=None) -> DerivedLearners:
+        """Draw features; return a batch of one learner, still without threshold, per feature.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_seen), default=None
+            Signed weights of the round, of any scale.
+        """
+        if weights is not None:
+            scales = scales_of(np.abs(weights).sum(axis=1)) * 2.0**-51
+            weights = read_only(np.ascontiguousarray(weights * scales[:, None]))
+        shared = {name: read_only(array[0]) for name, array in self._shared.items()}
+        n_features, kind = self._facts["X"].shape[1], self._family.learners_type
+        drawn = self._family.draw(self._context(weights, shared))
+        learners = kind.drawn(drawn, self._shared, n_features)
+        try:
+            check_arrays(learners.arrays(), kind.shapes(n_features))
+        except ValueError as error:
+            raise ValueError(f"draw of {type(self._family).__name__}: {error}") from error
+        return learners

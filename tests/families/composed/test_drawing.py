@@ -1,0 +1,210 @@
+"""What `draw` sees, on one machine and on partitions; arrays that all derived features share."""
+
+import numpy as np
+import pytest
+from derived_families import Landmarks, Means
+from partitions import split, train
+
+import cwboost
+from cwboost import BindContext, CWBoostClassifier, DerivedFeatureFamily
+from cwboost.datasets import load_vowel
+from cwboost.families.discovery import _registry
+from cwboost.testing import parametrize_with_family_checks
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
+    for family in (Means, Landmarks, Watching):
+        cwboost.register_family(family)
+
+
+class Watching(Means):
+    """Keeps what `draw` was shown."""
+
+    name = "watching"
+    sample_size = 200
+    seen: list = []  # noqa: RUF012
+
+    def draw(self, context):
+        self.seen.append(context)
+        return super().draw(context)
+
+
+class OnceMeans(Means):
+    """The same, drawn once; it has the classes but no weights of a round."""
+
+    name = "once_means"
+    redraw = False
+
+    def draw(self, context):
+        assert context.weights is None
+        members = context.y == np.unique(context.y)[:, None]
+        return {"along": members @ context.X}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Few distinct values per feature, so that bins do not round."""
+    X, y = load_vowel(return_X_y=True)
+    return np.round(X[:500]), y[:500]
+
+
+SETTINGS = {"C": 100.0, "tol": 0.0, "correction": "stagewise", "learning_rate": 1.0}
+
+
+def local(family, X, y, **settings):
+    given = {**SETTINGS, "subsample": 1.0, "n_estimators": 8, "random_state": 0, **settings}
+    return CWBoostClassifier(family, init=None, **given).fit(X, y)
+
+
+@pytest.mark.slow
+@parametrize_with_family_checks([Means(), Landmarks(), Landmarks(n_landmarks=1, n_near=3)])
+def test_family_keeps_the_contract(family, check):
+    check(family)
+
+
+def test_draw_sees_examples_of_every_class_and_their_weights(data):
+    X, y = data
+    weight = np.random.default_rng(0).integers(1, 4, size=len(y)).astype(float)
+    Watching.seen.clear()
+    model = CWBoostClassifier(Watching(), init=None, n_estimators=3, subsample=1.0, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    first, *_, last = Watching.seen
+    assert first.X.shape == (200, 10) and first.n_samples == 500
+    np.testing.assert_array_equal(first.X, last.X)
+    shares = np.bincount(first.y) / 200, np.bincount(y) / 500
+    np.testing.assert_allclose(*shares, atol=1 / 200)
+    assert len(np.unique(first.weight)) == 3
+    mass = np.abs(first.weights).sum(axis=1)
+    assert first.weights.shape == (11, 200) and ((mass > 0.5) & (mass <= 1)).all()
+    # Before the first round, a target's own examples count for it and the others against it.
+    own = first.y == np.arange(11)[:, None]
+    assert ((first.weights > 0) == own).all()
+    for array in (first.X, first.y, first.weight, first.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+@pytest.mark.parametrize("family", [Means(), OnceMeans(), Landmarks()], ids=lambda f: f.name)
+def test_partitions_draw_what_one_process_draws(family, data):
+    """The same examples are seen, so that the models differ by bins and rounding alone."""
+    X, y = data
+    models = [train(family, split(X, y, *sizes), 8) for sizes in ((), (200,), (40, 0, 300))]
+    learners = [model.model.ensemble().learners for model in models]
+    for other in learners[1:]:
+        for name, array in learners[0].arrays().items():
+            np.testing.assert_allclose(array, other.arrays()[name], rtol=1e-9, atol=1e-12)
+    errors = [model.model.history["train_error"][-1] for model in models]
+    assert errors == errors[:1] * 3
+    assert abs(errors[0] - local(family, X, y).history_["train_error"][-1]) < 0.05
+
+
+def test_partitions_see_classes_and_weights(data):
+    X, y = data
+    weight = np.random.default_rng(0).integers(1, 4, size=len(y)).astype(float)
+    contexts = []
+    for sizes in ((), (100, 250)):
+        Watching.seen.clear()
+        parts = np.split(np.arange(len(y)), np.cumsum(sizes).astype(int))
+        train(Watching(), [(X[rows], y[rows], weight[rows]) for rows in parts], 2)
+        contexts.append(Watching.seen[0])
+    for name in ("X", "y", "weight", "weights"):
+        one, other = (getattr(context, name) for context in contexts)
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    assert contexts[0].X.shape == (200, 10) and len(np.unique(contexts[0].weight)) == 3
+
+
+def test_a_lost_partition_can_answer_without_the_question_before(data):
+    """Features that were drawn once are computed again on a partition that was replaced."""
+    X, y = data
+    training = train(OnceMeans(), split(X, y, 250), 3)
+    host = training.crew.hosts[0]
+    expected = training.pricer.price(None, cwboost.PricingRequest()).edges
+    for partition in host.partitions.values():
+        partition.pricer._number = partition.pricer._binned = None
+    np.testing.assert_array_equal(
+        training.pricer.price(None, cwboost.PricingRequest()).edges, expected
+    )
+
+
+def test_batches_of_two_trainings_keep_their_shared_arrays(data):
+    X, y = data
+    models = [local(Landmarks(), X, y, n_estimators=2, random_state=seed) for seed in (0, 1)]
+    one, other = (model.ensemble_.learners for model in models)
+    joined = type(one).concatenate([one, other, one.take([0])])
+    assert joined.landmarks.shape == (2, 8, 10)
+    expected = np.hstack([one.outputs(X), other.outputs(X), one.outputs(X)[:, :1]])
+    np.testing.assert_array_equal(joined.outputs(X), expected)
+    stored = type(one).from_arrays(joined.arrays(), 10)
+    np.testing.assert_array_equal(stored.outputs(X), expected)
+    with pytest.raises(ValueError, match=r"array 'group' must hold indices of 2 groups"):
+        type(one).from_arrays({**joined.arrays(), "group": joined.group + 2}, 10)
+    with pytest.raises(ValueError, match="n_near must be positive, got 0"):
+        type(one).from_arrays({**one.arrays(), "which": one.which[:, :0]}, 10)
+    small = local(Landmarks(n_landmarks=3), X, y, n_estimators=1).ensemble_.learners
+    with pytest.raises(ValueError, match="shared arrays must have equal shapes"):
+        type(one).concatenate([one, small])
+
+
+def test_linear_features_are_explained_and_only_features_used_count(data):
+    X, y = data
+    model = local(Means(fraction=0.3), X, y)
+    found = model.shap_values(X[:5], background=X)
+    scores = found.values.sum(axis=1) + found.base
+    np.testing.assert_allclose(scores, model.decision_function(X[:5]), atol=1e-6)
+    shares = model.ensemble_.learners.feature_shares(10)
+    unused = model.ensemble_.learners.along == 0
+    assert unused.any() and not shares.toarray()[unused].any()
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def wrong(base=Means, **members):
+    return type("Wrong", (base,), {"name": "wrong", **members})
+
+
+CONTEXT = {"n_targets": 1, "random_state": np.random.default_rng(0)}
+
+
+@pytest.mark.parametrize(
+    "returned, message",
+    [
+        ({}, r"draw of Wrong must return the names of its layout, \['along'\], got \[\]"),
+        ({"along": np.ones((0, 4))}, "draw of Wrong must return a derived feature, got 0"),
+        ({"along": np.ones((3, 5))}, r"draw of Wrong: array 'along' must have shape \(3, 4\)"),
+    ],
+)
+def test_what_draw_returns_is_checked(returned, message):
+    family = wrong(draw=lambda self, context: returned)
+    pricer = family().bind(np.ones((5, 4)), BindContext(**CONTEXT))
+    with pytest.raises(ValueError, match=message):
+        pricer.price(np.ones((1, 5)))
+
+
+def test_what_draw_shared_returns_is_checked():
+    family = wrong(Landmarks, draw_shared=lambda self, context: {})
+    with pytest.raises(ValueError, match=r"draw_shared of Wrong must return \['landmarks'\]"):
+        family().bind(np.ones((5, 4)), BindContext(**CONTEXT))
+
+
+@pytest.mark.parametrize(
+    "members, message",
+    [
+        ({"direction": lambda self, n_features, along: along}, "put @staticmethod before it"),
+        ({"check_stored": lambda self, n_features, along: None}, "put @staticmethod before it"),
+        ({"__init__": lambda self, draw=1: None}, r"attributes called \['draw'\]"),
+    ],
+)
+def test_faults_of_a_class_are_found_when_it_is_made(members, message):
+    with pytest.raises(TypeError, match=message):
+        wrong(**members)
+    with pytest.raises(TypeError, match="Bare must define transform, or direction"):
+        type("Bare", (DerivedFeatureFamily,), {"layout": {}})
+
+
+def test_stored_parameters_that_transform_cannot_take_are_refused(data):
+    learners = local(Landmarks(), *data, n_estimators=1).ensemble_.learners
+    free = wrong(Landmarks, check_stored=staticmethod(lambda n_features, **parameters: None))
+    arrays = learners.arrays() | {"which": learners.which + 99}
+    with pytest.raises(ValueError, match="'wrong' cannot compute with its stored parameters"):
+        free.learners_type.from_arrays(arrays, 10)
