@@ -64,7 +64,7 @@ _LAZY = {
     "check_arrays": "cwboost.families.array_learners",
     "count_max_features": "cwboost.families.max_features",
     "get_family": "cwboost.families.discovery",
-    "get_init": "cwboost.families.init_models",
+    "get_init": "cwboost.families.discovery",
     "get_include": "cwboost.kernels.include",
     "list_plugins": "cwboost.families.discovery",
     "load_model": "cwboost.model_file.saving",

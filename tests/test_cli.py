@@ -183,13 +183,15 @@ def test_plugins_lists_families_failures_and_reasons(tmp_path, monkeypatched, ca
     status, out = listed(capsys)
     lines = out.splitlines()
     fine = next(line.split() for line in lines if line.startswith("fine"))
-    assert fine == ["fine", "fine-dist", "1.5", "1", "loaded", "deterministic"]
-    assert any(line.split()[:5] == ["(bad)", "bad-dist", "0.2", "-", "failed"] for line in lines)
+    assert fine == ["fine", "weak", "learner", "fine-dist", "1.5", "1", "loaded", "deterministic"]
+    bad = ["(bad)", "weak", "learner", "bad-dist", "0.2", "-"]
+    assert any(line.split()[:7] == [*bad, "failed"] for line in lines)
     assert "bad (bad-dist 0.2): ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
     assert status == 1
+    assert any(line.split()[:4] == ["kernel", "init", "model", "cwboost"] for line in lines)
     monkeypatched.setenv("CWBOOST_DISABLE_PLUGINS", "bad-dist")
     status, out = listed(capsys)
-    assert ["(bad)", "bad-dist", "0.2", "-", "disabled", "-"] in map(str.split, out.splitlines())
+    assert [*bad, "disabled", "-"] in map(str.split, out.splitlines())
     assert "Disabled: bad-dist (CWBOOST_DISABLE_PLUGINS)." in out
     assert status == 0
     monkeypatched.setenv("CWBOOST_PLUGINS", "0")

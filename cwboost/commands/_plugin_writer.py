@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 
+from cwboost.families.examination import WEAK_LEARNERS
 from cwboost.families.plugin_index import index_others, index_own, normalise
 
 __all__ = ["write_plugin"]
@@ -67,7 +68,7 @@ def _refuse_taken(name: str) -> None:
         owner = f"the installed module cwboost_{name}"
     else:
         families = {f"{name}_ball", f"{name}_interval"}
-        for plugin in (*index_own(), *index_others()):
+        for plugin in (*index_own(WEAK_LEARNERS), *index_others(WEAK_LEARNERS)):
             if families & set(plugin.names) or (
                 normalise(plugin.distribution) == f"cwboost-{name.replace('_', '-')}"
             ):
@@ -79,7 +80,7 @@ def _refuse_taken(name: str) -> None:
 def _shipped_names() -> set[str]:
     """Return the names of cwboost's families and their modules, in singular and plural."""
     names = set()
-    for plugin in index_own():
+    for plugin in index_own(WEAK_LEARNERS):
         module = plugin.entry_point.module.rpartition(".")[2]
         names.update((*plugin.names, module))
     return names | {f"{name}s" for name in names} | {name.removesuffix("s") for name in names}

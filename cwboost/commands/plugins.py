@@ -1,4 +1,4 @@
-"""List the installed weak-learner families and the plugins that failed to load.
+"""List the installed weak learners and init models, and the plugins that failed to load.
 
 The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` writes a template of
 a plugin.
@@ -46,19 +46,20 @@ def _list(results) -> int:
     from cwboost.families.discovery import list_plugins, third_parties_enabled
 
     records = list_plugins()
-    header = ("family", "distribution", "version", "API", "state", "capabilities")
+    header = ("name", "kind", "distribution", "version", "API", "state", "capabilities")
     rows = [header]
     for record in records:
         api = "-" if record.api_version is None else str(record.api_version)
         capabilities = " ".join(record.capabilities) or "-"
-        family = record.family or f"({record.entry_point})"
-        rows.append((family, record.distribution, record.version, api, record.state, capabilities))
+        name = record.name or f"({record.entry_point})"
+        source = record.distribution, record.version
+        rows.append((name, record.kind, *source, api, record.state, capabilities))
     print(aligned(rows), file=results)
     failed = [record for record in records if record.error]
     if failed:
         print(file=results)
     for record in failed:
-        name = record.family or record.entry_point
+        name = record.name or record.entry_point
         print(f"{name} ({record.source}): {record.error}", file=results)
     if not third_parties_enabled():
         print("\nPlugins of other distributions are disabled (CWBOOST_PLUGINS=0).", file=results)

@@ -1,20 +1,28 @@
-"""Discovery of weak-learner families through the entry-point group ``cwboost``.
+"""Discovery of weak-learner families and init models through entry points.
 
-An entry point names a module that implements the hooks of `cwboost.hookspecs`, or a family. Its
-own name is that of a family, so that a family is found without importing any other plugin. All
-plugins are imported only for a name that no entry point has, and to list them.
+An entry point of the group ``cwboost`` names a family, or a module that implements the hooks of
+`cwboost.hookspecs`; one of the group ``cwboost.init`` names an init model. Its own name is that of
+the family or model, which is therefore found without importing any other plugin. All plugins are
+imported only for a name that no entry point has, and to list them.
 `cwboost.families.plugin_index` describes the environment variables.
 """
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
 from cwboost.families.contract import Capabilities, WeakLearnerFamily
-from cwboost.families.examination import PluginRecord, describe_age, examine_family, kind_of
-from cwboost.families.plugin_index import third_parties_enabled
+from cwboost.families.examination import (
+    INIT_MODELS,
+    WEAK_LEARNERS,
+    PluginRecord,
+    describe_age,
+    examine,
+    kind_of,
+)
+from cwboost.families.init_contract import InitModel
+from cwboost.families.plugin_index import OWN_DISTRIBUTION, normalise, third_parties_enabled
 from cwboost.families.registry import FamilyError, Registry
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "check_capabilities",
     "distribution_of",
     "get_family",
+    "get_init",
     "list_plugins",
     "refresh",
     "register_family",
@@ -30,7 +39,8 @@ __all__ = [
     "third_parties_enabled",
 ]
 
-_registry = Registry()
+_registry = Registry(WEAK_LEARNERS)
+_init_models = Registry(INIT_MODELS)
 
 
 def get_family(name: str) -> type[WeakLearnerFamily]:
@@ -58,15 +68,25 @@ def get_family(name: str) -> type[WeakLearnerFamily]:
     >>> get_family("stump")().get_params()
     {'max_bins': 256, 'max_features': None}
     """
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a weak learner must be a str, got {kind_of(name)}")
-    records = _registry.find(name)
-    if not records:
-        raise FamilyError(_unknown_message(name))
-    if records[0].state != "loaded":
-        raise FamilyError(_broken_message(name, records)) from records[0].exception
-    _warn_of_age(records[0].family_class)
-    return records[0].family_class
+    found = _registry.get(name)
+    _warn_of_age(found)
+    return found
+
+
+def get_init(name: str) -> type[InitModel]:
+    """Return the class of a registered init model.
+
+    Parameters
+    ----------
+    name : str
+        Its registered name.
+
+    Raises
+    ------
+    FamilyError
+        (a ValueError) As for `get_family`.
+    """
+    return _init_models.get(name)
 
 
 def distribution_of(name: str) -> tuple[str, str] | None:
@@ -146,7 +166,7 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
         return get_family("mixed")(families=spec)
     if isinstance(spec, WeakLearnerFamily):
         try:
-            examine_family(type(spec), spec)
+            examine(WEAK_LEARNERS, type(spec), spec)
         except (TypeError, ValueError) as error:
             raise FamilyError(f"weak_learner={spec!r} cannot be used: {error}") from error
         _warn_of_age(type(spec))
@@ -161,16 +181,22 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
 
 
 def list_plugins() -> list[PluginRecord]:
-    """Return a record of every family and every failure; imports all plugins.
+    """Return a record of every family, init model and failure; imports all plugins.
 
     cwboost's own come first, then those registered at run time, then the others by distribution.
     """
-    return _registry.all()
+
+    def place(record):
+        is_own = record.distribution == OWN_DISTRIBUTION
+        return not is_own, not record.is_registered, normalise(record.distribution)
+
+    return sorted([*_registry.all(), *_init_models.all()], key=place)
 
 
 def refresh() -> None:
     """Forget what was discovered, so that packages installed since are found."""
     _registry.clear()
+    _init_models.clear()
 
 
 def check_capabilities(
@@ -222,7 +248,7 @@ def check_capabilities(
         return
     reasons = "; ".join(f"{capability} {needed[capability]}" for capability in lacking)
     able = [
-        repr(record.family)
+        repr(record.name)
         for record in _registry.present()
         if record.state == "loaded" and set(lacking) <= set(record.capabilities)
     ]
@@ -244,36 +270,6 @@ def _check_number_of_categories(family, n_categories: Mapping[str, int]) -> None
 
 
 def _warn_of_age(family_class: type[WeakLearnerFamily]) -> None:
-    age = describe_age(family_class)
+    age = describe_age(WEAK_LEARNERS, family_class)
     if age:
         warnings.warn(age, DeprecationWarning, stacklevel=3)
-
-
-def _broken_message(name: str, records: list[PluginRecord]) -> str:
-    first = records[0]
-    if first.state == "conflict":
-        return first.error
-    if first.state == "disabled":
-        return (
-            f"weak learner {name!r} is turned off: CWBOOST_DISABLE_PLUGINS names {first.source} "
-            f"or its entry point"
-        )
-    reasons = "; ".join(f"{record.source}: {record.error}" for record in records)
-    return f"weak learner {name!r} cannot be used, its plugin failed: {reasons}"
-
-
-def _unknown_message(name: str) -> str:
-    """Return a message with the known names, the closest one, and how many plugins failed."""
-    names = sorted(_registry.names())
-    message = f"unknown weak learner {name!r}"
-    close = difflib.get_close_matches(name, names, n=1)
-    message += f", did you mean {close[0]!r}?" if close else "."
-    message += f" Known: {', '.join(map(repr, names)) or 'none'}."
-    broken = [record for record in _registry.present() if record.error]
-    if broken:
-        n_plugins = len({(record.source, record.error) for record in broken})
-        count = "1 plugin" if n_plugins == 1 else f"{n_plugins} plugins"
-        message += f" {count} failed to load; 'cwboost plugins' says why."
-    if not third_parties_enabled():
-        message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
-    return message

@@ -1,42 +1,103 @@
-"""Conditions on a class that is to be a weak-learner family, and the record kept for it."""
+"""Conditions on a class that is to be a weak learner or init model, and the record kept for it."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cwboost.families.contract import API_VERSION, Capabilities, WeakLearnerFamily, WeakLearners
+from cwboost.families.init_contract import FittedInit, InitModel
 
-__all__ = ["PluginRecord", "describe_age", "describe_error", "examine_family", "kind_of"]
+__all__ = [
+    "INIT_MODELS",
+    "WEAK_LEARNERS",
+    "Kind",
+    "PluginRecord",
+    "describe_age",
+    "describe_error",
+    "examine",
+    "kind_of",
+]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What plugins can be.
+
+    Parameters
+    ----------
+    noun : str
+        What messages and `PluginRecord` call it.
+    group : str
+        Group of the entry points.
+    base : type
+        The class that a plugin derives from.
+    result : str
+        The attribute that names the class of what it finds or fits.
+    result_base : type
+    shipped : dict of str to str
+        Own classes that no entry point names: their modules and names, by their registered names.
+    """
+
+    noun: str
+    group: str
+    base: type
+    result: str
+    result_base: type
+    shipped: Mapping[str, str]
+
+
+WEAK_LEARNERS = Kind(
+    "weak learner",
+    "cwboost",
+    WeakLearnerFamily,
+    "learners_type",
+    WeakLearners,
+    {
+        "mixed": "cwboost.families.composed.mixed:MixedFamily",
+        "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
+    },
+)
+
+INIT_MODELS = Kind(
+    "init model",
+    "cwboost.init",
+    InitModel,
+    "fitted_type",
+    FittedInit,
+    {"sklearn": "cwboost.families.init_models:SklearnInit"},
+)
 
 OLDEST_API_VERSION = 1
 """Oldest accepted version of the contract."""
 
-FAMILY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class PluginRecord:
-    """Record of one family, or of a plugin that failed before it registered a family.
+    """Record of one weak learner or init model, or of a plugin that failed before it had one.
 
     Parameters
     ----------
-    family : str or None
+    kind : {"weak learner", "init model"}
+    name : str or None
         Registered name; None if the plugin failed before it named one.
     distribution, version : str
         The installed distribution that declares the entry point.
     entry_point : str
         Name of the entry point.
     state : {"loaded", "failed", "conflict", "disabled"}
-        Only a loaded family can be used.
+        Only what is loaded can be used.
     error : str or None
-        Why the family cannot be used; None if it is loaded or disabled.
+        Why it cannot be used; None if it is loaded or disabled.
     api_version : int or None
-        Version of the contract that the family declares; None if it declares none.
+        Version of the contract that it declares; None if it declares none.
     capabilities : tuple of str
-        What the family declares with its default hyper-parameters.
-    family_class : type or None
+        What a weak learner declares with its default hyper-parameters.
+    plugin_class : type or None
         The class, if it is loaded.
     exception : BaseException or None
         The plugin's exception, as the cause of a later error.
@@ -44,7 +105,8 @@ class PluginRecord:
         True for a class registered at run time, whose module stands for a distribution.
     """
 
-    family: str | None
+    kind: str
+    name: str | None
     distribution: str
     version: str
     entry_point: str
@@ -52,7 +114,7 @@ class PluginRecord:
     error: str | None = None
     api_version: int | None = None
     capabilities: tuple[str, ...] = ()
-    family_class: type[WeakLearnerFamily] | None = field(default=None, repr=False)
+    plugin_class: type | None = field(default=None, repr=False)
     exception: BaseException | None = field(default=None, repr=False, compare=False)
     is_registered: bool = field(default=False, repr=False)
 
@@ -62,37 +124,64 @@ class PluginRecord:
         return f"{self.distribution} {self.version}".rstrip()
 
 
-def examine_family(family_class, instance=None) -> Capabilities:
-    """Check that a class keeps the contract of a family; return the capabilities it declares."""
-    if not (isinstance(family_class, type) and issubclass(family_class, WeakLearnerFamily)):
-        raise TypeError(f"expected a subclass of WeakLearnerFamily, got {kind_of(family_class)}")
-    label = family_class.__name__
-    name = getattr(family_class, "name", None)
-    if not (isinstance(name, str) and FAMILY_NAME.fullmatch(name)):
+def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
+    """Check that a class keeps its contract; return the capabilities that it declares.
+
+    Parameters
+    ----------
+    kind : Kind
+    plugin_class : type
+    instance : object, default=None
+        Of the class; by default, one without arguments is made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the class breaks the contract; the message says how.
+    """
+    base = kind.base
+    if not (isinstance(plugin_class, type) and issubclass(plugin_class, base)):
+        raise TypeError(f"expected a subclass of {base.__name__}, got {kind_of(plugin_class)}")
+    label = plugin_class.__name__
+    name = getattr(plugin_class, "name", None)
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
         raise ValueError(
             f"{label}.name must be a str of letters, digits, '_', '-' and '.' that begins with a "
             f"letter, got {name!r}"
         )
-    version = getattr(family_class, "api_version", None)
+    _check_version(kind, plugin_class)
+    if inspect.isabstract(plugin_class):
+        missing = ", ".join(sorted(plugin_class.__abstractmethods__))
+        raise TypeError(f"{label} does not define {missing}")
+    result = getattr(plugin_class, kind.result, None)
+    if not (isinstance(result, type) and issubclass(result, kind.result_base)):
+        wanted, got = kind.result_base.__name__, kind_of(result)
+        raise TypeError(f"{label}.{kind.result} must be a subclass of {wanted}, got {got}")
+    for method in ("from_arrays", "concatenate"):
+        found = inspect.getattr_static(result, method, staticmethod(None))
+        if not isinstance(found, (classmethod, staticmethod)):
+            raise TypeError(
+                f"{result.__name__}.{method} must not take self: put @classmethod before it"
+            )
+    made = plugin_class() if instance is None else instance
+    if kind is not WEAK_LEARNERS:
+        return ()
+    if not isinstance(made.capabilities, Capabilities):
+        got = kind_of(made.capabilities)
+        raise TypeError(f"{label}.capabilities must be a Capabilities, got {got}")
+    return tuple(made.capabilities.names())
+
+
+def _check_version(kind: Kind, plugin_class) -> None:
+    label, version = plugin_class.__name__, getattr(plugin_class, "api_version", None)
     if isinstance(version, bool) or not isinstance(version, int):
         raise TypeError(f"{label}.api_version must be an int, got {version!r}")
     if not OLDEST_API_VERSION <= version <= API_VERSION:
         remedy = "the plugin needs an update" if version < API_VERSION else "cwboost is too old"
         raise ValueError(
-            f"{label} is written for version {version} of the contract of a family, this cwboost "
-            f"accepts {_accepted()}: {remedy}"
+            f"{label} is written for version {version} of the contract of a {kind.noun}, this "
+            f"cwboost accepts {_accepted()}: {remedy}"
         )
-    if inspect.isabstract(family_class):
-        missing = ", ".join(sorted(family_class.__abstractmethods__))
-        raise TypeError(f"{label} does not define {missing}")
-    learners_type = getattr(family_class, "learners_type", None)
-    if not (isinstance(learners_type, type) and issubclass(learners_type, WeakLearners)):
-        got = kind_of(learners_type)
-        raise TypeError(f"{label}.learners_type must be a subclass of WeakLearners, got {got}")
-    capabilities = (family_class() if instance is None else instance).capabilities
-    if not isinstance(capabilities, Capabilities):
-        raise TypeError(f"{label}.capabilities must be a Capabilities, got {kind_of(capabilities)}")
-    return capabilities
 
 
 def _accepted() -> str:
@@ -101,15 +190,15 @@ def _accepted() -> str:
     return f"versions {OLDEST_API_VERSION} to {API_VERSION}"
 
 
-def describe_age(family_class: type[WeakLearnerFamily]) -> str | None:
-    """Return a warning for a family of an old version of the contract; None for the present one."""
-    version = family_class.api_version
+def describe_age(kind: Kind, plugin_class: type) -> str | None:
+    """Return a warning for a class of an old version of the contract; None for the present one."""
+    version = plugin_class.api_version
     if version >= API_VERSION:
         return None
     return (
-        f"the weak learner {family_class.name!r} is written for version {version} of the contract "
-        f"of a family; this cwboost has version {API_VERSION} and a later one will refuse it: the "
-        "plugin needs an update"
+        f"the {kind.noun} {plugin_class.name!r} is written for version {version} of its contract; "
+        f"this cwboost has version {API_VERSION} and a later one will refuse it: the plugin needs "
+        "an update"
     )
 
 

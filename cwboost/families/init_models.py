@@ -1,10 +1,9 @@
-"""Init models by name and from scikit-learn classifiers, and the base scores they give."""
+"""The init model that ``init`` asks for, scikit-learn classifiers as init models, their scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata
 
 import numpy as np
 from scipy import sparse
@@ -12,59 +11,16 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import StratifiedKFold
 
 from cwboost.families.array_learners import check_arrays
-from cwboost.families.discovery import FamilyError
+from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
 from cwboost.kernels import Projector
 
-__all__ = ["GROUP", "SklearnInit", "checked_scores", "get_init", "init_names", "resolve_init"]
-
-GROUP = "cwboost.init"
-"""Group of entry points. Each names an `InitModel`, under the name of the model."""
+__all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 
 SMALLEST_PROBABILITY = 1e-6
 """Least probability of a class whose logarithm is a score: trees and neighbours say zero."""
 
 MOST_FOLDS = 5
-
-
-def init_names() -> list[str]:
-    """Return the names of the registered init models."""
-    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
-
-
-def get_init(name: str) -> type[InitModel]:
-    """Return the class of a registered init model.
-
-    Parameters
-    ----------
-    name : str
-        Its registered name.
-
-    Raises
-    ------
-    FamilyError
-        (a ValueError) If no init model has the name, two distributions have it, or its plugin
-        fails; the message says which.
-    """
-    if name == SklearnInit.name:
-        return SklearnInit
-    points = list({p.value: p for p in metadata.entry_points(group=GROUP, name=name)}.values())
-    if not points:
-        raise FamilyError(
-            f"unknown init model {name!r}. Known: {', '.join(map(repr, init_names())) or 'none'}."
-        )
-    if len(points) > 1:
-        sources = " and ".join(sorted(str(point.value) for point in points))
-        raise FamilyError(f"the init model {name!r} is registered twice, by {sources}")
-    try:
-        found = points[0].load()
-    except (Exception, SystemExit) as error:
-        raise FamilyError(
-            f"init model {name!r} cannot be used, its plugin {points[0].value} failed: {error!r}"
-        ) from error
-    if not (isinstance(found, type) and issubclass(found, InitModel)):
-        raise FamilyError(f"init model {name!r}: {points[0].value} must be an InitModel")
-    return found
 
 
 def resolve_init(spec) -> InitModel | None:

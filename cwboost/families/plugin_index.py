@@ -1,7 +1,8 @@
 """The installed plugins, read from metadata; nothing is imported here.
 
-A plugin is one module (or object) that a distribution names in the entry-point group ``cwboost``,
-under one name or several. The name of an entry point is that of a family; it reserves the name.
+A plugin is one class or module that a distribution names in the entry-point group ``cwboost`` or
+``cwboost.init``, under one name or several. The name of an entry point is that of a weak learner or
+init model; it reserves the name.
 
 Environment:
     CWBOOST_PLUGINS=0                do not look at other distributions at all
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
+from cwboost.families.examination import Kind
+
 __all__ = [
     "OWN_DISTRIBUTION",
     "Plugin",
@@ -26,14 +29,7 @@ __all__ = [
     "third_parties_enabled",
 ]
 
-GROUP = "cwboost"
 OWN_DISTRIBUTION = "cwboost"
-
-# cwboost's own composed families, which do not belong to a plugin.
-COMPOSED = {
-    "mixed": "cwboost.families.composed.mixed:MixedFamily",
-    "sklearn": "cwboost.families.composed.sklearn_family:SklearnFamily",
-}
 
 
 @dataclass(frozen=True)
@@ -67,25 +63,26 @@ class Plugin:
         return normalise(self.distribution) == OWN_DISTRIBUTION
 
 
-def index_own() -> list[Plugin]:
-    """Return the plugins of cwboost's own distribution, and the families that it composes."""
-    plugins = list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION)))
+def index_own(kind: Kind) -> list[Plugin]:
+    """Return the plugins of cwboost's own distribution, and the classes that it composes."""
+    plugins = list(_plugins_of(metadata.distribution(OWN_DISTRIBUTION), kind.group))
     version = metadata.version(OWN_DISTRIBUTION)
-    for name, value in COMPOSED.items():
-        entry_point = metadata.EntryPoint(name, value, GROUP)
+    for name, value in kind.shipped.items():
+        entry_point = metadata.EntryPoint(name, value, kind.group)
         plugins.append(Plugin(OWN_DISTRIBUTION, version, (name,), entry_point))
     return plugins
 
 
-def index_others() -> list[Plugin]:
+def index_others(kind: Kind) -> list[Plugin]:
     """Return the plugins of other distributions, by distribution; none if they are turned off."""
     if not third_parties_enabled():
         return []
-    return [plugin for found in _other_distributions() for plugin in _plugins_of(found)]
+    found = _other_distributions()
+    return [plugin for distribution in found for plugin in _plugins_of(distribution, kind.group)]
 
 
 def third_parties_enabled() -> bool:
-    """Return True if families of other distributions are searched (see ``CWBOOST_PLUGINS``)."""
+    """Return True if other distributions are searched (see ``CWBOOST_PLUGINS``)."""
     value = os.environ.get("CWBOOST_PLUGINS", "1")
     if value not in ("0", "1"):
         raise ValueError(f"the environment variable CWBOOST_PLUGINS must be 0 or 1, got {value!r}")
@@ -122,12 +119,12 @@ def _label(distribution: metadata.Distribution) -> tuple[str, str]:
     return name or f"(unnamed distribution in {distribution.locate_file('')})", version or ""
 
 
-def _plugins_of(distribution: metadata.Distribution) -> Iterator[Plugin]:
+def _plugins_of(distribution: metadata.Distribution, group: str) -> Iterator[Plugin]:
     try:
-        entry_points = sorted(distribution.entry_points.select(group=GROUP))
+        entry_points = sorted(distribution.entry_points.select(group=group))
     except Exception as error:
         # Damaged files of packages without a plugin are ignored.
-        if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
+        if f"[{group}]" in (distribution.read_text("entry_points.txt") or ""):
             yield Plugin(*_label(distribution), (), None, damage=error)
         return
     by_module: dict[str, list[metadata.EntryPoint]] = {}

@@ -1,4 +1,4 @@
-"""The families that have names: found in plugins on demand, or registered at run time.
+"""The weak learners or init models that have names: found on demand, or registered at run time.
 
 A name belongs to the first of these that has it: cwboost itself, a class registered at run time,
 the plugin with an entry point of the name, any other plugin. A registration against this order is
@@ -7,12 +7,12 @@ refused, so the answer never depends on earlier imports.
 
 from __future__ import annotations
 
+import difflib
 import threading
 from collections import defaultdict
 from dataclasses import replace
 
-from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.examination import PluginRecord, examine_family
+from cwboost.families.examination import Kind, PluginRecord, examine, kind_of
 from cwboost.families.plugin_index import (
     Plugin,
     disabled_names,
@@ -27,13 +27,19 @@ __all__ = ["FamilyError", "Registry"]
 
 
 class FamilyError(ValueError):
-    """A weak-learner family that is unknown, failed to load, or is registered twice."""
+    """A weak learner or init model that is unknown, failed to load, or is registered twice."""
 
 
 class Registry:
-    """Plugins and their records, filled on demand and kept for the life of the process."""
+    """Plugins of one kind and their records, filled on demand and kept for the process.
 
-    def __init__(self):
+    Parameters
+    ----------
+    kind : Kind
+    """
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
         self._lock = threading.RLock()
         self._registered: dict[str, PluginRecord] = {}
         self._loading: set[tuple[str, str]] = set()
@@ -47,6 +53,25 @@ class Registry:
             self._loaded: dict[tuple[str, str], list[PluginRecord]] = {}
 
     # ---------------------------------------------------------------- questions
+
+    def get(self, name: str) -> type:
+        """Return the class of a name.
+
+        Raises
+        ------
+        TypeError
+            If the name is not a str.
+        FamilyError
+            If there is none, if two plugins have it, if it is turned off, or if its plugin failed.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"name of {self.kind.noun}: expected a str, got {kind_of(name)}")
+        records = self.find(name)
+        if not records:
+            raise FamilyError(self._unknown(name))
+        if records[0].state != "loaded":
+            raise FamilyError(self._broken(name, records)) from records[0].exception
+        return records[0].plugin_class
 
     def find(self, name: str) -> list[PluginRecord]:
         """Return the records of a name; only the plugins that can answer are imported."""
@@ -64,7 +89,7 @@ class Registry:
             return _speaking_for(name, disabled)
 
     def owner(self, name: str) -> tuple[str, str] | None:
-        """Return distribution and version of the plugin that a name's family comes from.
+        """Return distribution and version of the plugin that a name comes from.
 
         None if there is no usable one, or if it was registered at run time.
         """
@@ -75,7 +100,7 @@ class Registry:
             return records[0].distribution, records[0].version
 
     def all(self) -> list[PluginRecord]:
-        """Return every family and every failure: cwboost's own, those registered, the others."""
+        """Return every class and every failure: cwboost's own, those registered, the others."""
         with self._lock:
             others, disabled = self._other_plugins()
             own = self._records(self._own_plugins())
@@ -84,7 +109,7 @@ class Registry:
             return [*own, *self._registered.values(), *found]
 
     def present(self) -> list[PluginRecord]:
-        """Return cwboost's own families, those registered, and those of plugins imported before."""
+        """Return cwboost's own classes, those registered, and those of plugins imported before."""
         with self._lock:
             others = [p for p in self._other_plugins()[0] if p.key in self._loaded]
             own = self._records(self._own_plugins())
@@ -93,14 +118,14 @@ class Registry:
     def names(self) -> set[str]:
         """Return the names that are known without importing more plugins."""
         with self._lock:
-            names = {record.family for record in self.present() if record.state == "loaded"}
+            names = {record.name for record in self.present() if record.state == "loaded"}
             loaded = set(self._loaded)
             waiting = [p for p in self._other_plugins()[0] if p.key not in loaded]
             return names.union(*(plugin.names for plugin in waiting))
 
     # ---------------------------------------------------------------- registration
 
-    def register(self, family_class: type[WeakLearnerFamily]) -> None:
+    def register(self, plugin_class: type) -> None:
         """Register a class under its name for the rest of the process.
 
         Raises
@@ -110,22 +135,25 @@ class Registry:
         FamilyError
             If the name belongs to another class.
         """
-        examine_family(family_class)
-        name = family_class.name
-        base = PluginRecord(name, family_class.__module__, "", family_class.__qualname__, "failed")
+        examine(self.kind, plugin_class)
+        name = plugin_class.name
+        about = name, plugin_class.__module__, "", plugin_class.__qualname__
+        base = PluginRecord(self.kind.noun, *about, "failed")
         with self._lock:
             for record in [] if name in self._registered else self._known(name):
-                if record.family_class is family_class:
+                if record.plugin_class is plugin_class:
                     return
                 raise FamilyError(f"the name {name!r} is taken by {record.source}")
             present = self._registered.get(name)
             # The same module and qualified name: the class was redefined (a notebook's cell).
-            if present is not None and _place(present.family_class) != _place(family_class):
+            if present is not None and _place(present.plugin_class) != _place(plugin_class):
                 raise FamilyError(
-                    f"the name {name!r} is taken by the class {_place(present.family_class)}, "
+                    f"the name {name!r} is taken by the class {_place(present.plugin_class)}, "
                     "which was registered before"
                 )
-            self._registered[name] = replace(record_of(family_class, base), is_registered=True)
+            self._registered[name] = replace(
+                record_of(self.kind, plugin_class, base), is_registered=True
+            )
 
     def _known(self, name: str) -> list[PluginRecord]:
         """Return the records of a name without importing a plugin that does not declare it."""
@@ -138,7 +166,7 @@ class Registry:
 
     def _own_plugins(self) -> list[Plugin]:
         if self._own is None:
-            self._own = index_own()
+            self._own = index_own(self.kind)
         return self._own
 
     def _other_plugins(self) -> tuple[list[Plugin], list[PluginRecord]]:
@@ -146,27 +174,26 @@ class Registry:
         if not third_parties_enabled():
             return [], []
         if self._others is None:
-            self._others = index_others()
+            self._others = index_others(self.kind)
         disabled, enabled, records = disabled_names(), [], []
         for plugin in self._others:
             off = set(plugin.names)
             if normalise(plugin.distribution) not in disabled:
                 off = {name for name in plugin.names if normalise(name) in disabled}
             for name in sorted(off):
-                records.append(
-                    PluginRecord(None, plugin.distribution, plugin.version, name, "disabled")
-                )
+                about = None, plugin.distribution, plugin.version, name
+                records.append(PluginRecord(self.kind.noun, *about, "disabled"))
             if not plugin.names or off < set(plugin.names):
                 enabled.append(plugin)
         return enabled, records
 
     def _load(self, plugin: Plugin) -> list[PluginRecord]:
         if plugin.key in self._loading:
-            raise RuntimeError("a plugin asked for families while plugins were being loaded")
+            raise RuntimeError("a plugin asked for another while plugins were being loaded")
         if plugin.key not in self._loaded:
             self._loading.add(plugin.key)
             try:
-                self._loaded[plugin.key] = load_plugin(plugin)
+                self._loaded[plugin.key] = load_plugin(plugin, self.kind)
             finally:
                 self._loading.discard(plugin.key)
         return self._loaded[plugin.key]
@@ -178,7 +205,7 @@ class Registry:
         for plugin in plugins:
             for record in self._load(plugin):
                 if record.state == "loaded" and not plugin.is_own:
-                    if normalise(record.family) in disabled:
+                    if normalise(record.name) in disabled:
                         continue
                     record = self._refuse_taken(record, plugin)
                 records.append(record)
@@ -186,13 +213,13 @@ class Registry:
 
     def _refuse_taken(self, record: PluginRecord, plugin: Plugin) -> PluginRecord:
         """Return the record, marked as failed if its name belongs to someone else."""
-        name, owner = record.family, None
+        name, owner = record.name, None
         for own in self._own_plugins():
             if name in own.names:
                 owner = f"{own.distribution} {own.version}"
         if name in self._registered:
-            owner = f"the class {_place(self._registered[name].family_class)}"
-            if self._registered[name].family_class is record.family_class:
+            owner = f"the class {_place(self._registered[name].plugin_class)}"
+            if self._registered[name].plugin_class is record.plugin_class:
                 return record
         if owner is None and name not in plugin.names:
             for other in self._other_plugins()[0]:
@@ -201,17 +228,47 @@ class Registry:
         if owner is None:
             return record
         error = f"ValueError: the name {name!r} is taken by {owner}"
-        return replace(record, state="failed", error=error, capabilities=(), family_class=None)
+        return replace(record, state="failed", error=error, capabilities=(), plugin_class=None)
+
+    # ---------------------------------------------------------------- messages
+
+    def _broken(self, name: str, records: list[PluginRecord]) -> str:
+        first, noun = records[0], self.kind.noun
+        if first.state == "conflict":
+            return first.error
+        if first.state == "disabled":
+            return (
+                f"{noun} {name!r} is turned off: CWBOOST_DISABLE_PLUGINS names {first.source} or "
+                "its entry point"
+            )
+        reasons = "; ".join(f"{record.source}: {record.error}" for record in records)
+        return f"{noun} {name!r} cannot be used, its plugin failed: {reasons}"
+
+    def _unknown(self, name: str) -> str:
+        """Return a message with the known names, the closest one, and how many plugins failed."""
+        names = sorted(self.names())
+        message = f"unknown {self.kind.noun} {name!r}"
+        close = difflib.get_close_matches(name, names, n=1)
+        message += f", did you mean {close[0]!r}?" if close else "."
+        message += f" Known: {', '.join(map(repr, names)) or 'none'}."
+        broken = [record for record in self.present() if record.error]
+        if broken:
+            n_plugins = len({(record.source, record.error) for record in broken})
+            count = "1 plugin" if n_plugins == 1 else f"{n_plugins} plugins"
+            message += f" {count} failed to load; 'cwboost plugins' says why."
+        if not third_parties_enabled():
+            message += " Plugins of other distributions are off (CWBOOST_PLUGINS=0)."
+        return message
 
 
-def _place(family_class: type) -> str:
-    return f"{family_class.__module__}.{family_class.__qualname__}"
+def _place(plugin_class: type) -> str:
+    return f"{plugin_class.__module__}.{plugin_class.__qualname__}"
 
 
 def _speaking_for(name: str, records: list[PluginRecord]) -> list[PluginRecord]:
     """Return the usable record of a name, or all that tell why there is none."""
-    loaded = [record for record in records if record.family == name and record.state == "loaded"]
-    return loaded or [record for record in records if name == (record.family or record.entry_point)]
+    loaded = [record for record in records if record.name == name and record.state == "loaded"]
+    return loaded or [record for record in records if name == (record.name or record.entry_point)]
 
 
 def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
@@ -219,13 +276,13 @@ def _mark_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
     loaded = defaultdict(list)
     for record in records:
         if record.state == "loaded":
-            loaded[record.family].append(record)
+            loaded[record.name].append(record)
     marked = []
     for record in records:
-        rivals = loaded.get(record.family, [])
+        rivals = loaded.get(record.name, [])
         if record.state == "loaded" and len(rivals) > 1:
             where = " and ".join(f"{r.source} (entry point {r.entry_point!r})" for r in rivals)
-            error = f"the name {record.family!r} is registered by {where}; uninstall one of them"
-            record = replace(record, state="conflict", error=error, family_class=None)
+            error = f"the name {record.name!r} is registered by {where}; uninstall one of them"
+            record = replace(record, state="conflict", error=error, plugin_class=None)
         marked.append(record)
     return marked

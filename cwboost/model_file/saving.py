@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from cwboost.ensemble.model import Ensemble
-from cwboost.families.discovery import FamilyError
-from cwboost.families.init_models import get_init
+from cwboost.families.discovery import FamilyError, get_init
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
-from cwboost.families.examination import examine_family
+from cwboost.families.examination import WEAK_LEARNERS, examine
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -23,7 +23,7 @@ from cwboost.testing.material import (
 
 def check_declarations(family):
     """Check the declared name, API version, type of learners and capabilities."""
-    examine_family(type(family), family)
+    examine(WEAK_LEARNERS, type(family), family)
     name = type(family).name
     assert family.name == name, f"name must be that of the class, {name!r}, got {family.name!r}"
 

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.examination import FAMILY_NAME
+from cwboost.families.examination import NAME
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays, with_missing
 
@@ -43,7 +43,7 @@ def check_arrays_round_trip(family):
     for name, array in arrays.items():
         # A batch of several families puts the name of a family and a slash before an array's.
         parts = name.split("/") if isinstance(name, str) else [""]
-        known = len(parts) <= 2 and all(FAMILY_NAME.fullmatch(part) for part in parts[:-1])
+        known = len(parts) <= 2 and all(NAME.fullmatch(part) for part in parts[:-1])
         assert known and parts[-1].isidentifier(), f"{name!r} is not an array name"
         assert isinstance(array, np.ndarray), f"{name} must be an ndarray, got {type(array)}"
         assert array.dtype.kind in "biuf", f"{name} must hold numbers, got dtype {array.dtype}"

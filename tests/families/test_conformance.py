@@ -42,9 +42,9 @@ SETTINGS = {
 
 
 BUILT_IN = {
-    record.family: record.family_class
+    record.name: record.plugin_class
     for record in list_plugins()
-    if record.distribution == "cwboost" and record.state == "loaded"
+    if record.distribution == "cwboost" and record.kind == "weak learner"
 }
 
 

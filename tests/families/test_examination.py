@@ -51,7 +51,7 @@ def test_capabilities_are_checked_with_a_readable_message(healthy):
     message = str(caught.value)
     assert "weak learner 'healthy'" in message
     assert "missing_values is needed because X contains NaN" in message
-    able = [r.family for r in list_plugins() if "missing_values" in r.capabilities]
+    able = [r.name for r in list_plugins() if "missing_values" in r.capabilities]
     assert "Registered families with missing_values: " in message
     assert all(repr(name) in message for name in able)
     with pytest.raises(ValueError, match=r"sparse_input is needed because X is sparse"):

@@ -6,6 +6,7 @@ import pytest
 from plugin_folder import (
     BUILT_IN,
     HEALTHY,
+    OWN_INIT_MODELS,
     assert_healthy_undisturbed,
     assert_usable,
     family_source,
@@ -35,7 +36,7 @@ def test_several_entry_points_may_lead_to_one_module(install):
     install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
     assert get_family("second").name == "second"
     records = [record for record in list_plugins() if record.distribution == "pair"]
-    assert [(r.family, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
+    assert [(r.name, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
 
 
 FAILURES = {
@@ -130,7 +131,7 @@ def test_a_distribution_without_metadata_is_named_by_its_place(install, tmp_path
     info = install("nameless", "1", nameless_plugin=family_source("nameless"))
     (info / "METADATA").unlink()
     discovery.refresh()
-    record = next(r for r in list_plugins() if r.family == "nameless")
+    record = next(r for r in list_plugins() if r.name == "nameless")
     assert str(tmp_path) in record.distribution
     assert_usable("nameless")
 
@@ -150,7 +151,7 @@ def test_the_listing_keeps_the_order_of_distributions(healthy):
     healthy("a-dist", "1", a_plugin=family_source("a"))
     names = [record.distribution for record in list_plugins()]
     own = names.count("cwboost")
-    assert own == len(BUILT_IN) and names[:own] == ["cwboost"] * own
+    assert own == len(BUILT_IN + OWN_INIT_MODELS) and names[:own] == ["cwboost"] * own
     assert names[own:] == sorted(names[own:])
     assert {"a-dist", "healthy-dist"} <= set(names)
 

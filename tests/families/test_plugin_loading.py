@@ -38,7 +38,7 @@ REJECTED = {
     "nothing registered": (
         family_source("broken").replace("    register(Constant)", "    pass"),
         None,
-        "registered no family",
+        "registered no weak learner",
     ),
     "raises while registering": (
         family_source("broken").replace("    register(Constant)", "    raise OSError('no disk')"),
@@ -107,9 +107,9 @@ def test_a_broken_plugin_is_listed_explained_and_disturbs_nothing(case, healthy)
     source, family, error = REJECTED[case]
     healthy("broken-dist", "0.3", broken_plugin=source)
     record = only_record("broken-dist")
-    assert (record.version, record.family, record.state) == ("0.3", family, "failed")
+    assert (record.version, record.name, record.state) == ("0.3", family, "failed")
     assert record.entry_point == "broken_plugin"
-    assert record.family_class is None
+    assert record.plugin_class is None
     assert re.search(error, record.error), record.error
     assert_healthy_undisturbed()
     if case == "name of a built-in":

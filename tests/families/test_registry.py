@@ -44,7 +44,7 @@ def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
     model.save(tmp_path / "model.cwb")
     loaded = cwboost.load_model(tmp_path / "model.cwb")
     assert (loaded.decision_function(X) == model.decision_function(X)).all()
-    record = next(record for record in list_plugins() if record.family == "quantile")
+    record = next(record for record in list_plugins() if record.name == "quantile")
     assert (record.state, record.distribution) == ("loaded", QuantileStumps.__module__)
 
 
@@ -81,9 +81,9 @@ def test_two_families_of_one_name_name_both_distributions(healthy):
     healthy("left-dist", "1.0", left_plugin=family_source("twin"))
     healthy("right-dist", "2.0", right_plugin=family_source("twin"))
     for record in (only_record("left-dist"), only_record("right-dist")):
-        assert (record.family, record.state) == ("twin", "conflict")
+        assert (record.name, record.state) == ("twin", "conflict")
         assert "left-dist 1.0" in record.error and "right-dist 2.0" in record.error
-        assert record.family_class is None
+        assert record.plugin_class is None
     with pytest.raises(FamilyError, match=r"left-dist 1\.0.*right-dist 2\.0"):
         get_family("twin")
     assert_healthy_undisturbed()

@@ -90,6 +90,7 @@ def write_distribution(folder: Path, name: str, version: str, entry_points: dict
 
 
 BUILT_IN = ["auto", "mixed", "projection", "sklearn", "stump", "tree"]
+OWN_INIT_MODELS = ["kernel", "sklearn"]
 
 
 def only_record(distribution):
@@ -113,6 +114,6 @@ HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("deterministic
 
 def assert_healthy_undisturbed():
     r = only_record("healthy-dist")
-    got = (r.distribution, r.version, r.family, r.state, r.api_version, r.capabilities)
+    got = (r.distribution, r.version, r.name, r.state, r.api_version, r.capabilities)
     assert got == HEALTHY_RECORD
     assert_usable("healthy")

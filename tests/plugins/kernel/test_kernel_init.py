@@ -12,14 +12,14 @@ from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 
 from cwboost import InitContext
-from cwboost.families.init_models import get_init
+from cwboost.families.discovery import get_init
 
 HASHES = """
 import hashlib, json
 import numpy as np
 from sklearn.datasets import load_digits
 from cwboost import InitContext
-from cwboost.families.init_models import get_init
+from cwboost.families.discovery import get_init
 from cwboost.plugins.kernel import KernelInit, model
 X, y = load_digits(return_X_y=True)
 order = np.argsort(y, kind="stable")
