@@ -13,11 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # The list includes directories, whose time changes when a file is added or removed.
 SOURCES := $(shell find cwboost plugins \
-	\( -name __pycache__ -o -path plugins/example_plugin -o -path plugins/python_plugin \) -prune \
-	-o ! -name '*.so' ! -name '*.pyc' -print)
-# The wheel holds both example plugins as templates, without their build products.
-SOURCES += $(shell find plugins/example_plugin plugins/python_plugin -type f \
-	\( -name '*.md' -o -name '*.toml' -o -name '*.py' -o -name '*.p[xy][dx]' \) -print)
+	-name __pycache__ -prune -o ! -name '*.so' ! -name '*.pyc' -print)
 
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 

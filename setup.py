@@ -14,7 +14,6 @@ the kernels, and GCC does not align the stack for AVX there.
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -125,11 +124,6 @@ def modules():
     )
 
 
-# The template of `cwboost plugins new` brings the public Cython declarations along.
-shutil.copyfile(
-    "cwboost/kernels/__init__.pxd",
-    "plugins/example_plugin/src/cwboost_acme/cwboost_kernels.pxd",
-)
 setup(
     ext_modules=modules(),
     options={

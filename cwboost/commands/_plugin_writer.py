@@ -1,4 +1,4 @@
-"""``cwboost plugins new``: a copy of the example plugin under another name."""
+"""``cwboost plugins new``: a copy of a template under another name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,36 @@ import importlib.util
 import re
 from pathlib import Path
 
-from cwboost.families.examination import WEAK_LEARNERS
+from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.families.plugin_index import index_others, index_own, normalise
+from cwboost.kernels.include import get_include
 
-__all__ = ["write_plugin"]
+__all__ = ["TEMPLATES", "write_plugin"]
+
+TEMPLATES = {
+    "family": WEAK_LEARNERS,
+    "init": INIT_MODELS,
+    "raw": WEAK_LEARNERS,
+    "cython": WEAK_LEARNERS,
+}
+"""Folders of templates, and the kinds of plugins that they hold."""
 
 PLACEHOLDER = "acme"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# Build products in a checkout.
-NOT_COPIED = re.compile(r"__pycache__|build|.*\.egg-info|.*\.(pyc|so|pyd|c)|\..*")
 
 
-def write_plugin(name: str, output: str | None = None, *, python_only: bool = False) -> Path:
+def write_plugin(name: str, output: str | None = None, template: str = "family") -> Path:
     """Write a new plugin, ready to be installed, tested and changed.
 
     Parameters
     ----------
     name : str
-        Lower-case letters, digits and single underscores between them. The distribution is
-        called ``cwboost-NAME``, the module ``cwboost_NAME``, its families ``NAME_ball`` and
-        ``NAME_interval``.
+        Lower-case letters, digits and single underscores between them: the name under which
+        cwboost finds the class. The distribution is called ``cwboost-NAME``, the module
+        ``cwboost_NAME``.
     output : str, optional
         Folder to write to, new or empty; default ``cwboost-NAME`` in the current folder.
-    python_only : bool, default=False
-        Leave out the family with a Cython kernel.
+    template : {"family", "init", "raw", "cython"}, default="family"
 
     Returns
     -------
@@ -52,68 +58,70 @@ def write_plugin(name: str, output: str | None = None, *, python_only: bool = Fa
     folder = Path(output if output is not None else _rename(f"cwboost-{PLACEHOLDER}", name))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(17, "exists and is not an empty folder", str(folder))
-    for path, source in _template(python_only).items():
+    for path, text in _files(template).items():
         target = folder / _rename(path, name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_rename(source.read_text(encoding="utf-8"), name), encoding="utf-8")
+        target.write_text(_rename(text, name), encoding="utf-8")
     return folder
 
 
 def _refuse_taken(name: str) -> None:
-    """Refuse a name that clashes with a family, module or plugin, shipped or installed."""
+    """Refuse a name that clashes with a class, module or plugin, shipped or installed."""
     owner = None
     if name in _shipped_names():
-        owner = "a family that comes with cwboost"
+        owner = "a plugin that comes with cwboost"
     elif importlib.util.find_spec(f"cwboost_{name}") is not None:
         owner = f"the installed module cwboost_{name}"
     else:
-        families = {f"{name}_ball", f"{name}_interval"}
-        for plugin in (*index_own(WEAK_LEARNERS), *index_others(WEAK_LEARNERS)):
-            if families & set(plugin.names) or (
-                normalise(plugin.distribution) == f"cwboost-{name.replace('_', '-')}"
-            ):
+        for plugin in (*index_others(WEAK_LEARNERS), *index_others(INIT_MODELS)):
+            distribution = normalise(plugin.distribution)
+            if name in plugin.names or distribution == f"cwboost-{name.replace('_', '-')}":
                 owner = f"the installed plugin {plugin.distribution} {plugin.version}"
     if owner is not None:
         raise ValueError(f"the name {name!r} is that of {owner}: choose another")
 
 
 def _shipped_names() -> set[str]:
-    """Return the names of cwboost's families and their modules, in singular and plural."""
+    """Return the names of cwboost's own plugins and their modules, in singular and plural."""
     names = set()
-    for plugin in index_own(WEAK_LEARNERS):
+    for plugin in (*index_own(WEAK_LEARNERS), *index_own(INIT_MODELS)):
         module = plugin.entry_point.module.rpartition(".")[2]
         names.update((*plugin.names, module))
     return names | {f"{name}s" for name in names} | {name.removesuffix("s") for name in names}
 
 
-def _template(python_only: bool) -> dict[str, Path]:
-    """Return the files of the template by their paths in the new plugin."""
-    if not python_only:
-        return _files(_folder("plugin_template", "example_plugin"))
-    ball = f"src/cwboost_{PLACEHOLDER}/ball.py"
-    shared = {ball: _folder("plugin_template", "example_plugin") / ball}
-    return shared | _files(_folder("python_plugin_template", "python_plugin"))
+def _files(template: str) -> dict[str, str]:
+    """Return the texts of a template by their paths in the new plugin."""
+    root = _templates()
+    own = root / template
+    files = {
+        path.relative_to(own).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(own.rglob("*.py*"))
+        if path.suffix in (".py", ".pyx")
+    }
+    project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    if template == "cython":
+        project = project.replace('"setuptools>=77"', '"setuptools>=77", "Cython>=3.1"')
+        # A copy of the declarations: the build of the plugin then needs no cwboost.
+        declarations = Path(get_include(), "cwboost", "kernels", "__init__.pxd")
+        copy = f"src/cwboost_{PLACEHOLDER}/cwboost_kernels.pxd"
+        files[copy] = declarations.read_text(encoding="utf-8")
+    group = TEMPLATES[template].group
+    files["pyproject.toml"] = project.replace('entry-points."cwboost"', f'entry-points."{group}"')
+    return files
 
 
-def _folder(installed: str, checkout: str) -> Path:
-    """Return the folder of a template: in the installed package, or in a checkout."""
+def _templates() -> Path:
+    """Return the folder of the templates: in the installed package, or in a checkout."""
     package = Path(__file__).resolve().parents[1]
-    for folder in (package / installed, package.parent / "plugins" / checkout):
+    for folder in (package / "plugin_templates", package.parent / "plugins" / "templates"):
         if (folder / "pyproject.toml").is_file():
             return folder
-    raise FileNotFoundError(2, "the template of a plugin is not installed", str(package))
-
-
-def _files(root: Path) -> dict[str, Path]:
-    paths = {source.relative_to(root): source for source in sorted(root.rglob("*"))}
-    return {
-        path.as_posix(): source
-        for path, source in paths.items()
-        if source.is_file() and not any(NOT_COPIED.fullmatch(part) for part in path.parts)
-    }
+    raise FileNotFoundError(2, "the templates of plugins are not installed", str(package))
 
 
 def _rename(text: str, name: str) -> str:
     """Replace the placeholder by the name; names of distributions have hyphens."""
     text = text.replace(f"cwboost-{PLACEHOLDER}", f"cwboost-{name.replace('_', '-')}")
-    return text.replace(PLACEHOLDER, name)
+    title = "".join(part.capitalize() for part in name.split("_"))
+    return text.replace(PLACEHOLDER, name).replace(PLACEHOLDER.capitalize(), title)

@@ -1,7 +1,7 @@
 """List the installed weak learners and init models, and the plugins that failed to load.
 
-The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` writes a template of
-a plugin.
+The exit status is 1 if a plugin failed to load. ``cwboost plugins new NAME`` writes a plugin to
+start from.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ def add_arguments(parser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
     new = actions.add_parser("new", help="write a new plugin, ready to be installed and changed")
     new.add_argument("name", help="name of the plugin: lower-case letters, digits and '_'")
-    new.add_argument(
-        "--python", action="store_true", help="a family in Python alone, without a Cython kernel"
-    )
+    kinds = new.add_mutually_exclusive_group()
+    for flag, what in (
+        ("init", "a model that boosting starts from, in place of a weak learner"),
+        ("raw", "a weak learner that is no threshold, from the contract itself"),
+        ("cython", "a weak learner with an exact search in Cython"),
+    ):
+        kinds.add_argument(f"--{flag}", action="store_const", const=flag, dest="kind", help=what)
     new.add_argument(
         "--output",
         type=OutputPath,
@@ -33,7 +37,7 @@ def run(args) -> int:
     if args.action == "new":
         from cwboost.commands._plugin_writer import write_plugin
 
-        folder = write_plugin(args.name, args.output, python_only=args.python)
+        folder = write_plugin(args.name, args.output, args.kind or "family")
         # The path has a separator, so that pip does not take it for the name of a package.
         path = folder if folder.is_absolute() else f".{os.sep}{folder}"
         next_ = f'pip install "{path}[test]"; pytest {path}'

@@ -6,10 +6,9 @@ import pytest
 from plugin_folder import write_distribution
 
 from cwboost import get_include
-from cwboost.commands._plugin_writer import write_plugin
+from cwboost.commands._plugin_writer import TEMPLATES, write_plugin
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "plugins" / "example_plugin"
 
 
 @pytest.mark.parametrize("name", ["Wave", "9lives", "wave-let", "wave__let", "wave_", "", "../x"])
@@ -19,46 +18,30 @@ def test_names_of_new_plugins_are_checked(name, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_new_plugin_is_the_example_under_its_name(tmp_path):
-    folder = write_plugin("wave_let", tmp_path / "new")
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_plugin_is_the_template_under_its_name(template, tmp_path):
+    folder = write_plugin("wave_let", tmp_path / "new", template)
     written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert "src/cwboost_wave_let/_interval.pyx" in written
-    assert "tests/test_wave_let.py" in written
-    # The build of cwboost puts the declarations into the template.
-    declarations = "src/cwboost_wave_let/cwboost_kernels.pxd"
-    written.remove(declarations)
-    public = Path(get_include(), "cwboost", "kernels", "__init__.pxd")
-    assert (folder / declarations).read_text() == public.read_text()
     for path in written:
-        text = (folder / path).read_text()
-        assert "acme" not in text
-        original = EXAMPLE / path.replace("wave_let", "acme")
-        assert text == original.read_text().replace("-acme", "-wave-let").replace(
-            "acme", "wave_let"
-        )
-    sources = [EXAMPLE / "pyproject.toml", EXAMPLE / "setup.py", EXAMPLE / "README.md"]
-    sources += EXAMPLE.glob("src/cwboost_acme/*.py*")
-    sources += EXAMPLE.glob("tests/*.py")
-    assert len(written) == len(sources)
+        assert "acme" not in (folder / path).read_text().lower()
+    root = ROOT / "plugins" / "templates" / template
+    wanted = {path.relative_to(root).as_posix() for path in root.rglob("*.py*") if path.is_file()}
+    wanted = {path.replace("acme", "wave_let") for path in wanted if "__pycache__" not in path}
+    if template == "cython":
+        declarations = "src/cwboost_wave_let/cwboost_kernels.pxd"
+        public = Path(get_include(), "cwboost", "kernels", "__init__.pxd")
+        assert (folder / declarations).read_text() == public.read_text()
+        wanted.add(declarations)
+    assert written == wanted | {"pyproject.toml"}
+    project = (folder / "pyproject.toml").read_text()
+    group = "cwboost.init" if template == "init" else "cwboost"
+    entry = 'wave_let = "cwboost_wave_let:WaveLet"'
+    assert f'[project.entry-points."{group}"]\n{entry}\n' in project
+    assert 'name = "cwboost-wave-let"' in project
+    assert ("Cython" in project) == (template == "cython")
 
 
-def test_a_new_plugin_in_python_alone_has_no_cython(tmp_path):
-    folder = write_plugin("wavelet", tmp_path / "new", python_only=True)
-    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    package = "src/cwboost_wavelet"
-    assert written == {
-        "README.md",
-        "pyproject.toml",
-        f"{package}/__init__.py",
-        f"{package}/ball.py",
-        "tests/test_wavelet.py",
-    }
-    for path in written:
-        text = (folder / path).read_text().lower()
-        assert "cython" not in text and "interval" not in text and "acme" not in text, path
-
-
-TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections"]
+TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections", "kernel"]
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -71,7 +54,7 @@ def test_taken_names_are_refused(name, tmp_path):
 def test_names_of_installed_plugins_and_modules_are_refused(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     write_distribution(tmp_path, "cwboost-here", "2", {"x": "x"}, {})
-    write_distribution(tmp_path, "else", "3", {"there_ball": "x"}, {"cwboost_module": ""})
+    write_distribution(tmp_path, "else", "3", {"there": "x"}, {"cwboost_module": ""})
     cases = {"here": "cwboost-here 2", "there": "else 3", "module": "module cwboost_module"}
     for name, owner in cases.items():
         with pytest.raises(ValueError, match=owner):
@@ -87,5 +70,6 @@ def test_nothing_is_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_the_python_family_is_short():
-    assert len((EXAMPLE / "src/cwboost_acme/ball.py").read_text().splitlines()) < 60
+def test_the_easy_family_is_short():
+    source = ROOT / "plugins/templates/family/src/cwboost_acme.py"
+    assert sum(bool(line.strip()) for line in source.read_text().splitlines()) <= 25

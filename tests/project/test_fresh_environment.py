@@ -130,7 +130,7 @@ class PartyMixed(MixedFamily):
     name = "party_mixed"
 
     def __init__(
-        self, families=("wave_let_ball", "wave_let_interval"), selection="best", shares=None
+        self, families=("wave_let", "ripple"), selection="best", shares=None
     ):
         super().__init__(families, selection, shares)
 
@@ -153,15 +153,16 @@ def test_family_keeps_the_contract(family, check):
 
 @pytest.fixture(scope="module")
 def environment(c_compiler, wheel_environment, tmp_path_factory):
-    """Three plugins, installed with the wheel of cwboost.
+    """Plugins, installed with the wheel of cwboost.
 
-    Both examples under new names, in Cython and in Python; and families composed of others, from
-    an empty folder: a mixture of the first plugin's families, an adapted tree, derived features.
+    One of every template; and families composed of others, from an empty folder: a mixture of two
+    of these, an adapted tree, derived features.
     """
     sources = tmp_path_factory.mktemp("third_party")
-    cython, python, party = sources / "new", sources / "python", sources / "party"
-    wheel_environment.command("plugins", "new", "wave_let", "--output", cython)
-    wheel_environment.command("plugins", "new", "ripple", "--python", "--output", python)
+    made = {"easy": [], "ripple": ["--raw"], "wave_let": ["--cython"], "begin": ["--init"]}
+    for name, kind in made.items():
+        wheel_environment.command("plugins", "new", name, *kind, "--output", sources / name)
+    party = sources / "party"
     party.mkdir()
     for path, text in COMPOSED.items():
         (party / path).write_text(text)
@@ -170,24 +171,26 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
         module.write(waves)
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with
     # its wheel, must do without, beside a released cwboost and beside a checkout.
-    wheel_environment.pip_install(f"{cython}[test]", f"{python}[test]", party)
+    wheel_environment.pip_install(*(f"{sources / name}[test]" for name in made), party)
     # Beside no module of that name.
     installed = shutil.copy(party / "test_party.py", wheel_environment.folder)
-    wheel_environment.tests = (cython, python, installed)
+    wheel_environment.tests = (*(sources / name for name in made), installed)
     return wheel_environment
 
 
 def test_every_family_is_listed(environment):
     lines = environment.command("plugins").splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line}
-    for family, plugin in (("wave_let_ball", "wave-let"), ("wave_let_interval", "wave-let")):
-        assert rows[family][:4] == [f"cwboost-{plugin}", "0.1.0", "1", "loaded"]
-    assert rows["ripple_ball"][:4] == ["cwboost-ripple", "0.1.0", "1", "loaded"]
+    for name in ("easy", "ripple", "wave_let", "begin"):
+        kind = ["init", "model"] if name == "begin" else ["weak", "learner"]
+        distribution = f"cwboost-{name.replace('_', '-')}"
+        assert rows[name][:5] == [*kind, distribution, "0.1.0", "1"]
+        assert rows[name][5] == "loaded"
 
 
 def test_every_family_trains_by_name(environment):
     """`families/composed/test_derived_features.py` puts derived features through the suite."""
-    families = ("wave_let_ball", "wave_let_interval", "ripple_ball", "party_mixed", "party_tree")
+    families = ("easy", "ripple", "wave_let", "party_mixed", "party_tree")
     out = environment.python("-W", "error", "-c", TRAIN, *families, "wave")
     assert [line.split()[0] for line in out.splitlines()] == [*families, "wave"]
 

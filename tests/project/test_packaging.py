@@ -71,7 +71,7 @@ def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
 
 
 def test_the_wheel_has_nothing_else(wheel_names):
-    wheel_names = [n for n in wheel_names if "plugin_template/" not in n]
+    wheel_names = [n for n in wheel_names if "plugin_templates/" not in n]
     assert [name for name in wheel_names if name.endswith((".c", ".pyx", ".o", ".pyc"))] == []
     tops = {name.partition("/")[0] for name in wheel_names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cwboost"}
@@ -99,16 +99,10 @@ def test_the_kernels_compile_without_warnings_of_ours(distributions):
     assert [line for line in distributions[2].splitlines() if ours.search(line)] == []
 
 
-@pytest.mark.parametrize(
-    "template, folder",
-    [("plugin_template", "example_plugin"), ("python_plugin_template", "python_plugin")],
-)
-def test_the_wheel_has_the_templates_of_a_plugin(wheel_names, template, folder):
-    template = f"cwboost/{template}"
-    got = {name for name in wheel_names if name.startswith(f"{template}/")}
-    example = ROOT / "plugins" / folder
-    wanted = {path.relative_to(example).as_posix() for path in example.rglob("*") if path.is_file()}
-    if folder == "example_plugin":
-        wanted.add("src/cwboost_acme/cwboost_kernels.pxd")  # by setup.py
-    made = re.compile(r"(^|/)(build|__pycache__|\.[^/]*|[^/]*\.egg-info)/|\.(so|pyd|pyc)$")
-    assert got == {f"{template}/{path}" for path in wanted if not made.search(path)}
+def test_the_wheel_has_the_templates_of_plugins(wheel_names):
+    got = {name for name in wheel_names if name.startswith("cwboost/plugin_templates/")}
+    root = ROOT / "plugins" / "templates"
+    wanted = [*root.rglob("*.py"), *root.rglob("*.pyx"), root / "pyproject.toml"]
+    assert len(wanted) == 11
+    wanted = {f"cwboost/plugin_templates/{path.relative_to(root).as_posix()}" for path in wanted}
+    assert got == wanted

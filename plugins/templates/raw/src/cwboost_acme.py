@@ -1,11 +1,12 @@
 """Balls around training examples: one sign within a radius of the centre, the other outside."""
 
-import cwboost
 import numpy as np
 from scipy.spatial.distance import cdist
 
+import cwboost
 
-class BallLearners(cwboost.ArrayLearners):
+
+class AcmeLearners(cwboost.ArrayLearners):
     layout = {"centre": ("f8", ("n_features",)), "radius": ("f8", ()), "polarity": ("i1", ())}
 
     def outputs(self, X):
@@ -16,7 +17,7 @@ class BallLearners(cwboost.ArrayLearners):
             raise ValueError("array 'polarity' must hold -1 and +1")
 
 
-class BallPricer(cwboost.Pricer):
+class AcmePricer(cwboost.Pricer):
     def __init__(self, X, centre):
         self.X, self.centre, self.n_samples = X, centre, len(X)
         self.order = np.argsort(cdist(X, centre), axis=0, kind="stable")
@@ -28,7 +29,7 @@ class BallPricer(cwboost.Pricer):
     def price(self, weights, request=None):
         rank, centre, polarity = np.array([self.best(row) for row in weights]).T
         radius = self.radius[rank, centre]
-        learners = BallLearners(centre=self.centre[centre], radius=radius, polarity=polarity)
+        learners = AcmeLearners(centre=self.centre[centre], radius=radius, polarity=polarity)
         outputs = learners.outputs(self.X)
         edges = (weights * outputs.T).sum(axis=1)
         return cwboost.Priced(learners, cwboost.pack_outputs(outputs), edges)
@@ -40,10 +41,10 @@ class BallPricer(cwboost.Pricer):
         return *best, 1 if edge[best] >= 0 else -1
 
 
-class Ball(cwboost.WeakLearnerFamily):
-    name = "acme_ball"
+class Acme(cwboost.WeakLearnerFamily):
+    name = "acme"
     api_version = 1
-    learners_type = BallLearners
+    learners_type = AcmeLearners
 
     def __init__(self, n_centres=30):
         self.n_centres = n_centres
@@ -56,4 +57,4 @@ class Ball(cwboost.WeakLearnerFamily):
         if self.n_centres < 1:
             raise ValueError(f"n_centres must be at least 1, got {self.n_centres!r}")
         chosen = context.random_state.permutation(len(X))[: self.n_centres]
-        return BallPricer(X, X[chosen].astype(np.float64))
+        return AcmePricer(X, X[chosen].astype(np.float64))

@@ -1,12 +1,12 @@
 """Intervals of one feature: one sign inside, the other outside. The search is in Cython."""
 
-import cwboost
 import numpy as np
 
+import cwboost
 from cwboost_acme._interval import best_intervals
 
 
-class IntervalLearners(cwboost.ArrayLearners):
+class AcmeLearners(cwboost.ArrayLearners):
     """h(x) = polarity where low < x[feature] <= high, else -polarity."""
 
     layout = {
@@ -28,7 +28,7 @@ class IntervalLearners(cwboost.ArrayLearners):
             raise ValueError("array 'polarity' must hold -1 and +1")
 
 
-class IntervalPricer(cwboost.Pricer):
+class AcmePricer(cwboost.Pricer):
     exact = releases_gil = True
 
     def __init__(self, X):
@@ -46,7 +46,7 @@ class IntervalPricer(cwboost.Pricer):
     def price(self, weights, request=None):
         found, outputs, edges = best_intervals(self.values, self.order, weights)
         feature, first, last, polarity = found.T
-        learners = IntervalLearners(
+        learners = AcmeLearners(
             feature=feature,
             low=self.bounds[feature, first],
             high=self.bounds[feature, last + 1],
@@ -55,13 +55,13 @@ class IntervalPricer(cwboost.Pricer):
         return cwboost.Priced(learners, outputs, edges)
 
 
-class Interval(cwboost.WeakLearnerFamily):
+class Acme(cwboost.WeakLearnerFamily):
     """All intervals of all features; pricing is exact."""
 
-    name = "acme_interval"
+    name = "acme"
     api_version = 1
-    learners_type = IntervalLearners
+    learners_type = AcmeLearners
     capabilities = cwboost.Capabilities()
 
     def bind(self, X, context):
-        return IntervalPricer(X)
+        return AcmePricer(X)
