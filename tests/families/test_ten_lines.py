@@ -1,0 +1,154 @@
+"""The plugin that the tutorial's page shows, put through everything that a shipped family does."""
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+import cwboost
+from cwboost import CWBoostClassifier, load_model
+from cwboost.cli import main
+from cwboost.commands._plugin_writer import write_plugin
+from cwboost.datasets import load_vowel
+from cwboost.families import discovery
+from cwboost.families.discovery import list_plugins
+
+SETTINGS = {"init": None, "correction": "total", "n_estimators": 12, "random_state": 0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def written(tmp_path_factory):
+    """The folder of the plugin, on the path with the metadata of an installed distribution."""
+    folder = write_plugin("easy", tmp_path_factory.mktemp("plugin") / "new")
+    project = (folder / "pyproject.toml").read_text()
+    _, _, points = project.partition('[project.entry-points."cwboost"]\n')
+    info = folder / "src" / "cwboost_easy-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cwboost-easy\nVersion: 0.1.0\n")
+    entry = points.splitlines()[0].replace('"', "")  # TOML has quotes, metadata have not
+    (info / "entry_points.txt").write_text(f"[cwboost]\n{entry}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CWBOOST_PLUGINS", raising=False)
+        patch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)
+        patch.setenv("PYTHONPATH", str(folder / "src"))
+        patch.syspath_prepend(str(folder / "src"))
+        importlib.invalidate_caches()
+        discovery.refresh()
+        yield folder
+    sys.modules.pop("cwboost_easy", None)
+    discovery.refresh()
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_vowel(return_X_y=True)
+    return X[:528], y[:528], X[528:], y[528:]
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    X, y, *_ = data
+    return CWBoostClassifier("easy", **SETTINGS).fit(X, y)
+
+
+def test_the_class_has_at_most_25_lines_and_the_suite_is_green(written):
+    lines = (written / "src" / "cwboost_easy.py").read_text().splitlines()
+    assert sum(bool(line.strip()) for line in lines) <= 25
+    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run([*command, str(written)], capture_output=True, text=True)
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout
+    assert "skipped" not in done.stdout
+
+
+def test_it_is_listed_and_found_by_its_name():
+    (record,) = [r for r in list_plugins() if r.distribution == "cwboost-easy"]
+    assert (record.kind, record.name, record.state) == ("weak learner", "easy", "loaded")
+    assert cwboost.get_family("easy").__name__ == "Easy"
+
+
+def test_directions_by_the_weights_beat_random_ones(model, data):
+    X, y, X_test, y_test = data
+    family = cwboost.ProjectionFamily(n_projections=11)
+    random = CWBoostClassifier(family, **SETTINGS).fit(X, y)
+    objectives = [fit.history_["objective"][-1] for fit in (model, random)]
+    assert objectives[0] < objectives[1]
+    assert model.score(X, y) > 0.9 and model.score(X_test, y_test) > 0.3
+
+
+def test_it_mixes_with_shipped_families(data):
+    X, y, *_ = data
+    mixed = CWBoostClassifier(["stump", "easy"], **SETTINGS).fit(X, y)
+    assert set(mixed.ensemble_.learners.parts) == {"easy", "stump"}
+
+
+def test_it_resumes_with_the_same_bits(model, data):
+    X, y, *_ = data
+    resumed = CWBoostClassifier("easy", **{**SETTINGS, "n_estimators": 5}, warm_start=True)
+    resumed.fit(X, y).set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(resumed.decision_function(X), model.decision_function(X))
+
+
+def test_it_is_saved_and_loaded(model, data, tmp_path):
+    X = data[2]
+    model.save(tmp_path / "model.cwb")
+    loaded = load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_it_explains(model, data):
+    X = data[2][:5]
+    found = model.shap_values(X, background=data[0])
+    scores = found.values.sum(axis=1) + found.base
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-6)
+    assert np.argmax(model.feature_importances_) in (0, 1)  # the first two formants of a vowel
+
+
+def test_it_is_exported_to_onnx(model, data):
+    runtime = pytest.importorskip("onnxruntime")
+    exported = cwboost.to_onnx(model).SerializeToString()
+    session = runtime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+    (labels,) = session.run(["label"], {"X": data[2]})
+    np.testing.assert_array_equal(labels, model.predict(data[2]))
+
+
+def test_searches_reach_its_hyper_parameters(data):
+    X, y, *_ = data
+    family = cwboost.get_family("easy")()
+    grid = {"weak_learner__fraction": [0.2, 1.0]}
+    settings = {**SETTINGS, "n_estimators": 3}
+    search = GridSearchCV(CWBoostClassifier(family, **settings), grid, cv=2).fit(X, y)
+    assert search.best_params_["weak_learner__fraction"] in (0.2, 1.0)
+
+
+def test_it_runs_on_the_command_line(data, tmp_path, capsys):
+    X, y, *_ = data
+    table, path = tmp_path / "train.csv", tmp_path / "model.cwb"
+    header = ",".join([*(f"x{k}" for k in range(X.shape[1])), "class"])
+    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header=header, comments="")
+    fit = ["fit", str(table), str(path), "--weak-learner", "easy", "--rounds", "5"]
+    assert main([*fit, "--set", "weak_learner__fraction=0.8"]) == 0
+    assert load_model(path).family_.fraction == 0.8
+    assert main(["evaluate", str(path), str(table)]) == 0
+    assert main(["inspect", str(path)]) == 0
+    assert "easy" in capsys.readouterr().out
+
+
+def test_it_trains_on_dask(data):
+    distributed = pytest.importorskip("distributed")
+    import dask.array as da
+
+    from cwboost.dask import DaskCWBoostClassifier
+
+    X, y, X_test, y_test = data
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
+        distributed.Client(cluster),
+    ):
+        parts = da.from_array(X, chunks=(150, -1)), da.from_array(y, chunks=150)
+        shared = DaskCWBoostClassifier("easy", **SETTINGS).fit(*parts)
+    local = shared.to_local()
+    assert local.score(X, y) > 0.9 and local.score(X_test, y_test) > 0.3
