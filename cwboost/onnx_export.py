@@ -79,8 +79,8 @@ def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
     trees = ensemble.learners.take(used).flat_form()
     if trees is None:
         raise NotImplementedError(
-            f"{type(ensemble.learners).__name__} has no flat form (WeakLearners.flat_form), which "
-            "export to ONNX needs"
+            f"the weak learner {classifier.family_.name!r} cannot be exported to ONNX: its "
+            "learners have no flat form (of thresholds on derived features, define direction)"
         )
     outputs = _outputs(graph, trees, classifier.n_features_in_) if len(used) else None
     offsets = ensemble.offsets

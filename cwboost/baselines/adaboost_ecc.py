@@ -83,7 +83,7 @@ class CodeTraining(VoteTraining):
             if not mass > 0.0:
                 continue
             across /= mass
-            priced = self.pricer.price((signs * across)[None, :]).strongest()
+            priced = self.pricer.price((signs * across)[None, :])
             if len(priced.edges) == 0:
                 continue
             outputs = unpack_outputs(priced.outputs, self.pricer.n_samples)[:, 0]

@@ -64,7 +64,7 @@ class LabelTraining(VoteTraining):
         signed = self._signs * self._weights
         self.pricer.round = self.n_rounds + 1
         price = self.pricer.price_shared if self.shared else self.pricer.price
-        priced = price(signed).strongest()
+        priced = price(signed)
         priced_at = perf_counter()
         outputs = unpack_outputs(priced.outputs, self.pricer.n_samples).T
         if len(outputs) == 0:

@@ -299,7 +299,8 @@ class WeakLearners(ABC):
         flat = self.flat_form()
         if flat is None:
             raise NotImplementedError(
-                f"{type(self).__name__} does not say which features its learners use"
+                f"{type(self).__name__} do not say which features they use: they have neither "
+                "flat_form nor feature_shares"
             )
         return flat.feature_shares(n_features)
 

@@ -115,22 +115,24 @@ def check_missing_values(family):
     priced = bind(family, single).price(weights, WHOLE)
     assert_priced(family, priced, single, weights, "float32 X with NaN")
 
-    nothing = np.full((10, 3), np.nan)
+    nothing = np.full((10, reals().shape[1]), np.nan)
     weights = integer_weights(10)
     priced = bind(family, nothing).price(weights, WHOLE)
     assert_priced(family, priced, nothing, weights, "X that is NaN throughout")
 
-    learners = fitted(family, pixels())
-    outputs = learners.outputs(np.full((4, 4), np.nan))
+    X = pixels()
+    learners, missing = fitted(family, X), np.full((4, X.shape[1]), np.nan)
+    outputs = learners.outputs(missing)
     assert_signs(outputs, (4, len(learners)), "NaN where training had none")
     coef = np.ones((len(learners), 2))
-    scores = learners.scores(np.full((4, 4), np.nan), coef)
+    scores = learners.scores(missing, coef)
     assert np.array_equal(scores, outputs.astype(np.float64) @ coef), "scores of NaN differ"
 
 
 def check_sparse_input(family):
     """Check that CSR and CSC, as arrays or matrices, give the learners of the dense matrix."""
-    dense = levels(60, 8, n_levels=5) * np.random.default_rng(40).integers(0, 2, size=(60, 8))
+    dense = levels(60, 8, n_levels=5)
+    dense = dense * np.random.default_rng(40).integers(0, 2, size=dense.shape)
     if family.capabilities.missing_values:
         dense[3, 2] = dense[40, 2] = np.nan
     weights = integer_weights(60)

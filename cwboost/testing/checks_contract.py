@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import random
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
 from cwboost.families.examination import WEAK_LEARNERS, examine
+from cwboost.testing.checks_loading import audited
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -67,19 +71,49 @@ def check_pricer_attributes(family):
         assert isinstance(value, bool), f"{name} must be a bool, got {value!r}"
 
 
-def check_no_hidden_randomness(family):
-    """Check that binding and pricing leave the global generators of NumPy and Python alone."""
+def check_process_is_left_alone(family):
+    """Check that binding, pricing and predicting change nothing that the whole process shares.
+
+    These are the global generators of NumPy and Python, NumPy's treatment of floating-point
+    errors, warning filters and environment variables. Nothing is printed.
+    """
+    X = pixels()
+    printed, unusual = io.StringIO(), {"all": "warn", "divide": "print", "invalid": "ignore"}
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
-    pricer = bind(family, pixels())
-    pricer.price(integer_weights(61), WHOLE)
-    pricer.price_shared(integer_weights(61), WHOLE)
-    numpy_after = np.random.get_state()  # noqa: NPY002
-    assert all(np.array_equal(a, b) for a, b in zip(numpy_before, numpy_after)), (
-        "NumPy's global generator was used; draw from the random_state that bind is given"
-    )
-    assert python_before == random.getstate(), (
-        "Python's global generator was used; draw from the random_state that bind is given"
-    )
+    environ = ("os.putenv", "os.unsetenv")
+    try:
+        # A state that no seed gives, since an earlier check may have let the family seed.
+        np.random.random(3)  # noqa: NPY002
+        random.random()
+        with (
+            np.errstate(**unusual),
+            warnings.catch_warnings(),
+            redirect_stdout(printed),
+            redirect_stderr(printed),
+            audited(environ) as events,
+        ):
+            before = _shared_state()
+            pricer = bind(family, X)
+            pricer.price(integer_weights(61), WHOLE)
+            learners = pricer.price_shared(integer_weights(61), WHOLE).learners
+            family.learners_type.from_arrays(learners.arrays(), X.shape[1]).outputs(X)
+            after = _shared_state()
+    finally:
+        np.random.set_state(numpy_before)  # noqa: NPY002
+        random.setstate(python_before)
+    changed = [name for name in before if before[name] != after[name]]
+    changed += ["os.environ"] if events else []
+    assert not changed, f"changes {', '.join(changed)}"
+    assert not printed.getvalue(), f"prints {printed.getvalue()[:80]!r}"
+
+
+def _shared_state() -> dict:
+    return {
+        "NumPy's global generator": pickle.dumps(np.random.get_state()),  # noqa: NPY002
+        "Python's global generator": random.getstate(),
+        "np.seterr": np.geterr(),
+        "warnings.filters": list(warnings.filters),
+    }
 
 
 def check_generator_is_the_only_state(family):

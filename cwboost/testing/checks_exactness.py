@@ -82,7 +82,7 @@ def check_exact_at_scale(family):
 def _matrices(family) -> Iterator[tuple[str, np.ndarray]]:
     """Yield named matrices small enough to enumerate: at most 24 rows and 3 columns."""
     constant = levels(20, 3, seed=13)
-    constant[:, 1] = 7.0
+    constant[:, 1:2] = constant[0, 1:2]
     matrices = {
         "few levels": levels(),
         "no ties": reals(19, 3),

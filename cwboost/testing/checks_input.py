@@ -8,6 +8,7 @@ from scipy import sparse
 from cwboost.families.sealing import read_only
 from cwboost.testing.material import (
     WHOLE,
+    as_bytes,
     assert_priced,
     assert_same_priced,
     bind,
@@ -72,7 +73,7 @@ def check_float32_input(family):
 def check_uint8_input(family):
     """Check that X may be uint8, and that its learners predict the same on a float64 copy."""
     X = pixels()
-    _compare(family, X, X.astype(np.uint8), "uint8 X")
+    _compare(family, X, as_bytes(X), "uint8 X")
 
 
 def check_weights_layout(family):
@@ -100,11 +101,11 @@ def check_one_feature(family):
 def check_constant_features(family):
     """Check that some or all features may be constant; the latter leaves constant learners."""
     X = pixels()
-    X[:, 0] = 3.0
+    X[:, 0] = X[0, 0]
     weights = integer_weights(len(X))
     assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, "a constant feature")
     X[:] = X[0]
-    for variant in (X, X.astype(np.float32), X.astype(np.uint8)):
+    for variant in (X, X.astype(np.float32), as_bytes(X)):
         priced = bind(family, variant).price(weights, WHOLE)
         what = "all features constant"
         assert_priced(family, priced, variant, weights, what)
@@ -117,7 +118,7 @@ def check_constant_features(family):
 def check_one_example(family):
     """Check that X may have one example, whose absolute weight is the edge, or two."""
     weights = np.array([[2.0], [-3.0], [0.0]])
-    for X in (reals(1, 4), pixels(1, 1).astype(np.uint8)):
+    for X in (reals(1, 4), as_bytes(pixels(1, 1))):
         priced = bind(family, X).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, "one example")
         assert np.array_equal(priced.edges, [2.0, 3.0, 0.0]), (

@@ -10,7 +10,15 @@ from scipy import sparse
 
 from cwboost.families.examination import NAME
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.testing.material import assert_signs, fitted, pixels, reals, same_arrays, with_missing
+from cwboost.testing.material import (
+    as_bytes,
+    assert_signs,
+    fitted,
+    pixels,
+    reals,
+    same_arrays,
+    with_missing,
+)
 
 
 def check_outputs_of_rows(family):
@@ -25,7 +33,7 @@ def check_outputs_of_rows(family):
         "every third row": learners.outputs(X[::3]),
         "Fortran order": learners.outputs(np.asfortranarray(X)),
         "float32": learners.outputs(X.astype(np.float32)),
-        "uint8": learners.outputs(X.astype(np.uint8)),
+        "uint8": learners.outputs(as_bytes(X)),
     }
     for what, got in views.items():
         expected = outputs[:20] if what == "one row at a time" else outputs
@@ -112,7 +120,7 @@ def check_scores(family):
         "scores, sparse coef": learners.scores(X, sparse.csr_array(coef)),
         "scorer": score(X),
         "scorer, float32": score(X[:90].astype(np.float32)),
-        "scorer, uint8": score(X[:90].astype(np.uint8)),
+        "scorer, uint8": score(as_bytes(X[:90])),
         "scorer, Fortran order": score(np.asfortranarray(X)),
     }
     for what, scores in found.items():
@@ -139,19 +147,18 @@ def check_feature_shares(family):
     X = pixels(61, 6)
     learners = fitted(family, X)
     try:
-        shares = learners.feature_shares(6)
+        shares = learners.feature_shares(X.shape[1])
     except NotImplementedError:
         return
     assert sparse.issparse(shares) and shares.format == "csr", "feature_shares must return CSR"
     assert shares.dtype == np.float64, f"shares must be float64, got {shares.dtype}"
-    assert shares.shape == (len(learners), 6), f"shares must have shape ({len(learners)}, 6)"
+    shape = len(learners), X.shape[1]
+    assert shares.shape == shape, f"shares must have shape {shape}, got {shares.shape}"
     dense = shares.toarray()
     assert np.isfinite(dense).all(), "shares must be finite"
     sums = dense.sum(axis=1)
     assert (sums <= 1 + 1e-6).all(), f"the shares of a learner must sum to at most 1, got {sums}"
-    stored = sparse.csr_array(
-        (np.ones(shares.nnz), shares.indices, shares.indptr), shape=(len(learners), 6)
-    )
+    stored = sparse.csr_array((np.ones(shares.nnz), shares.indices, shares.indptr), shape=shape)
     for j, unused in enumerate(stored.toarray() == 0):
         other = X.copy()
         other[:, unused] = 255 - other[:, unused]

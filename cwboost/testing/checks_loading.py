@@ -12,6 +12,8 @@ import numpy as np
 
 from cwboost.testing.material import fitted, pixels
 
+__all__ = ["audited", "check_loading_runs_no_code"]
+
 FORBIDDEN = ("pickle.find_class", "exec", "compile", "import", "marshal.loads", "os.system")
 """Audit events that show arrays being read as code."""
 
@@ -26,12 +28,13 @@ def check_loading_runs_no_code(family):
     expression, while Python's audit events are observed. Model files are safe only as far as the
     families that read them.
     """
-    good = fitted(family, pixels()).arrays()
+    X = pixels()
+    good, n_features = fitted(family, X).arrays(), X.shape[1]
     with suppress(ValueError):  # what a first call imports is not the file's doing
-        family.learners_type.from_arrays(good, 4)
+        family.learners_type.from_arrays(good, n_features)
     for what, arrays in _attempts(good):
-        with _audited() as events, suppress(Exception):
-            family.learners_type.from_arrays(arrays, 4)
+        with audited(FORBIDDEN) as events, suppress(Exception):
+            family.learners_type.from_arrays(arrays, n_features)
         assert not events, f"from_arrays with {what} caused the audit events {sorted(set(events))}"
 
 
@@ -51,12 +54,12 @@ def _attempts(good):
 
 
 @contextmanager
-def _audited():
-    """Collect the forbidden audit events of this thread; a hook, once added, stays."""
+def audited(names):
+    """Collect the audit events of these names in this thread; the hook, once added, stays."""
     if not _installed:
         sys.addaudithook(_hook)
         _installed.append(True)
-    _observed.events = []
+    _observed.names, _observed.events = names, []
     try:
         yield _observed.events
     finally:
@@ -65,5 +68,5 @@ def _audited():
 
 def _hook(event, args):
     events = getattr(_observed, "events", None)
-    if events is not None and event in FORBIDDEN:
+    if events is not None and event in _observed.names:
         events.append(event)

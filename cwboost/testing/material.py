@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import (
@@ -21,22 +24,70 @@ WHOLE = PricingRequest()
 N_TARGETS = 3
 
 
+_make: ContextVar[Callable | None] = ContextVar("_make", default=None)
+
+
+@contextmanager
+def material_of(make_X):
+    """Let the checks take their examples from a function, at its own number of features.
+
+    Parameters
+    ----------
+    make_X : callable or None
+        ``make_X(n_samples, rng)`` returns an array of shape (n_samples, n_features).
+    """
+    token = _make.set(make_X)
+    try:
+        yield
+    finally:
+        _make.reset(token)
+
+
+def _made(n_samples, seed) -> np.ndarray | None:
+    """Return examples of the function that `material_of` was given; None without one."""
+    make_X = _make.get()
+    if make_X is None:
+        return None
+    X = np.array(make_X(n_samples, np.random.default_rng(seed)), dtype=np.float64, ndmin=1)
+    if X.ndim != 2 or len(X) != n_samples:
+        raise ValueError(f"make_X must return {n_samples} rows of features, got shape {X.shape}")
+    return X
+
+
 def pixels(n_samples=61, n_features=4, seed=0) -> np.ndarray:
-    """Return integers 0..255 as float64, with ties; uint8 and float32 hold them exactly."""
+    """Return integers 0..255 as float64, with ties; uint8 and float32 hold them exactly.
+
+    Those of `material_of` are rounded to float32.
+    """
+    made = _made(n_samples, seed)
+    if made is not None:
+        return made.astype(np.float32).astype(np.float64)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 256, size=(n_samples, n_features)).astype(np.float64)
     X[:, -1] = rng.integers(0, 3, size=n_samples)
     return X
 
 
+def as_bytes(X) -> np.ndarray:
+    """Return a copy of `X` in uint8, or in float32 if bytes cannot hold its values."""
+    small = np.asarray(X).clip(0, 255).astype(np.uint8)
+    return small if np.array_equal(small, X) else X.astype(np.float32)
+
+
 def reals(n_samples=64, n_features=3, seed=1) -> np.ndarray:
     """Return standard normal values without ties."""
+    made = _made(n_samples, seed)
+    if made is not None:
+        return made
     return np.random.default_rng(seed).standard_normal((n_samples, n_features))
 
 
 def levels(n_samples=24, n_features=2, n_levels=4, seed=2) -> np.ndarray:
     """Return a matrix of few distinct values, so that many rows are equal."""
     rng = np.random.default_rng(seed)
+    made = _made(n_levels, seed)
+    if made is not None:
+        return made[rng.integers(0, n_levels, size=n_samples)]
     return rng.integers(0, n_levels, size=(n_samples, n_features)).astype(np.float64)
 
 
@@ -83,10 +134,23 @@ def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads
 
 def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     """Bind a clone of the family with a given generator."""
-    context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads)
+    y = classes(X, n_targets)
+    context = BindContext(
+        n_targets=n_targets,
+        random_state=rng,
+        n_threads=n_threads,
+        y=y,
+        class_counts=np.bincount(y, minlength=n_targets),
+    )
     pricer = clone(family).bind(X, context)
     assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
     return pricer
+
+
+def classes(X, n_classes) -> np.ndarray:
+    """Return a class for each example, the same for equal ones: by their first feature."""
+    first = X[:, [0]].toarray()[:, 0] if sparse.issparse(X) else X[:, 0]
+    return np.unique(np.asarray(first, dtype=np.float64), return_inverse=True)[1] % n_classes
 
 
 def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:

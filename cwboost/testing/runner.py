@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.families.partitioned import PartitionedFamily
+from cwboost.families.sealing import add_note
 from cwboost.testing import (
     checks_capabilities,
     checks_categories,
@@ -22,7 +24,8 @@ from cwboost.testing import (
     checks_loading,
     checks_pricing,
 )
-from cwboost.testing.material import bind, pixels
+from cwboost.testing.material import bind, material_of, pixels
+from cwboost.testing.remedies import REMEDIES
 
 __all__ = [
     "Check",
@@ -32,6 +35,7 @@ __all__ = [
     "parametrize_with_family_checks",
 ]
 
+MakeX = Callable[[WeakLearnerFamily, int, np.random.Generator], np.ndarray]
 BruteForce = Callable[[WeakLearnerFamily, np.ndarray], "np.ndarray | WeakLearners"]
 
 MODULES = (
@@ -45,6 +49,10 @@ MODULES = (
     checks_capabilities,
     checks_categories,
 )
+
+OWN_WIDTHS = {"check_categories", "check_exact_at_scale", "check_monotonic", "check_one_feature"}
+OWN_WIDTHS |= {"check_sparse_memory"}
+"""Checks that need other numbers of features than a family with `make_X` takes."""
 
 # A check of a claim applies only to a family that makes the claim.
 CLAIM_OF_CHECK = {
@@ -83,7 +91,8 @@ class FamilyCheckError(AssertionError):
     def __init__(self, family: WeakLearnerFamily, failures: Mapping[str, Exception]):
         self.failures = dict(failures)
         lines = [f"{family!r} fails {len(failures)} checks of a weak-learner family:"]
-        lines += [f"  {name}: {describe_error(error)}" for name, error in failures.items()]
+        for name, error in failures.items():
+            lines += [f"  {name}: {describe_error(error)}", f"    {REMEDIES[name]}"]
         super().__init__("\n".join(lines))
 
 
@@ -93,6 +102,7 @@ class Check:
 
     function: Callable[..., None]
     brute_force: BruteForce | None = None
+    make_X: MakeX | None = None
 
     @property
     def name(self) -> str:
@@ -100,22 +110,34 @@ class Check:
         return self.function.__name__
 
     def __call__(self, family: WeakLearnerFamily) -> None:
-        """Run the check; an AssertionError says what the family does wrong."""
-        if self.name == "check_exact_pricing":
-            self.function(family, brute_force=self.brute_force)
-        else:
-            self.function(family)
+        """Run the check; an error says what the family does wrong, its note what to do."""
+        given = {"brute_force": self.brute_force} if self.name == "check_exact_pricing" else {}
+        try:
+            with _material(family, self.make_X):
+                self.function(family, **given)
+        except Exception as error:
+            add_note(error, REMEDIES[self.name])
+            raise
+
+
+def _material(family, make_X):
+    """Let checks take their examples from `make_X`, or from the family's method of that name."""
+    make_X = make_X or getattr(type(family), "make_X", None)
+    return material_of(None if make_X is None else partial(make_X, family))
 
 
 def family_checks(
-    family: WeakLearnerFamily, *, brute_force: BruteForce | None = None
+    family: WeakLearnerFamily,
+    *,
+    brute_force: BruteForce | None = None,
+    make_X: MakeX | None = None,
 ) -> list[Check]:
     """Return the checks that apply to a family with its present hyper-parameters.
 
     Parameters
     ----------
     family : WeakLearnerFamily
-    brute_force : callable, optional
+    brute_force, make_X : callable, optional
         See `check_weak_learner_family`.
 
     Returns
@@ -123,12 +145,15 @@ def family_checks(
     list of Check
         Each with a ``name``; call it with the family.
     """
-    claims = _claims(family)
+    with _material(family, make_X):
+        claims = _claims(family)
+    makes_X = make_X is not None or hasattr(family, "make_X")
     checks = []
     for function in _all_checks():
         claim = CLAIM_OF_CHECK.get(function.__name__)
-        if claim is None or claim in claims:
-            checks.append(Check(function, brute_force))
+        applies = claim is None or claim in claims
+        if applies and not (makes_X and function.__name__ in OWN_WIDTHS):
+            checks.append(Check(function, brute_force, make_X))
     return checks
 
 
@@ -161,6 +186,7 @@ def check_weak_learner_family(
     family: WeakLearnerFamily,
     *,
     brute_force: BruteForce | None = None,
+    make_X: MakeX | None = None,
     expected_failures: Mapping[str, str] | None = None,
 ) -> None:
     """Run every check that applies to a family.
@@ -176,6 +202,12 @@ def check_weak_learner_family(
         may have a method ``brute_force(X)`` instead. Without either, exactness is tested against
         sampled learners of the family and against weights whose best edge is known. The matrices
         have at most 24 rows and 3 columns, and NaN if the family declares ``missing_values``.
+    make_X : callable, optional
+        ``make_X(family, n_samples, rng)`` returns examples that the family takes, for one that
+        cannot take any number of features or any values, such as images of a given shape:
+        an array of shape (n_samples, n_features), drawn with the generator `rng`. The family may
+        have a method ``make_X(n_samples, rng)`` instead. Checks that need other numbers of
+        features do not apply.
     expected_failures : mapping of str to str, optional
         Names of checks that the family is known to fail, with the reason. A listed check that
         passes is reported as a failure, so that the list stays current.
@@ -189,7 +221,7 @@ def check_weak_learner_family(
         If `expected_failures` has an unknown name, a check that does not apply, or an empty
         reason.
     """
-    checks = family_checks(family, brute_force=brute_force)
+    checks = family_checks(family, brute_force=brute_force, make_X=make_X)
     expected = _validated_expectations(expected_failures, checks)
     failures: dict[str, Exception] = {}
     for check in checks:
@@ -211,6 +243,7 @@ def parametrize_with_family_checks(
     families: Iterable[WeakLearnerFamily],
     *,
     brute_force: BruteForce | None = None,
+    make_X: MakeX | None = None,
     expected_failures: (
         Mapping[str, str] | Callable[[WeakLearnerFamily], Mapping[str, str]] | None
     ) = None,
@@ -220,7 +253,7 @@ def parametrize_with_family_checks(
     Parameters
     ----------
     families : iterable of WeakLearnerFamily
-    brute_force : callable, optional
+    brute_force, make_X : callable, optional
         As in `check_weak_learner_family`.
     expected_failures : mapping, or callable that takes a family and returns one, optional
         As in `check_weak_learner_family`; the tests are marked ``xfail(strict=True)``.
@@ -235,7 +268,7 @@ def parametrize_with_family_checks(
 
     params = []
     for family in families:
-        checks = family_checks(family, brute_force=brute_force)
+        checks = family_checks(family, brute_force=brute_force, make_X=make_X)
         given = expected_failures(family) if callable(expected_failures) else expected_failures
         expected = _validated_expectations(given, checks)
         for check in checks:

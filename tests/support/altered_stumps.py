@@ -40,6 +40,8 @@ def only_what_pays(pricer, priced, weights, request):
 
 def two_per_target(pricer, priced, weights, request):
     """The best learner of each target, and the best for the weights of half of the examples."""
+    request = cwboost.PricingRequest(rows=request.rows)
+    priced = StumpPricer.price(pricer, weights, request)
     half = np.where(np.arange(weights.shape[1]) % 2, weights, 0.0)
     other = StumpPricer.price(pricer, half, request)
     learners = type(priced.learners).concatenate([priced.learners, other.learners])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
+import warnings
 from contextlib import suppress
 from dataclasses import replace
 
@@ -116,26 +118,50 @@ def exactness_is_a_number():
     return make_family(type("Counting", (ReferencePricer,), {"exact": 1}))
 
 
-class GlobalDraw(ReferencePricer):
-    def best(self, rows):
-        np.random.random()  # noqa: NPY002
-        return super().best(rows)
+def meddling(act):
+    """Return a family whose pricing does something to the whole process first."""
+
+    class Meddling(ReferencePricer):
+        def best(self, rows):
+            act()
+            return super().best(rows)
+
+    return make_family(Meddling)
 
 
-@breaks(check_no_hidden_randomness="NumPy's global generator was used")
+@breaks(check_process_is_left_alone="changes NumPy's global generator")
 def global_generator_of_numpy():
-    return make_family(GlobalDraw)
+    return meddling(np.random.random)
 
 
-class PythonDraw(ReferencePricer):
-    def best(self, rows):
-        random.random()
-        return super().best(rows)
+@breaks(check_process_is_left_alone="changes NumPy's global generator")
+def global_generator_of_numpy_is_seeded():
+    return meddling(lambda: np.random.seed(0))  # noqa: NPY002
 
 
-@breaks(check_no_hidden_randomness="Python's global generator was used")
+@breaks(check_process_is_left_alone="changes Python's global generator")
 def global_generator_of_python():
-    return make_family(PythonDraw)
+    return meddling(random.random)
+
+
+@breaks(check_process_is_left_alone="changes np.seterr")
+def floating_point_errors_are_silenced():
+    return meddling(lambda: np.seterr(all="ignore"))
+
+
+@breaks(check_process_is_left_alone="changes warnings.filters")
+def warnings_are_silenced():
+    return meddling(lambda: warnings.simplefilter("ignore"))
+
+
+@breaks(check_process_is_left_alone="changes os.environ")
+def environment_variables_are_set():
+    return meddling(lambda: os.environ.update(CWBOOST_TEST="1"))
+
+
+@breaks(check_process_is_left_alone="prints 'pricing")
+def progress_is_printed():
+    return meddling(lambda: print("pricing"))
 
 
 class Sampling(ReferencePricer):

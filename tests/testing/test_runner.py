@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import traceback
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import broken_pricing
 import numpy as np
 import pytest
 from broken import BROKEN, SPARSE, make_family
+from image_family import Corners
 from reference_family import ReferencePricer, ReferenceStump
 
 from cwboost import Capabilities, Pricer
@@ -27,6 +29,7 @@ from cwboost.testing import (
     family_checks,
     parametrize_with_family_checks,
 )
+from cwboost.testing.remedies import REMEDIES
 from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
 
 ALL_CHECKS = {function.__name__: function for function in _all_checks()}
@@ -82,9 +85,42 @@ def test_every_capability_has_a_check():
     assert set(CLAIM_OF_CHECK.values()) == claims
 
 
-def test_every_check_has_a_docstring():
+def test_every_check_has_a_docstring_and_a_remedy_of_one_line():
     for name, function in ALL_CHECKS.items():
         assert function.__doc__ and function.__doc__.strip().endswith("."), name
+    assert REMEDIES.keys() == ALL_CHECKS.keys()
+    assert all(len(text) < 90 and text.endswith(".") for text in REMEDIES.values())
+
+
+def test_a_failure_says_what_to_do():
+    check = next(c for c in family_checks(ReferenceStump()) if c.name == "check_edges")
+    with pytest.raises(AssertionError) as caught:
+        check(broken_pricing.edges_slightly_wrong())
+    assert REMEDIES["check_edges"] in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_family_may_bring_its_own_examples():
+    check_weak_learner_family(Corners())
+    names = {check.name for check in family_checks(Corners())}
+    assert "check_one_feature" not in names and "check_edges" in names
+    seen = set()
+
+    def tall(family, n_samples, rng):
+        X = rng.normal(size=(n_samples, 6))
+        seen.add(X.shape[1])
+        return X
+
+    check_weak_learner_family(Corners(image_shape=(3, 2)), make_X=tall)
+    assert seen == {6}
+
+
+def test_what_make_X_returns_is_checked():
+    def too_few(family, n_samples, rng):
+        return np.ones((2, 20))
+
+    check = family_checks(Corners(), make_X=too_few)[-1]
+    with pytest.raises(ValueError, match=r"make_X must return \d+ rows of features, got shape"):
+        check(Corners())
 
 
 def test_checks_of_undeclared_capabilities_do_not_apply():
@@ -110,6 +146,7 @@ def test_all_failures_are_reported_at_once():
         check_weak_learner_family(make_family(Wrong))
     assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
     assert "RuntimeError: not today" in str(caught.value)
+    assert REMEDIES["check_shared_pricing"] in str(caught.value)
     assert caught.value.__cause__ is next(iter(caught.value.failures.values()))
 
 

@@ -11,6 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from cwboost.families.composed.sklearn_learners import (
     LinearModels,
+    OpaqueModels,
     SklearnLearners,
     TreeModels,
     learners_class,
@@ -25,6 +26,7 @@ from cwboost.families.contract import (
 )
 from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
+from cwboost.support.warnings import warn_caller
 
 __all__ = ["SklearnFamily"]
 
@@ -49,7 +51,7 @@ class SklearnFamily(WeakLearnerFamily):
     `DecisionTreeClassifier`, `ExtraTreeClassifier`, `LogisticRegression`, `RidgeClassifier`,
     `SGDClassifier`, `Perceptron` and `LinearSVC` are kept as flat arrays: such models are saved and
     loaded without pickle and exported to ONNX. With any other classifier a model trains, predicts
-    and can be pickled; ``save`` refuses it.
+    and can be pickled; ``fit`` warns that ``save`` will refuse it.
 
     Sparse data are refused, since scikit-learn fits other models to them than to the same data in
     dense form. Missing values are accepted if the classifier accepts them.
@@ -86,6 +88,11 @@ class SklearnFamily(WeakLearnerFamily):
             raise ValueError(
                 "estimator must be a classifier of scikit-learn whose fit takes sample_weight, got "
                 f"{estimator!r}"
+            )
+        if learners_class(estimator) is OpaqueModels:
+            warn_caller(
+                f"a model of {type(estimator).__name__} learners can be pickled, but not saved or "
+                "exported: they have no form in flat arrays"
             )
         return SklearnPricer(X, estimator, context)
 

@@ -7,7 +7,7 @@ learners. That a pricer which claims to be exact misses no learner cannot be che
 exactness is the family's claim.
 """
 
-from cwboost.families.sealing.faults import FamilyFault, family_source
+from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
 from cwboost.families.sealing.forms import check_forms, check_scores
 from cwboost.families.sealing.pricer import (
     CHECK_EVERY,
@@ -22,6 +22,7 @@ __all__ = [
     "FamilyFault",
     "Sample",
     "SealedPricer",
+    "add_note",
     "bind_family",
     "certificate",
     "check_forms",

@@ -103,7 +103,7 @@ class SealedPricer(Pricer):
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`; ``target`` of the result is an array."""
         priced = self._call(self.pricer.price, weights, request)
-        priced = self._checked(priced, len(weights))
+        priced = self._checked(priced, len(weights), request.n_columns)
         if self._is_due(priced, request):
             self._check_outputs(priced)
         parts = weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
@@ -113,9 +113,7 @@ class SealedPricer(Pricer):
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price_shared`; ``target`` of the result is an array."""
         priced = self._call(self.pricer.price_shared, weights, request)
-        priced = self._checked(priced, 1)
-        if len(priced.edges) > 1:
-            raise self._fault(f"price_shared must return one learner, got {len(priced.edges)}")
+        priced = self._checked(priced, 1, 1)
         if self._is_due(priced, request):
             self._check_outputs(priced)
         parts = weights, priced.outputs, priced.edges, self._n_threads
@@ -139,7 +137,7 @@ class SealedPricer(Pricer):
             add_note(error, f"raised by {self._where()}")
             raise
 
-    def _checked(self, priced, n_targets: int) -> Priced:
+    def _checked(self, priced, n_targets: int, n_columns: int) -> Priced:
         """Check the form of a result; return it with its targets written out."""
         if not isinstance(priced, Priced):
             raise self._fault(f"pricing must return a Priced, got {type(priced).__name__}")
@@ -159,7 +157,7 @@ class SealedPricer(Pricer):
                 raise self._fault(f"expected {n_targets} learners, one per target, got {n}")
             target = self._every_target if n == self.n_targets else self._every_target[:n]
         else:
-            self._check_target(target, n, n_targets)
+            self._check_target(target, n, n_targets, n_columns)
         self._check_array("outputs", outputs, UINT8, (n, self._n_bytes))
         if not outputs.flags.c_contiguous:
             raise self._fault("outputs must be C-contiguous")
@@ -179,11 +177,17 @@ class SealedPricer(Pricer):
                 f"and {array.shape}"
             )
 
-    def _check_target(self, target, n: int, n_targets: int) -> None:
+    def _check_target(self, target, n: int, n_targets: int, n_columns: int) -> None:
         self._check_array("target", target, INT64, (n,))
         ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
         if not ascends or (target[1:] < target[:-1]).any():
             raise self._fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
+        if (target[n_columns:] == target[:-n_columns]).any():
+            most = np.bincount(target).max()
+            raise self._fault(
+                f"expected at most {n_columns} learners per target, the request's n_columns, got "
+                f"{most}"
+            )
 
     def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
         """Return True in some rounds, and always if nothing pays, since that ends training."""

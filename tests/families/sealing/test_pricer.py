@@ -263,11 +263,12 @@ def test_a_target_without_a_learner_changes_nothing(params):
 
 def test_several_learners_of_a_target_all_become_columns():
     plain = train("stump", n_estimators=10)
-    double = train(altered_stumps(two_per_target), n_estimators=10)
+    double = train(altered_stumps(two_per_target), n_estimators=10, columns_per_round=2)
     assert double.history_["objective"][-1] < plain.history_["objective"][-1]
     per_round = np.diff(double.ensemble_.path.learners_offsets)
     assert per_round.max() == 22 and double.score(X, y) > 0.7
-    best = train(altered_stumps(two_per_target), C=100.0, n_estimators=400, tol=0)
+    given = {"C": 100.0, "n_estimators": 400, "tol": 0, "columns_per_round": 2}
+    best = train(altered_stumps(two_per_target), **given)
     assert best.stop_reason_ == "optimal"
     reference = train("stump", C=100.0, n_estimators=400, tol=0)
     np.testing.assert_allclose(
@@ -275,15 +276,20 @@ def test_several_learners_of_a_target_all_become_columns():
     )
 
 
-@pytest.mark.parametrize("alter", [only_what_pays, two_per_target])
 @pytest.mark.parametrize(
     "booster", [AdaBoostECCClassifier, AdaBoostMHClassifier, AdaBoostMOClassifier]
 )
-def test_rivals_take_the_best_learner_of_each_target(booster, alter):
+def test_rivals_take_the_learners_of_the_targets_that_have_one(booster):
     same_models(
         booster("stump", n_estimators=8, random_state=0).fit(X, y),
-        booster(altered_stumps(alter), n_estimators=8, random_state=0).fit(X, y),
+        booster(altered_stumps(only_what_pays), n_estimators=8, random_state=0).fit(X, y),
     )
+
+
+def test_more_learners_than_wanted_are_a_fault():
+    message = "expected at most 1 learners per target, the request's n_columns, got 2"
+    with pytest.raises(FamilyFault, match=message):
+        train(altered_stumps(two_per_target), n_estimators=2)
 
 
 def test_multiboost_takes_the_best_learner_of_all():
