@@ -8,6 +8,8 @@ from pathlib import Path
 from docutils import nodes
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+# The gallery shows this plugin, which a reader installs.
+sys.path.insert(0, str(Path(__file__).parents[1] / "plugins/patches/src"))
 
 # What the cluster of the gallery says about its workers does not belong on a page.
 os.environ["DASK_LOGGING__DISTRIBUTED"] = "error"

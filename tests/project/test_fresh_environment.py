@@ -155,13 +155,15 @@ def test_family_keeps_the_contract(family, check):
 def environment(c_compiler, wheel_environment, tmp_path_factory):
     """Plugins, installed with the wheel of cwboost.
 
-    One of every template; and families composed of others, from an empty folder: a mixture of two
-    of these, an adapted tree, derived features.
+    One of every template; the patches of images; and families composed of others, from an empty
+    folder: a mixture of two of these, an adapted tree, derived features.
     """
     sources = tmp_path_factory.mktemp("third_party")
     made = {"easy": [], "ripple": ["--raw"], "wave_let": ["--cython"], "begin": ["--init"]}
     for name, kind in made.items():
         wheel_environment.command("plugins", "new", name, *kind, "--output", sources / name)
+    shutil.copytree(ROOT / "plugins/patches", sources / "patches")
+    made["patches"] = []
     party = sources / "party"
     party.mkdir()
     for path, text in COMPOSED.items():
@@ -181,7 +183,7 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
 def test_every_family_is_listed(environment):
     lines = environment.command("plugins").splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line}
-    for name in ("easy", "ripple", "wave_let", "begin"):
+    for name in ("easy", "ripple", "wave_let", "begin", "patches"):
         kind = ["init", "model"] if name == "begin" else ["weak", "learner"]
         distribution = f"cwboost-{name.replace('_', '-')}"
         assert rows[name][:5] == [*kind, distribution, "0.1.0", "1"]

@@ -116,7 +116,7 @@ class DerivedLearners(ArrayLearners):
             return
         for group in np.unique(self.group):
             own = np.flatnonzero(self.group == group)
-            shared = {name: getattr(self, name)[group] for name in self.shared}
+            shared = {name: getattr(self, name)[group, ...] for name in self.shared}
             yield own, {name: array[own] for name, array in layout.items()} | shared
 
     def derived(self, X) -> np.ndarray:

@@ -105,7 +105,7 @@ class Drawing:
         if weights is not None:
             scales = scales_of(np.abs(weights).sum(axis=1)) * 2.0**-51
             weights = read_only(np.ascontiguousarray(weights * scales[:, None]))
-        shared = {name: read_only(array[0]) for name, array in self._shared.items()}
+        shared = {name: read_only(array[0, ...]) for name, array in self._shared.items()}
         n_features, kind = self._facts["X"].shape[1], self._family.learners_type
         drawn = self._family.draw(self._context(weights, shared))
         learners = kind.drawn(drawn, self._shared, n_features)

@@ -1,0 +1,51 @@
+"""
+Patterns in images
+==================
+
+A plugin of a hundred lines that looks for small patterns.
+"""
+
+# %%
+# ``PatchFamily`` slides small filters over a part of an image and compares the largest response
+# with a threshold. Half of its filters are patches of training images, the others follow from the
+# weights of the round: what the examples of a class have more of than the others. It is a package
+# of its own, in the folder ``plugins/patches`` of the sources: ``pip install ./plugins/patches``.
+import numpy as np
+from cwboost_patches import PatchFamily
+from matplotlib import pyplot
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier
+
+X, y = load_digits(return_X_y=True)
+
+# %%
+# The same settings for each weak learner; the mean error of three splits into halves.
+for name, weak_learner in [
+    ("stumps", "stump"),
+    ("trees", "tree"),
+    ("patches", PatchFamily(image_shape=(8, 8))),
+]:
+    errors = []
+    for seed in range(3):
+        halves = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
+        X_train, X_test, y_train, y_test = halves
+        clf = CWBoostClassifier(weak_learner, init=None, n_estimators=150, random_state=0)
+        errors.append(1 - clf.fit(X_train, y_train).score(X_test, y_test))
+    print(f"{name:8} test error {np.mean(errors):.1%}")
+
+# %%
+# Importances say where the filters look: the corners of the images are empty.
+figure, ax = pyplot.subplots(figsize=(4, 3.5), layout="constrained")
+image = ax.imshow(clf.feature_importances_.reshape(8, 8), cmap="viridis")
+figure.colorbar(image, label="importance")
+
+# %%
+# The filters of largest coefficient:
+patches = clf.ensemble_
+strongest = np.argsort(-np.asarray(patches.coef().max(axis=1).todense()).ravel())[:10]
+figure, axes = pyplot.subplots(1, 10, figsize=(9, 1.2), layout="constrained")
+for ax, learner in zip(axes, strongest):
+    ax.imshow(patches.learners.filter[learner], cmap="RdBu")
+    ax.set_axis_off()

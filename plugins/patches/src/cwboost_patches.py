@@ -1,0 +1,109 @@
+"""Weak learners for cwboost that look for small patterns in images."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+import cwboost
+
+__all__ = ["PatchFamily"]
+
+
+class PatchFamily(cwboost.DerivedFeatureFamily):
+    """Thresholds on how strongly a filter responds in a part of an image, at most.
+
+    A derived feature slides a filter over a square of places and takes the largest response. Half
+    of the filters are patches of training images less their mean. The others are learned: the
+    sum of the patches at one place, by the signed weights of one target.
+
+    Parameters
+    ----------
+    image_shape : tuple of two ints, default=(8, 8)
+        Rows and columns of an image, which X holds row by row.
+    size : int, default=3
+        Rows and columns of a filter.
+    pool : int, default=2
+        Rows and columns of the square of places.
+    n_filters : int, default=60
+        Number of filters per round.
+    """
+
+    name = "patches"
+    api_version = 1
+    layout = {"filter": ("float64", ("size", "size")), "corner": ("int64", (2,))}
+    shared = {"image_shape": ("int64", (2,)), "pool": ("int64", ())}
+
+    def __init__(self, image_shape=(8, 8), size=3, pool=2, n_filters=60):
+        self.image_shape = image_shape
+        self.size = size
+        self.pool = pool
+        self.n_filters = n_filters
+
+    def check_parameters(self, n_features):
+        if np.prod(self.image_shape) != n_features:
+            raise ValueError(
+                f"image_shape: expected the rows and columns of {n_features} features, got "
+                f"{self.image_shape!r}"
+            )
+        for name in ("size", "pool", "n_filters"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+        if self.size + self.pool - 1 > min(self.image_shape):
+            raise ValueError(
+                f"size + pool - 1 must not exceed the sides of an image, {self.image_shape!r}, got "
+                f"{self.size!r} and {self.pool!r}"
+            )
+
+    def draw_shared(self, context):
+        return {"image_shape": self.image_shape, "pool": self.pool}
+
+    def draw(self, context):
+        rng, n, size = context.random_state, self.n_filters, self.size
+        images = context.X.reshape(-1, *self.image_shape)
+        room = np.array(self.image_shape) - (size + self.pool - 1)
+        corner = rng.integers(room + 1, size=(n, 2))
+        row, column = (corner + rng.integers(self.pool, size=(n, 2))).T
+        patches = sliding_window_view(images, (size, size), axis=(1, 2))[:, row, column]
+        rows = rng.integers(len(images), size=n)
+        target = rng.integers(len(context.weights), size=n)
+        # In a fixed order of the examples: sums by BLAS would depend on their number.
+        learned = np.einsum("ij,ijab->jab", context.weights[target].T, patches)
+        drawn = patches[rows, np.arange(n)]
+        drawn = drawn - drawn.mean(axis=(1, 2), keepdims=True)
+        is_learned = np.arange(n)[:, None, None] % 2 == 0
+        return {"filter": np.where(is_learned, learned, drawn), "corner": corner}
+
+    @staticmethod
+    def transform(X, filter, corner, image_shape, pool):
+        images = X.reshape(-1, *image_shape)
+        features = np.empty((len(X), len(filter)))
+        for j, (top, left) in enumerate(corner):
+            response = np.zeros((len(X), pool, pool))
+            for a, b in np.ndindex(filter.shape[1:]):
+                rows, columns = slice(top + a, top + a + pool), slice(left + b, left + b + pool)
+                response += filter[j, a, b] * images[:, rows, columns]
+            features[:, j] = response.max(axis=(1, 2))
+        return features
+
+    @staticmethod
+    def features_used(n_features, filter, corner, image_shape, pool):
+        used = np.zeros((len(filter), *image_shape))
+        reach = pool + filter.shape[1] - 1
+        for j, (top, left) in enumerate(corner):
+            used[j, top : top + reach, left : left + reach] = 1
+        return used.reshape(len(filter), -1)
+
+    @staticmethod
+    def check_stored(n_features, filter, corner, image_shape, pool):
+        if (image_shape < 1).any() or (image_shape > n_features).any() or pool < 1:
+            raise ValueError("arrays 'image_shape' and 'pool' must hold positive numbers")
+        if image_shape.prod() != n_features:
+            raise ValueError(f"array 'image_shape' must be that of {n_features} features")
+        if pool > min(image_shape) or filter.shape[1] > min(image_shape):
+            raise ValueError("arrays 'filter' and 'pool' must fit into an image")
+        room = image_shape - (filter.shape[1] + pool - 1)
+        if ((corner < 0) | (corner > room)).any():
+            raise ValueError("array 'corner' must keep filters inside the image")
+
+    def make_X(self, n_samples, rng):
+        """Return images for the conformance suite."""
+        return rng.integers(0, 17, size=(n_samples, np.prod(self.image_shape)))
