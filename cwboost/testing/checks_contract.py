@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
 from cwboost.families.examination import WEAK_LEARNERS, examine
-from cwboost.testing.checks_loading import audited
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
     assert_same_priced,
+    audited,
     bind,
     bind_with,
     integer_weights,

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import pickle
-import sys
-import threading
 from collections import OrderedDict
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import numpy as np
 
-from cwboost.testing.material import fitted, pixels
-
-__all__ = ["audited", "check_loading_runs_no_code"]
+from cwboost.testing.material import audited, fitted, pixels
 
 FORBIDDEN = ("pickle.find_class", "exec", "compile", "import", "marshal.loads", "os.system")
 """Audit events that show arrays being read as code."""
-
-_observed = threading.local()
-_installed: list[bool] = []
 
 
 def check_loading_runs_no_code(family):
@@ -51,22 +44,3 @@ def _attempts(good):
                     continue
                 padded = payload.ljust(-(-len(payload) // dtype.itemsize) * dtype.itemsize)
                 yield f"{kind} in {name}", {**good, name: np.frombuffer(padded, dtype).copy()}
-
-
-@contextmanager
-def audited(names):
-    """Collect the audit events of these names in this thread; the hook, once added, stays."""
-    if not _installed:
-        sys.addaudithook(_hook)
-        _installed.append(True)
-    _observed.names, _observed.events = names, []
-    try:
-        yield _observed.events
-    finally:
-        _observed.events = None
-
-
-def _hook(event, args):
-    events = getattr(_observed, "events", None)
-    if events is not None and event in _observed.names:
-        events.append(event)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -243,3 +245,26 @@ def assert_same_priced(family, first: Priced, second: Priced, what: str) -> None
     assert np.array_equal(first.edges, second.edges), (
         f"{what}: the edges differ, {first.edges} and {second.edges}"
     )
+
+
+_observed = threading.local()
+_installed: list[bool] = []
+
+
+@contextmanager
+def audited(names):
+    """Collect the audit events of these names in this thread; the hook, once added, stays."""
+    if not _installed:
+        sys.addaudithook(_hook)
+        _installed.append(True)
+    _observed.names, _observed.events = names, []
+    try:
+        yield _observed.events
+    finally:
+        _observed.events = None
+
+
+def _hook(event, args):
+    events = getattr(_observed, "events", None)
+    if events is not None and event in _observed.names:
+        events.append(event)

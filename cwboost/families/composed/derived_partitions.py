@@ -56,7 +56,7 @@ class DerivedPlan(PricingPlan):
         if self._drawing is None:
             (parts,) = yield ("examples",)
             self._drawing = self._gathered(parts, rng)
-        drawn, bins = self._fixed or (yield from self._drawn())
+        drawn, bins = self._fixed or (yield from self._drawn(rng))
         sums, totals, squares = yield "sums", self._n_draws, drawn if self._fixed else None, bins
         feature, *found = best_of_bins(bins, sums, totals)
         norms = np.sqrt(squares) * 2.0**26
@@ -71,14 +71,14 @@ class DerivedPlan(PricingPlan):
         n_total = next(iter(parts.values()))[-1]
         return Drawing(self.family, X, y, weight, n_total, rng)
 
-    def _drawn(self):
+    def _drawn(self, rng):
         """Return derived features and their bins; a conversation."""
         weights = None
         if self.family.redraw:
             (parts,) = yield ("weights",)
             _, weights = _by_place(parts)
             weights = weights.T
-        drawn = self._drawing.draw(weights)
+        drawn = self._drawing.draw(rng, weights)
         self._n_draws += 1
         (sketches,) = yield "sketch", self._n_draws, drawn
         bins = SharedBins.from_sketches(list(sketches.values()), BINS).open_above()

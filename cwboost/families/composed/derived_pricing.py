@@ -19,13 +19,13 @@ class DerivedPricer(Pricer):
         self.n_samples = X.shape[0]
         self.exact = bool(family.exhaustive)
         self._X = X
-        self._n_threads = context.n_threads
+        self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = seen(self.n_samples, family.sample_size)
         facts = (None if known is None else known[rows] for known in (context.y, context.weight))
-        self._drawing = Drawing(family, X[rows], *facts, self.n_samples, context.random_state)
+        self._drawing = Drawing(family, X[rows], *facts, self.n_samples, self._rng)
         self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None
         if not family.redraw:
-            learners = self._drawing.draw()
+            learners = self._drawing.draw(self._rng)
             self._fixed = learners, self._features(learners)
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
@@ -42,7 +42,7 @@ class DerivedPricer(Pricer):
 
     def _best(self, search, weights, rows) -> Priced:
         """Draw features and search them: on the rows that count, if they are fewer, at first."""
-        learners = self._drawing.draw(weights[:, self._seen])
+        learners = self._drawing.draw(self._rng, weights[:, self._seen])
         some, n_derived = self.n_samples if rows is None else len(rows), len(learners)
         if some * n_derived + self.n_samples * len(weights) < self.n_samples * n_derived:
             kept = search(self._features(learners, rows), weights[:, rows])

@@ -77,10 +77,9 @@ class Drawing:
             "X": read_only(np.asarray(X, dtype=np.float64)),
             "y": None if y is None else read_only(np.asarray(y)),
             "weight": read_only(np.ones(len(X)) if weight is None else np.asarray(weight)),
-            "random_state": rng,
             "n_samples": n_samples,
         }
-        own = family.draw_shared(self._context(None, {}))
+        own = family.draw_shared(self._context(rng, None, {}))
         if set(own) != set(family.shared):
             raise ValueError(
                 f"draw_shared of {type(family).__name__} must return {sorted(family.shared)}, got "
@@ -91,14 +90,15 @@ class Drawing:
             for name, (dtype, _) in family.shared.items()
         }
 
-    def _context(self, weights, shared):
-        return DrawContext(**self._facts, weights=weights, shared=shared)
+    def _context(self, rng, weights, shared):
+        return DrawContext(**self._facts, random_state=rng, weights=weights, shared=shared)
 
-    def draw(self, weights=None) -> DerivedLearners:
+    def draw(self, rng, weights=None) -> DerivedLearners:
         """Draw features; return a batch of one learner, still without threshold, per feature.
 
         Parameters
         ----------
+        rng : numpy.random.Generator
         weights : ndarray of shape (n_targets, n_seen), default=None
             Signed weights of the round, of any scale.
         """
@@ -107,7 +107,7 @@ class Drawing:
             weights = read_only(np.ascontiguousarray(weights * scales[:, None]))
         shared = {name: read_only(array[0, ...]) for name, array in self._shared.items()}
         n_features, kind = self._facts["X"].shape[1], self._family.learners_type
-        drawn = self._family.draw(self._context(weights, shared))
+        drawn = self._family.draw(self._context(rng, weights, shared))
         learners = kind.drawn(drawn, self._shared, n_features)
         try:
             check_arrays(learners.arrays(), kind.shapes(n_features))

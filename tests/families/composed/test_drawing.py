@@ -128,6 +128,16 @@ def test_a_lost_partition_can_answer_without_the_question_before(data):
     )
 
 
+def test_a_holdout_run_on_partitions_draws_from_its_own_generator(data):
+    training = train(Watching(), split(*data, 250), 2)
+    assert Watching.seen[-1].random_state is training.rng
+    own = np.random.default_rng(1)
+    pricer = training.pricer
+    other = type(pricer)(pricer.master, pricer.plan, pricer.family, pricer.n_samples, own)
+    other.price(None, cwboost.PricingRequest())
+    assert Watching.seen[-1].random_state is own
+
+
 def test_batches_of_two_trainings_keep_their_shared_arrays(data):
     X, y = data
     models = [local(Landmarks(), X, y, n_estimators=2, random_state=seed) for seed in (0, 1)]
