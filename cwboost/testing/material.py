@@ -136,23 +136,18 @@ def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads
 
 def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     """Bind a clone of the family with a given generator."""
-    y = classes(X, n_targets)
-    context = BindContext(
-        n_targets=n_targets,
-        random_state=rng,
-        n_threads=n_threads,
-        y=y,
-        class_counts=np.bincount(y, minlength=n_targets),
-    )
+    known = {} if sparse.issparse(X) else classes(X, n_targets)
+    context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
     pricer = clone(family).bind(X, context)
     assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
     return pricer
 
 
-def classes(X, n_classes) -> np.ndarray:
-    """Return a class for each example, the same for equal ones: by their first feature."""
-    first = X[:, [0]].toarray()[:, 0] if sparse.issparse(X) else X[:, 0]
-    return np.unique(np.asarray(first, dtype=np.float64), return_inverse=True)[1] % n_classes
+def classes(X, n_classes) -> dict[str, np.ndarray]:
+    """Return a class for each example, the same for equal ones, and the sizes of the classes."""
+    first = np.asarray(X[:, 0], dtype=np.float64)
+    y = np.unique(first, return_inverse=True)[1] % n_classes
+    return {"y": y, "class_counts": np.bincount(y, minlength=n_classes)}
 
 
 def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:

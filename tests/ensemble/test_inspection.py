@@ -40,7 +40,7 @@ def test_importances_need_feature_shares():
     clf = CWBoostClassifier(scope["Constant"](), correction="total", n_estimators=3).fit(
         X[40:110], Y[40:110]
     )
-    with pytest.raises(AttributeError, match="ConstantLearners does not say"):
+    with pytest.raises(AttributeError, match="ConstantLearners do not say which features"):
         _ = clf.feature_importances_
     assert not hasattr(
         CWBoostClassifier(weak_learner="stump", correction="total"), "feature_importances_"
