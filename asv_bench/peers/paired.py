@@ -1,0 +1,74 @@
+"""Tables of a study on the same splits: means with standard errors, and paired comparisons."""
+
+import numpy as np
+
+BEYOND = 2.0
+"""Standard errors of the mean paired difference from which one model is better than another."""
+
+
+class Paired:
+    """Values of measures by set, model and split.
+
+    Parameters
+    ----------
+    records : list of dict
+        Each has ``set``, ``model``, ``seed`` and measures, or ``refused``.
+    models : iterable of str
+        All names in the order of the columns; those without a record are left out.
+    """
+
+    def __init__(self, records, models):
+        known = {r["model"] for r in records}
+        self.models = [name for name in models if name in known]
+        self.sets = list(dict.fromkeys(r["set"] for r in records))
+        self.n_splits = len({r["seed"] for r in records})
+        self._records = {(r["set"], r["model"], r["seed"]): r for r in records}
+
+    def values(self, name, model, measure):
+        """Return a measure by split, NaN for a split that the model refused."""
+        found = [self._records.get((name, model, seed), {}) for seed in range(self.n_splits)]
+        return np.array([r.get(measure, np.nan) for r in found])
+
+    def cell(self, name, model, measure, form, factor=1.0):
+        """Return mean and standard error as text; a dash if the model refused a split."""
+        values = factor * self.values(name, model, measure)
+        if np.isnan(values).any():
+            return "–"
+        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        return f"{format(values.mean(), form)} ± {format(error, form)}"
+
+    def is_lowest(self, name, model, measure, sign=1.0):
+        """Return True if no model has a better mean; `sign` is -1 if more is better."""
+        means = [sign * self.values(name, other, measure).mean() for other in self.models]
+        return sign * self.values(name, model, measure).mean() <= np.nanmin(means) + 1e-12
+
+    def against(self, own, other, measure, names, sign=1.0):
+        """Return on how many sets `own` is better, neither is, and `other` is.
+
+        One is better if the mean of the differences on the same splits is beyond two standard
+        errors. A model is behind where it refused the set.
+        """
+        counts = [0, 0, 0]
+        for name in names:
+            differences = sign * (
+                self.values(name, own, measure) - self.values(name, other, measure)
+            )
+            error = differences.std(ddof=1) / np.sqrt(len(differences))
+            if np.isnan(error) or differences.mean() < -BEYOND * error:
+                counts[0] += 1
+            else:
+                counts[2 if differences.mean() > BEYOND * error else 1] += 1
+        return counts
+
+    def ratio(self, model, other, measure, names, least=0.0):
+        """Return the geometric mean of the ratios of means, over sets that neither refused."""
+        both = (model, other)
+        means = np.array([[self.values(n, m, measure).mean() for m in both] for n in names])
+        means = means[~np.isnan(means).any(axis=1)] + least
+        return float(np.exp(np.log(means[:, 0] / means[:, 1]).mean()))
+
+
+def grid(head, lines):
+    """Return a table of Markdown."""
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)

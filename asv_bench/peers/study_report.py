@@ -1,0 +1,98 @@
+"""The tables of a study on a page: means with standard errors, and paired comparisons."""
+
+from peers.paired import Paired, grid
+from peers.report import conditions
+
+CHOSEN_ON = {
+    *("VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET"),
+    *("otto", "diabetes130", "prudential", "incident_first", "student_dropout", "obesity"),
+    *("soybean", "anneal_orig", "mic_outcome", "steel_plates", "cardiotocography10"),
+}
+"""Sets on whose training parts settings were chosen: no evidence for the default."""
+
+FLATTERS = {"mice_protein"}
+"""Tables with several rows per subject, which random splits put in both parts: not in the means."""
+
+ORDER = [
+    *("cwboost", "cwboost, no init", "LightGBM", "XGBoost", "HistGradientBoosting"),
+    *("CatBoost", "ChimeraBoost", "ExtraTrees"),
+]
+"""The models as columns."""
+
+
+def errors(records):
+    """Return the tables of a page: errors, log losses, and the default against each package."""
+    paired = Paired(records, ORDER)
+    counted = [name for name in paired.sets if name not in CHOSEN_ON | FLATTERS]
+    return "\n\n".join(
+        [
+            f"Test error in percent, {_conditions(records, paired)}",
+            _grid(paired, "error", ".1f", 100.0),
+            "Log loss:",
+            _grid(paired, "log_loss", ".3f"),
+            f"{_of_counted(paired, counted)} cwboost against each package: geometric means of "
+            "ratios, and the numbers of sets on which it is better, neither is, and it is worse, "
+            "beyond two standard errors of the differences on the same splits:",
+            _against(paired, counted, (("error", 1.0), ("log_loss", 1.0))),
+        ]
+    )
+
+
+def areas(records):
+    """Return the same for two classes, with the area under the ROC curve in place of the error."""
+    paired = Paired(records, ORDER)
+    return "\n\n".join(
+        [
+            f"Area under the ROC curve, {_conditions(records, paired)}",
+            _grid(paired, "auc", ".3f", sign=-1.0),
+            "Log loss:",
+            _grid(paired, "log_loss", ".3f"),
+            "cwboost against each package, as above; nothing was chosen on these sets:",
+            _against(paired, paired.sets, (("auc", -1.0), ("log_loss", 1.0), ("error", 1.0))),
+        ]
+    )
+
+
+def _conditions(records, paired):
+    return (
+        f"mean ± standard error over {paired.n_splits} splits; at most "
+        f"{max(r['n'] for r in records):,} training rows, defaults of all packages, one thread; "
+        f"the lowest mean in bold, of areas the largest ({conditions(records)}):"
+    )
+
+
+def _grid(paired, measure, form, factor=1.0, sign=1.0):
+    lines = []
+    for name in paired.sets:
+        mark = " (chosen on)" if name in CHOSEN_ON else ""
+        cells = [paired.cell(name, model, measure, form, factor) for model in paired.models]
+        best = [paired.is_lowest(name, model, measure, sign) for model in paired.models]
+        shown = (f"**{cell}**" if is_best else cell for cell, is_best in zip(cells, best))
+        lines.append([f"{name}{mark}", *shown])
+    return grid(["set", *paired.models], lines)
+
+
+def _against(paired, names, measures):
+    titles = {"error": "error", "log_loss": "log loss", "auc": "area under the curve"}
+    lines = []
+    for other in paired.models[1:]:
+        cells = []
+        for measure, sign in measures:
+            least = 0.001 if measure == "error" else 0.0
+            ratio = paired.ratio("cwboost", other, measure, names, least)
+            better, neither, worse = paired.against("cwboost", other, measure, names, sign)
+            cells.append(f"{ratio:.2f}; {better}, {neither}, {worse}")
+        seconds = [
+            paired.ratio("cwboost", other, f"{what}_seconds", names) for what in ("fit", "predict")
+        ]
+        lines.append([other, *cells, *(f"{ratio:.2f}" for ratio in seconds)])
+    head = ["cwboost over", *(titles[measure] for measure, _ in measures)]
+    return grid([*head, "time of a fit", "of a prediction"], lines)
+
+
+def _of_counted(paired, counted):
+    if len(counted) == len(paired.sets):
+        return "Nothing was chosen on these sets."
+    repeated = sorted(FLATTERS & set(paired.sets))
+    without = f" (without {', '.join(repeated)}, whose rows repeat subjects)" if repeated else ""
+    return f"On the {len(counted)} sets on which nothing was chosen{without},"

