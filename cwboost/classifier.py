@@ -310,9 +310,9 @@ class CWBoostClassifier(BoostingClassifier):
             run = self._holdout_run(problem, family, settings, run_rng)
             plan = self._plan(family, settings, held_out is not None, run)
             followed = sets.followed_sets(held_out, others, self.classes_, plan.watched, base)
-            training, resumed = self._training(problem, family, settings, followed, previous, rng)
+            training = self._training(problem, family, settings, followed, previous, rng)
             self.__dict__.pop("_state", None)
-            self._run(self._loop(training, base, plan, start, resumed))
+            self._run(self._loop(training, base, plan, start))
         return self
 
     # ---------------------------------------------------------------- before the first round
@@ -381,14 +381,7 @@ class CWBoostClassifier(BoostingClassifier):
     # ---------------------------------------------------------------- training
 
     def _training(self, problem, family, settings: Settings, followed, previous, rng):
-        """Bind the family, set up the restricted master, take up an earlier model.
-
-        Returns
-        -------
-        training : ColumnGeneration
-        resumed : dict or None
-            The state from which training goes on bit for bit.
-        """
+        """Bind the family, set up the restricted master, take up an earlier model."""
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
         n_priced = family.capabilities.n_priced(len(self.classes_))
@@ -401,11 +394,11 @@ class CWBoostClassifier(BoostingClassifier):
         # This takes a pass over all data, so do it only if a continuation may need it.
         self._data = fingerprint(problem) if state is not None or self._keeps_state() else None
         if previous is None:
-            return training, None
+            return training
         resumed = state if state is not None and state["data"] == self._data else None
         ensemble = previous["kept"] if resumed is None else previous["ensemble"]
         resume(training, ensemble, problem.X, previous["history"], resumed)
-        return training, resumed
+        return training
 
     def _keeps_state(self) -> bool:
         """Return True if the state for an exact continuation may be needed."""
@@ -414,18 +407,12 @@ class CWBoostClassifier(BoostingClassifier):
         )
         return self.warm_start or any(wanted)
 
-    def _loop(self, training, base, plan: Plan, start, resumed=None) -> RoundLoop:
+    def _loop(self, training, base, plan: Plan, start) -> RoundLoop:
         """Return the loop over rounds, ready to run."""
         stopping = None
         if plan.watched is not None:
             patience = patience_for(self.n_iter_no_change, training.settings.learning_rate)
             stopping = EarlyStopping(plan.watched, f"valid_{plan.watched.name}", patience)
-            if resumed is not None and "early_stopping" in resumed:
-                stopping.restore(resumed["early_stopping"])
-            elif training.n_rounds:
-                # What is known of the rounds so far is how good the last one is.
-                measured = training.model.held_out.measure_now()
-                stopping.observe(measured[f"valid_{plan.watched.name}"], training.n_rounds)
         n_rounds = max(plan.n_rounds, training.n_rounds)
         family, callbacks = training.pricer.family, list(self.callbacks or [])
         return RoundLoop(
@@ -447,7 +434,7 @@ class CWBoostClassifier(BoostingClassifier):
         base, problem = self._start_from(problem, family, None, init_rng)
         run = self._holdout_run(problem, family, settings, run_rng)
         plan = self._plan(family, settings, False, run)
-        training, _ = self._training(problem, family, settings, None, None, rng)
+        training = self._training(problem, family, settings, None, None, rng)
         self._run(self._loop(training, base, plan, start))
         yield self
         for C in Cs[1:]:
@@ -527,8 +514,6 @@ class CWBoostClassifier(BoostingClassifier):
         if state is None:
             return None
         state["data"] = self._data
-        if fit.early_stopping is not None:
-            state["early_stopping"] = fit.early_stopping.state()
         return state
 
     def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:

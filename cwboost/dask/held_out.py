@@ -71,8 +71,8 @@ class PartitionedSets(HeldOutSets):
         self._n_learners += len(learners)
         self._new.append((learners, ids))
 
-    def follow(self, ids, score_index, differences, offset=None) -> None:
-        """Follow changed coefficients in every set, in one exchange; see the base."""
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
+        """Follow changed coefficients in every set, in one exchange; return the metrics by name."""
         new, self._new = self._new, []
         moved = np.asarray(ids), np.asarray(score_index), np.asarray(differences)
         keep = [("keep_outputs", batch) for batch in new if len(batch[1])]
@@ -80,16 +80,7 @@ class PartitionedSets(HeldOutSets):
         for role, one in zip(self._roles, self.sets):
             own = [part for of, part in zip(self._role_of_part, parts) if of == role]
             one.class_scores = np.concatenate(own)
-
-    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
-        """Follow changed coefficients in every set; return the metrics by name."""
-        self.follow(ids, score_index, differences)
         return {name: value for one in self.sets for name, value in one.measures().items()}
-
-    def measure_now(self) -> dict[str, float]:
-        """Return the metrics of the present scores by name."""
-        none = np.zeros(0, dtype=np.int64)
-        return self.move(none, none, np.zeros(0))
 
     def scale(self, model: FittedModel) -> float | None:
         """Return the scale of the probabilities, fitted on `X_val`; None if there is none."""

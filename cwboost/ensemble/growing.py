@@ -135,7 +135,10 @@ class GrowingEnsemble:
         return Ensemble(learners, path, self.n_scores, edges, offsets)
 
     def resume(self, ensemble: Ensemble, history: Mapping) -> None:
-        """Go on from a fitted model without offsets; `history` has one array per name."""
+        """Go on from a fitted model without offsets; `history` has one array per name.
+
+        The present held-out examples are measured after each of its rounds.
+        """
         self._path = PathBuilder(ensemble.path)
         self._entries = [
             dict(zip(history, entry)) for entry in zip(*(map(float, a) for a in history.values()))
@@ -143,5 +146,5 @@ class GrowingEnsemble:
         self.add_learners(ensemble.learners, ensemble.edges)
         if self.held_out is not None:
             # Round by round, as when it was trained, so that the scores have the same bits.
-            for columns, score_index, moves in ensemble.path.changes(self.n_scores):
-                self.held_out.follow(columns, score_index, moves)
+            for entry, changes in zip(self._entries, ensemble.path.changes(self.n_scores)):
+                entry |= self.held_out.move(*changes)

@@ -32,7 +32,6 @@ STATE_TYPES = {
 }
 PAIRS_TYPES = {"weights": np.ndarray, "scores": np.ndarray}
 PRECISION_TYPES = [float, int, bool, int]
-STOPPING_TYPES = {"best": float, "best_round": int, "kept_round": int}
 
 LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
@@ -98,7 +97,7 @@ def check_continues(classifier, previous: Mapping) -> None:
         anything.
     """
     if previous["state"] is not None:
-        _check_state(previous["state"], previous["ensemble"].n_rounds)
+        _check_state(previous["state"])
     if not np.array_equal(previous["classes"], classifier.classes_):
         raise ValueError("y must have the classes of the fitted model if warm_start=True")
     before, now = previous["categories"], classifier._categories()
@@ -111,25 +110,14 @@ def check_continues(classifier, previous: Mapping) -> None:
             )
 
 
-def _check_state(state: Mapping, n_rounds: int) -> None:
+def _check_state(state: Mapping) -> None:
     """Check names and types of the fields of a training state."""
-    stopping = state.get("early_stopping")
-    own = {name: type(value) for name, value in state.items() if name != "early_stopping"}
     if not (
-        own == STATE_TYPES
+        {name: type(value) for name, value in state.items()} == STATE_TYPES
         and [type(value) for value in state["precision"]] == PRECISION_TYPES
         and {name: type(value) for name, value in state["pairs"].items()} == PAIRS_TYPES
     ):
         raise ValueError("training_state must have the fields that training saves, each its type")
-    if "early_stopping" in state and not (
-        isinstance(stopping, dict)
-        and {name: type(value) for name, value in stopping.items()} == STOPPING_TYPES
-        and 0 <= stopping["best_round"] <= n_rounds
-        and 0 <= stopping["kept_round"] <= n_rounds
-    ):
-        raise ValueError(
-            f"training_state: early_stopping must name rounds up to {n_rounds}, got {stopping!r}"
-        )
 
 
 def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:
@@ -167,7 +155,7 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
                 f"{training.master.objective}, got {state['best_bound']}"
             )
         training.best_bound = state["best_bound"]
-        training.schedule.restore(state["precision"], training.model.latest["objective"])
+        training.schedule.restore(state["precision"], training.model.history["objective"])
     # Otherwise C is another, and bound and last objective say nothing of its problem.
     try:
         training.rng.bit_generator.state = state["generator"]

@@ -135,8 +135,12 @@ class RoundLoop:
 
     def _rounds(self) -> str:
         """Do the rounds and return why they ended."""
+        if self.training.stop_reason is not None:
+            return self.training.stop_reason
         listeners = [*self.callbacks]
         if self.early_stopping is not None:
+            if self.early_stopping.review(self.training.model.history):
+                return self.early_stopping.stop_reason
             listeners.insert(0, self.early_stopping)
         if not self.estimator.verbose:
             # Without a bar: a bar that is not shown has a destructor all the same, and an

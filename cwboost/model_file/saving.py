@@ -79,6 +79,9 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     encoder = Encoder()
     model = classifier.model_
     ensemble = model.ensemble
+    state = dict(classifier.__dict__.get(STATE_ATTRIBUTE) or {}) if training_state else {}
+    # Training goes on from the rounds after the best one, too; `best_iteration_` are the model's.
+    ensemble = state.pop("ensemble", ensemble)
     if not staged:
         path_ = ensemble.path.final(ensemble.n_scores)
         ensemble = replace(ensemble, path=path_)
@@ -96,9 +99,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         header["init"] = _encode_base(model, encoder)
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
-    state = classifier.__dict__.get(STATE_ATTRIBUTE) if training_state else None
-    # A model that early stopping has cut goes on from rounds that the file does not hold.
-    if state is not None and "ensemble" not in state:
+    if state:
         header["training_state"] = encoder.encode(state, "training_state")
     write(path, header, encoder.arrays | arrays)
 
@@ -209,7 +210,7 @@ def _encode_base(model: FittedModel, encoder: Encoder) -> dict:
             f"init: the name {name!r} must be registered for {type(base.model).__qualname__}, or "
             "the model could not be loaded"
         )
-    params = {} if name == "sklearn" else base.model.get_params(deep=False)
+    params = base.model.get_params(deep=False)
     return {
         "name": name,
         "params": {key: encoder.encode(value, f"init.{key}") for key, value in params.items()},
@@ -247,12 +248,17 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
     model = FittedModel(ensemble, fitted["classes_"], base, scale, share)
-    vars(classifier).update(fitted, family_=family, model_=model)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
-        if not isinstance(state, dict):
-            raise ModelFileError("training_state must be a dict")
+        if not isinstance(state, dict) or "ensemble" in state:
+            raise ModelFileError("training_state must be a dict of the fields that training saves")
+        n_rounds, kept = ensemble.n_rounds, fitted.get("best_iteration_")
+        if kept != n_rounds:
+            if kept is None or not 0 < kept < n_rounds:
+                raise ModelFileError(f"best_iteration_ must lie in 1..{n_rounds}, got {kept!r}")
+            model, state["ensemble"] = model.truncate(kept), ensemble
         vars(classifier)[STATE_ATTRIBUTE] = state
+    vars(classifier).update(fitted, family_=family, model_=model)
     classifier._check_model()
     return classifier
 

@@ -153,19 +153,29 @@ class Schedule:
             self._polished = self.epsilon <= POLISH_EPSILON and small
             self._before_polish = None
             return True
-        tol = self._settings.tol
-        is_idle = previous is not None and tol > 0.0 and previous - objective < tol * previous
+        is_idle = previous is not None and self._is_idle(previous, objective)
         self._n_idle = self._n_idle + 1 if is_idle else 0
+        return not self._ends_idle()
+
+    def _is_idle(self, previous: float, objective: float) -> bool:
+        tol = self._settings.tol
+        return tol > 0.0 and previous - objective < tol * previous
+
+    def _ends_idle(self) -> bool:
+        """End training after enough idle rounds in a row; return True if it ends."""
         if self._n_idle < (1 if self._proves_optimality else MOST_IDLE):
-            return True
+            return False
         self.stop_reason = "tol"
-        return False
+        return True
 
     def state(self) -> list:
         """Return what `restore` needs to go on where this one is."""
         return [self.epsilon, self._n_tighter, self._polished, self._n_idle]
 
-    def restore(self, state, previous: float) -> None:
-        """Go on from a state and the last recorded objective."""
+    def restore(self, state, objectives) -> None:
+        """Go on from a state and the recorded objectives; end at once if idle rounds ended it."""
         self.epsilon, self._n_tighter, self._polished, self._n_idle = state
-        self._previous = previous
+        self._previous = objectives[-1]
+        # Unless the last round is not idle by the present `tol`.
+        if len(objectives) > 1 and self._is_idle(*objectives[-2:]):
+            self._ends_idle()

@@ -75,22 +75,14 @@ class HeldOutScores:
         self._moving.keep(ids, pack_outputs(learners.outputs(self.X)))
         self._n_learners += len(learners)
 
-    def follow(self, ids, score_index, differences, offset=None) -> None:
+    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients, learner ``ids[e]`` for ``score_index[e]``.
 
-        `offset` is added to every example's scores.
+        `offset` is added to every example's scores. Return the metrics by name.
         """
         self._moving.move(np.asarray(ids), score_index, differences)
         if offset is not None:
             self._moving.shift(offset)
-
-    def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
-        """Follow changed coefficients as `follow` does; return the metrics by name."""
-        self.follow(ids, score_index, differences, offset)
-        return self.measure_now()
-
-    def measure_now(self) -> dict[str, float]:
-        """Compute the scores of the classes; return the metrics by name."""
         scores = np.ascontiguousarray(self._moving.scores)
         if self._base is not None:
             scores = scores + self._base
@@ -137,15 +129,6 @@ class HeldOutSets:
         """Take up new learners in every set."""
         for one in self.sets:
             one.add(learners)
-
-    def follow(self, ids, score_index, differences, offset=None) -> None:
-        """Follow changed coefficients in every set."""
-        for one in self.sets:
-            one.follow(ids, score_index, differences, offset)
-
-    def measure_now(self) -> dict[str, float]:
-        """Return the metrics of the present scores by name."""
-        return {name: value for one in self.sets for name, value in one.measure_now().items()}
 
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:
         """Follow changed coefficients in every set; return the metrics by name."""

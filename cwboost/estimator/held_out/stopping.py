@@ -57,18 +57,18 @@ class EarlyStopping:
             self.kept_round = n_rounds
         return n_rounds - self.best_round >= self._patience
 
-    def state(self) -> dict:
-        """Return what `restore` needs to continue from here."""
-        return {
-            "best": self._best,
-            "best_round": self.best_round,
-            "kept_round": self.kept_round,
-        }
+    def review(self, history) -> bool:
+        """Take note of all rounds so far; return True if training was to stop after the last.
 
-    def restore(self, state: dict) -> None:
-        """Continue from the result of `state`."""
-        self._best = float(state["best"])
-        self.best_round, self.kept_round = int(state["best_round"]), int(state["kept_round"])
+        Parameters
+        ----------
+        history : dict of sequences
+            The measures by name, one entry per round.
+        """
+        stop = False
+        for n_rounds, value in enumerate(history[self._name], 1):
+            stop = self.observe(value, n_rounds)
+        return stop
 
 
 def watched_metric(early_stopping) -> Metric | None:

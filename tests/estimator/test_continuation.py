@@ -1,0 +1,177 @@
+"""Warm start with early stopping: no model shrinks, none forgets its best round, parts equal one.
+
+Every measure, both ways to hold examples out, with and without an init model; continued by no, one
+and many rounds, past a stop, without a column that pays, and through interrupts.
+"""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from interrupts import LineCount
+from sklearn.linear_model import LogisticRegression
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.datasets import load_vowel
+from cwboost.estimator.held_out.metrics import NAMED
+
+X, Y = load_vowel(return_X_y=True)
+ROWS = np.random.default_rng(0).permutation(np.flatnonzero(Y < 5))
+TRAIN, HELD, OTHER = ROWS[:120], ROWS[120:200], ROWS[200:280]
+FIRST, PATIENCE = 6, 5
+
+
+def negative_error(estimator, X, y):
+    return -float(np.mean(estimator.predict(X) != y))
+
+
+MEASURES = [*NAMED, "balanced_accuracy", negative_error]
+every_measure = pytest.mark.parametrize("measure", MEASURES, ids=str)
+every_init = pytest.mark.parametrize("init", [None, "kernel"])
+every_way = pytest.mark.parametrize("given", [True, False], ids=["X_val", "split off"])
+WAYS = [(True, "total"), (False, "stagewise")]
+
+
+def made(measure, init=None, n_estimators=FIRST, correction="stagewise", patience=PATIENCE):
+    steps = {"learning_rate": 1.0, "subsample": 0.7} if correction == "stagewise" else {"C": 300.0}
+    return CWBoostClassifier(
+        "stump", init, early_stopping=measure, n_iter_no_change=patience, validation_fraction=0.3,
+        n_estimators=n_estimators, correction=correction, warm_start=True, random_state=0, **steps
+    )  # fmt: skip
+
+
+def fit(clf, given=True, rows=HELD, **params):
+    """Train on; rounds that are there already, or columns that do not pay, warn."""
+    held_out = {"X_val": X[rows], "y_val": Y[rows]} if given else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return clf.set_params(**params).fit(X[TRAIN], Y[TRAIN], **held_out)
+
+
+def watched(clf):
+    """The measure after each round, smaller for a better one, and the factor that may be kept."""
+    named = NAMED.get(clf.early_stopping)
+    name = getattr(clf.early_stopping, "__name__", clf.early_stopping)
+    values = clf.history_[f"valid_{name}"]
+    return (values, 1 + named.tolerance) if named else (-values, 1)
+
+
+def assert_keeps_the_best(clf, at_least=1):
+    """No round is lost, and none of those that were known is better than what is kept."""
+    (values, factor), kept = watched(clf), clf.best_iteration_
+    assert len(values) == clf.n_iter_ >= kept == clf.ensemble_.n_rounds >= at_least
+    assert values[kept - 1] <= (values.min() * factor if factor > 1 else values.min())
+
+
+def assert_equal(clf, other):
+    for name in ("n_iter_", "best_iteration_", "stop_reason_", "probability_scale_"):
+        assert getattr(clf, name) == getattr(other, name), name
+    np.testing.assert_array_equal(clf.decision_function(X), other.decision_function(X))
+    assert clf.history_.keys() == other.history_.keys()
+    for name in clf.history_.keys() - {"pricing_seconds", "solver_seconds"}:
+        np.testing.assert_array_equal(clf.history_[name], other.history_[name], name)
+
+
+@pytest.mark.parametrize("given, correction", WAYS)
+@every_init
+@every_measure
+def test_parts_equal_one_fit(measure, init, given, correction, tmp_path):
+    """By no round, by one, from a file by many, and again after the stop."""
+    clf = fit(made(measure, init, FIRST, correction), given)
+    for n_rounds in (FIRST, FIRST + 1, 40, 60):
+        fit(clf, given, n_estimators=n_rounds)
+        assert_equal(clf, fit(made(measure, init, n_rounds, correction), given))
+        assert_keeps_the_best(clf)
+        if n_rounds == FIRST + 1 and isinstance(measure, str):
+            clf.save(tmp_path / "model", training_state=True)
+            clf = load_model(tmp_path / "model")
+    assert clf.stop_reason_ == "early stopping"
+
+
+STOPS = {
+    "tol": {"correction": "total", "C": 300.0, "tol": 1e-2},
+    "tol, ten times": {"subsample": 0.7, "C": 60.0, "tol": 0.2},
+    "optimal": {"correction": "total", "C": 30.0, "tol": 0.0},
+    "no column": {"subsample": 1.0, "learning_rate": 1.0, "C": 30.0, "tol": 0.0},
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_training_that_has_ended_stays_ended(stop):
+    """Whatever ended it; a smaller `tol` lets it go on."""
+    clf = CWBoostClassifier("stump", None, warm_start=True, random_state=0, **STOPS[stop])
+    n_iter = fit(clf, False).n_iter_
+    for n_rounds in (500, 1000):
+        fit(clf, False, n_estimators=n_rounds)
+        assert (clf.n_iter_, clf.stop_reason_) == (n_iter, stop.partition(",")[0])
+    assert 1 < n_iter < 400
+    if clf.tol:
+        assert fit(clf, False, tol=clf.tol / 100).n_iter_ > n_iter + 1
+
+
+def test_the_init_model_of_a_file_is_fitted_again(tmp_path):
+    init = LogisticRegression(C=0.01, max_iter=2000)
+    fit(made("error", init)).save(tmp_path / "model", training_state=True)
+    assert_equal(fit(load_model(tmp_path / "model"), n_estimators=9), fit(made("error", init, 9)))
+
+
+@every_way
+@every_init
+@every_measure
+def test_a_continuation_without_a_column_keeps_the_model(measure, init, given):
+    """At so small a C no column pays, whatever the rounds so far."""
+    clf = fit(made(measure, init, 15), given)
+    kept, scores = clf.best_iteration_, clf.decision_function(X)
+    for n_rounds in (15, 30):
+        fit(clf, given, n_estimators=n_rounds, C=1e-6)
+        assert clf.best_iteration_ == kept
+        np.testing.assert_array_equal(clf.decision_function(X), scores)
+
+
+class Interrupt:
+    def __init__(self, at):
+        self.at = at
+
+    def on_round_end(self, state):
+        if state.round == self.at:
+            raise KeyboardInterrupt
+
+
+@every_way
+@every_init
+@every_measure
+def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
+    clf = fit(made(measure, init, patience=1000), given)
+    for at in (FIRST + 1, FIRST + 5):
+        with pytest.raises(KeyboardInterrupt):
+            fit(clf, given, n_estimators=20, callbacks=[Interrupt(at)])
+        assert (clf.n_iter_, clf.stop_reason_) == (at, "interrupted")
+        assert_keeps_the_best(clf)
+    fit(clf, given, callbacks=None)
+    assert_equal(clf, fit(made(measure, init, 20, patience=1000), given))
+
+
+@every_init
+@pytest.mark.parametrize("measure", ["logloss", "error"])
+def test_an_interrupt_at_any_line_of_a_continuation(measure, init):
+    first = fit(made(measure, init, 12))
+    with LineCount() as lines:
+        fit(copy.copy(first), n_estimators=15)
+    for part in range(8):
+        clf = copy.copy(first)
+        with pytest.raises(KeyboardInterrupt), LineCount(1 + lines.lines * part // 8):
+            fit(clf, n_estimators=15)
+        assert_keeps_the_best(clf, first.best_iteration_)
+        assert_keeps_the_best(fit(clf, n_estimators=20), first.best_iteration_)
+
+
+@pytest.mark.parametrize("correction", ["stagewise", "total"])
+def test_the_best_round_is_that_of_the_present_examples_and_measure(correction):
+    """The rounds so far are measured again, on another X_val or by another measure."""
+    clf = fit(made("error", None, 10, correction))
+    for rows, measure in ((OTHER, "error"), (OTHER, "logloss"), (HELD, "loss")):
+        fit(clf, rows=rows, early_stopping=measure, n_estimators=clf.n_iter_ + 3)
+        assert_keeps_the_best(clf)
+        whole = fit(made(measure, None, clf.n_iter_, correction, patience=1000), rows=rows)
+        np.testing.assert_array_equal(watched(clf)[0], watched(whole)[0])
