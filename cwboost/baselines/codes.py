@@ -47,7 +47,7 @@ def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
     least = 1e-12 * coupling.sum()
     while True:
         # If class a changes sides, the cut gains its weights to its side and loses the others.
-        gain = code * (coupling @ code)
+        gain = code * (coupling * code).sum(axis=1)
         best = int(np.argmax(gain))
         if not gain[best] > least:
             return code.astype(np.int8)

@@ -187,7 +187,9 @@ class Life(RuleBasedStateMachine):
             slow = slow_master.objective(outputs, Y, model.C, own)
             assert history["objective"][n - 1] == pytest.approx(slow, rel=ROUNDING)
 
-    @precondition(lambda self: hasattr(self, "model") and self.model.early_stopping and self.model.n_iter_)
+    @precondition(
+        lambda self: hasattr(self, "model") and self.model.early_stopping and self.model.n_iter_
+    )
     @invariant()
     def no_known_round_is_better_than_what_is_kept(self):
         name = self.model.early_stopping

@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 
-def json_under(instruction_set, program):
-    """Return what a program prints when the environment forces an instruction set."""
+def json_under(environment, program, *arguments):
+    """Return what a program prints under variables of the environment."""
     done = subprocess.run(
-        [sys.executable, str(program)],
-        env={**os.environ, "CWBOOST_INSTRUCTION_SET": instruction_set},
+        [sys.executable, str(program), *arguments],
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
+from cwboost.kernels.projector import matrix_product
 
 __all__ = ["join_trees", "plain_features", "trees_on_features"]
 
@@ -64,7 +65,7 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
         else:
             directions = form.directions
             if form.mean is not None:
-                threshold[split] += (form.mean @ directions)[feature[split]]
+                threshold[split] += matrix_product(form.mean[None], directions)[0, feature[split]]
         feature[split] += n_columns
         n_columns += directions.shape[1]
         columns.append(directions)

@@ -144,7 +144,7 @@ class SklearnPricer(Pricer):
         if rows.size and abs(label.sum()) < len(label):
             learner = self._fit(rows, label, np.abs(row[rows]), seed)
             outputs = learner.outputs(self._X)
-            edge = float(row @ outputs[:, 0])
+            edge = float(np.sum(row * outputs[:, 0]))
             if edge < 0:
                 learner, outputs, edge = learner.reversed(), -outputs, -edge
             if edge > abs(total):

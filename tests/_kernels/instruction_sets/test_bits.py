@@ -125,7 +125,7 @@ def fits_of_the_widest():
 
 
 def fits(name):
-    found = json_under(name, FITS)
+    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, FITS)
     assert found.pop("instruction set") == name
     assert len(found) >= 8
     return found

@@ -11,7 +11,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / "support" / "kernel_bits.py"
 
 
 def hashes(name):
-    found = json_under(name, PROGRAM)
+    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, PROGRAM)
     assert found["instruction_set"] == name
     return found["hashes"]
 

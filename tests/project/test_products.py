@@ -1,0 +1,79 @@
+"""Products of matrices stand in known places only: sums of BLAS depend on threads and processor."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from import_graph import ROOT
+
+NAMES = {"dot", "matmul", "inner", "einsum", "vdot", "tensordot"}
+EXACT = "whole numbers, whose sums are exact in any order"
+SPARSE = "SciPy adds up each row of a sparse product in order"
+IN_ORDER = "einsum of two arrays calls no BLAS unless asked to optimize"
+SHOWN = "does not reach a model: what people read, or an importance"
+ALLOWED = {
+    "cwboost/testing": "checks within a tolerance",
+    "cwboost/experiments/features": "features of images, computed before any training",
+    "cwboost/families/sealing/forms.py": "checks within a tolerance",
+    "cwboost/families/sealing/pricer.py": "tells whether all numbers are finite",
+    "cwboost/baselines/newton.py": "a rival's solver on one thread, whose time is compared",
+    "cwboost/baselines/adaboost_mo.py": EXACT,
+    "cwboost/baselines/codes.py": EXACT,
+    "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
+    "cwboost/ensemble/directed_shapley.py": SPARSE,
+    "cwboost/ensemble/inspection.py": SPARSE,
+    "cwboost/ensemble/describing.py": SHOWN,
+    "cwboost/estimator/held_out/calibration.py": IN_ORDER,
+    "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
+    "cwboost/families/flat_forms.py": SPARSE,
+    "cwboost/families/composed/sklearn_learners.py": SPARSE,
+    "plugins/kernel/fitting.py": EXACT,
+    "plugins/kernel/kernel_values.py": EXACT,
+    "plugins/kernel/regression.py": EXACT,
+    "plugins/projections/learners.py": f"{SPARSE}; {IN_ORDER}",
+    "plugins/stumps/monotonic.py": IN_ORDER,
+}
+
+
+def multiplies(node):
+    """Whether a node multiplies matrices or brings in dense linear algebra."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in NAMES | {"linalg"}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+        parts = {part for name in modules for part in name.split(".")}
+        return bool(parts & (NAMES | {"linalg"}))
+    return isinstance(getattr(node, "op", None), ast.MatMult)
+
+
+def products(source):
+    """The lines of a Python source that multiply matrices or import dense linear algebra."""
+    return [node.lineno for node in ast.walk(ast.parse(source)) if multiplies(node)]
+
+
+def places():
+    for path in (p for folder in ("cwboost", "plugins") for p in (ROOT / folder).rglob("*.py")):
+        lines = sorted(set(products(path.read_text())))
+        if lines and "example_plugin" not in path.parts:
+            yield path.relative_to(ROOT), lines
+
+
+def reason(path: Path):
+    return next((ALLOWED[str(p)] for p in (path, *path.parents) if str(p) in ALLOWED), None)
+
+
+def test_products_stand_in_known_places():
+    found = {f"{path}:{lines}" for path, lines in places() if reason(path) is None}
+    assert not found, "cwboost.kernels.matrix_product gives the same bits everywhere"
+    names = {str(p) for path, _ in places() for p in (path, *path.parents)}
+    assert set(ALLOWED) <= names, "a place without products needs no permission"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.einsum('i,i', a, b)", "np.linalg.norm(a)",
+     "from scipy.linalg import cho_solve", "from scipy import linalg", "import scipy.linalg",
+     "from numpy import vdot", "f = np.tensordot"],
+)  # fmt: skip
+def test_every_spelling_is_seen(source):
+    assert list(products(source)) and not list(products("a * b + np.sum(a)"))
