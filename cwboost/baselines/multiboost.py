@@ -14,6 +14,7 @@ from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
@@ -49,7 +50,7 @@ class SharedColumnGeneration(ColumnGeneration):
         self.gap_tol = gap_tol
         self.n_unsolved = 0
         # One thread: more would slow down small products and change the bits.
-        self._blas = ThreadpoolController()
+        self._libraries = ThreadpoolController()
 
     def add_columns(self, priced, edges):
         """Add the best of the learners priced for the classes, for all classes (eq. colgen_mb)."""
@@ -76,7 +77,7 @@ class SharedColumnGeneration(ColumnGeneration):
         if self.gap_tol is None:
             return super().solve(layers)
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
-        with self._blas.limit(limits=1, user_api="blas"):
+        with one_thread(self._libraries):
             if self.settings.solver == "lbfgsb":
                 report = lbfgsb_to_gap(self.master, gap_tol, self.counts)
             else:

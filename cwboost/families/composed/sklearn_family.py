@@ -26,6 +26,7 @@ from cwboost.families.contract import (
 )
 from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
+from cwboost.kernels.one_thread import one_thread
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["SklearnFamily"]
@@ -122,7 +123,7 @@ class SklearnPricer(Pricer):
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         seeds = self._random_state.integers(2**31, size=len(weights)) if self._seeded else None
         # Linear algebra on one thread, since its sums depend on the number of threads.
-        with self._libraries.limit(limits=1):
+        with one_thread(self._libraries):
             found = [
                 self._price_one(row, None if seeds is None else int(seeds[t]))
                 for t, row in enumerate(weights)

@@ -1,0 +1,132 @@
+"""What belongs to the process is after every public method as it was before, in threads too."""
+
+import inspect
+import os
+import random
+import signal
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from every_classifier import CLASSIFIERS
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+
+from cwboost import CWBoostClassifier
+from cwboost.families import SklearnFamily
+from cwboost.kernels.one_thread import one_thread
+
+X, Y = load_iris(return_X_y=True)
+
+
+def generator():
+    name, words, *rest = np.random.get_state()  # noqa: NPY002
+    return name, words.tobytes(), *rest
+
+
+def global_state():
+    return {
+        "threads": sorted((p["filepath"], p["num_threads"]) for p in threadpool_info()),
+        "errors": (np.geterr(), np.geterrcall()),
+        "filters": list(warnings.filters),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "generators": (generator(), random.getstate()),
+        "environment": dict(os.environ),
+    }
+
+
+def of_blas():
+    return {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
+
+
+def limit_blas(n_threads):
+    """Set the limit of the process from a thread that ends, so that any other may change it."""
+    thread = Thread(target=threadpool_limits, args=(n_threads, "blas"))
+    thread.start()
+    thread.join()
+
+
+@contextmanager
+def unchanged(capfd):
+    """With two threads of BLAS: the suite may run with one, which no limit changes."""
+    former = of_blas()
+    limit_blas(2)
+    try:
+        before = global_state()
+        yield
+        after = global_state()
+    finally:
+        limit_blas(max(former))
+    for name, value in before.items():
+        assert after[name] == value, name
+    assert capfd.readouterr() == ("", "")
+
+
+def methods():
+    """Every public method of a classifier that scikit-learn's base has not."""
+    for cls in CLASSIFIERS:
+        for name, _ in inspect.getmembers(cls, inspect.isfunction):
+            is_own = not hasattr(BaseEstimator, name) and not name.endswith("_request")
+            if is_own and not name.startswith("_"):
+                yield cls, name
+
+
+GIVEN = {"X": X, "y": Y, "label": Y[0], "C": 100.0}
+MORE = {"thin": ["C"]}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize(
+    "cls, name", methods(), ids=lambda value: getattr(value, "__name__", value)
+)
+def test_a_method_alone(cls, name, tmp_path, capfd):
+    model = cls("stump", n_estimators=3, random_state=0).fit(X, Y)
+    parameters = inspect.signature(getattr(model, name)).parameters.values()
+    wanted = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+    given = GIVEN | {"path": tmp_path / "model"}
+    with unchanged(capfd):
+        try:
+            result = getattr(model, name)(
+                **{key: given[key] for key in wanted + MORE.get(name, [])}
+            )
+            if inspect.isgenerator(result):
+                list(result)
+        except TypeError as error:  # of a classifier whose scores are no sums of votes for classes
+            assert cls is not CWBoostClassifier, error
+
+
+@pytest.mark.parametrize("family", [SklearnFamily(), "stump", "projection", "auto"], ids=str)
+def test_fits_and_predictions_in_threads(family, capfd):
+    def fit(seed):
+        model = CWBoostClassifier(family, n_estimators=2 + seed, random_state=seed).fit(X, Y)
+        return model.predict_proba(X)
+
+    with unchanged(capfd), ThreadPoolExecutor(4) as pool:
+        list(pool.map(fit, range(8)))
+
+
+def test_blocks_on_one_thread_do_not_overlap(capfd):
+    """The first to begin would end first, and give the other two threads, or leave one."""
+    seen = []
+
+    def block(begun, goes_on):
+        with one_thread(ThreadpoolController()):
+            begun.set()
+            goes_on.wait()
+            seen.append(of_blas())
+
+    with unchanged(capfd), ThreadPoolExecutor(2) as pool:
+        begun, goes_on = (Event(), Event()), (Event(), Event())
+        first = pool.submit(block, begun[0], goes_on[0])
+        assert begun[0].wait(10)
+        second = pool.submit(block, begun[1], goes_on[1])
+        assert not begun[1].wait(0.2)
+        goes_on[0].set()
+        first.result()
+        goes_on[1].set()
+        second.result()
+        assert seen == [{1}, {1}]
