@@ -27,7 +27,7 @@ def negative_error(estimator, X, y):
 
 
 MEASURES = [*NAMED, "balanced_accuracy", negative_error]
-every_measure = pytest.mark.parametrize("measure", MEASURES, ids=str)
+every_measure = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: getattr(m, "__name__", m))
 every_init = pytest.mark.parametrize("init", [None, "kernel"])
 every_way = pytest.mark.parametrize("given", [True, False], ids=["X_val", "split off"])
 WAYS = [(True, "total"), (False, "stagewise")]

@@ -12,8 +12,7 @@ import warnings
 import numpy as np
 from joblib import Parallel, delayed
 
-from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
-from cwboost.families import SklearnFamily
+from cwboost import CWBoostClassifier, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 
 TRAIN, HELD_OUT = 400, 10_500
 FEW = {"random_state": 0, "n_estimators": 6, "early_stopping": True}
