@@ -13,6 +13,7 @@ import numpy as np
 from cwboost.automatic import recipe
 from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
 from cwboost.column_generation import ColumnGeneration
+from cwboost.conformity import Conformity
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
@@ -52,11 +53,14 @@ class Plan:
         Of the probabilities, unless held-out examples tell it.
     watched : Metric or None
         What early stopping watches.
+    conformity : Conformity or None, default=None
+        What a holdout run found, at this scale.
     """
 
     n_rounds: int
     scale: float
     watched: object = None
+    conformity: Conformity | None = None
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -376,7 +380,9 @@ class CWBoostClassifier(BoostingClassifier):
         found = run(n_rounds, chooses)
         if found is None:
             return Plan(n_rounds, scale, watched)
-        return Plan(found.n_rounds, found.scale if is_auto else scale, watched)
+        if not is_auto:
+            return Plan(found.n_rounds, scale, watched)
+        return Plan(found.n_rounds, found.scale, watched, found.conformity)
 
     # ---------------------------------------------------------------- training
 
@@ -416,7 +422,8 @@ class CWBoostClassifier(BoostingClassifier):
         n_rounds = max(plan.n_rounds, training.n_rounds)
         family, callbacks = training.pricer.family, list(self.callbacks or [])
         return RoundLoop(
-            self, training, family, n_rounds, callbacks, start, stopping, base, plan.scale
+            *(self, training, family, n_rounds, callbacks, start, stopping, base),
+            *(plan.scale, plan.conformity),
         )
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
@@ -521,7 +528,8 @@ class CWBoostClassifier(BoostingClassifier):
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, training = attributes["n_iter_"], fit.training
         share = 0.0 if fit.base is None else training.share_of_base
-        model = replace(attributes["model_"], base=fit.base, scale=fit.scale, base_share=share)
+        known = {"scale": fit.scale, "base_share": share, "conformity": fit.conformity}
+        model = replace(attributes["model_"], base=fit.base, **known)
         if n_rounds == 0:
             model = predict_prior(model, training.master.class_weights, training.settings.C)
             return attributes | {"model_": model, "best_iteration_": 0}
@@ -530,8 +538,8 @@ class CWBoostClassifier(BoostingClassifier):
         if best < n_rounds:
             model = model.truncate(best)
         held_out = training.model.held_out
-        if isinstance(self.probability_scale, str) and held_out is not None and held_out.has_valid:
-            model = replace(model, scale=held_out.scale(model))
+        if held_out is not None and held_out.has_valid:
+            model = held_out.calibrated(model, isinstance(self.probability_scale, str))
         state = self._state_of(fit) if self.warm_start else None
         if state is not None and best < n_rounds:
             # The rounds after the best one are what an uninterrupted training would go on from.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.init_contract import FittedInit, InitModel
 
@@ -53,6 +54,8 @@ class FittedModel:
         Factor of the scores in the softmax of the probabilities; 2 inverts the loss.
     base_share : float, default=0.0
         How much of the decrease of the logarithm of the training loss is due to the base scores.
+    conformity : Conformity or None, default=None
+        Of examples left out, for prediction sets; None if there were none.
     """
 
     ensemble: Ensemble
@@ -60,6 +63,7 @@ class FittedModel:
     base: BaseScores | None = None
     scale: float = 2.0
     base_share: float = 0.0
+    conformity: Conformity | None = None
 
     def scores(self, X, n_rounds: int | None = None, n_threads: int = 1) -> np.ndarray:
         """Return the scores of a checked X: base scores plus the votes of the weak learners.

@@ -14,6 +14,7 @@ import numpy as np
 
 from cwboost.automatic import constants as at
 from cwboost.column_generation import ColumnGeneration
+from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.held_out.scores import HeldOutScores
@@ -35,10 +36,13 @@ class HoldoutRun:
         Number of rounds of the training, at its learning rate.
     scale : float
         Of the probabilities.
+    conformity : Conformity
+        Of the examples left out.
     """
 
     n_rounds: int
     scale: float
+    conformity: Conformity
 
 
 def init_of(init, is_default: bool):
@@ -153,19 +157,23 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     last = ceil(n_rounds * shorter)
     patience = ceil(at.PATIENCE / training.settings.learning_rate)
     stopping = EarlyStopping(LOGLOSS, "", patience)
-    found = {}
+    found = None
     while training.n_rounds < last and training.round():
         if chooses:
-            scale, loss = scale_and_loss(scores(), y, weight)
-            found[training.n_rounds] = scale
-            if stopping.observe(loss, training.n_rounds):
+            now = scores()
+            scale, loss = scale_and_loss(now, y, weight)
+            is_over = stopping.observe(loss, training.n_rounds)
+            if stopping.kept_round == training.n_rounds:
+                found = scale, Conformity.of(scale * now, y)
+            if is_over:
                 break
     if not training.n_rounds:
         return None
-    if not chooses:
-        return HoldoutRun(n_rounds, scale_and_loss(scores(), y, weight)[0])
-    kept = stopping.kept_round
-    return HoldoutRun(min(n_rounds, round(kept / shorter)), found[kept])
+    if chooses:
+        return HoldoutRun(min(n_rounds, round(stopping.kept_round / shorter)), *found)
+    now = scores()
+    scale, _ = scale_and_loss(now, y, weight)
+    return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y))
 
 
 def _splits(problem: Problem, rng):

@@ -8,7 +8,7 @@ from cwboost.automatic import constants as at
 from cwboost.automatic import recipe
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining, PartitionSampler
-from cwboost.estimator.held_out.calibration import fit_scale
+from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
 from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
 from cwboost.fitted_model import FittedModel
@@ -82,13 +82,11 @@ class PartitionedSets(HeldOutSets):
             one.class_scores = np.concatenate(own)
         return {name: value for one in self.sets for name, value in one.measures().items()}
 
-    def scale(self, model: FittedModel) -> float | None:
-        """Return the scale of the probabilities, fitted on `X_val`; None if there is none."""
-        if not self.has_valid:
-            return None
+    def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
+        """Return the model calibrated on `X_val`, which must be there."""
         (parts,) = self._crew.ask(("scores", (model.ensemble, VALID)))
         valid = self.sets[self._roles.index(VALID)]
-        return fit_scale(np.concatenate(parts), valid.y, valid.weight)
+        return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
 
 
 def _joined(role, parts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import replace
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 
 from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.export_rules import export_rule, rule_of
-from cwboost.estimator.held_out.calibration import fit_scale
+from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import (
     as_columns,
     categorical_facts,
@@ -38,7 +38,7 @@ from cwboost.estimator.input.categories import (
 )
 from cwboost.estimator.input.columns import call
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
-from cwboost.estimator.parameters import check_jobs, check_weight
+from cwboost.estimator.parameters import check_jobs, check_number, check_weight
 from cwboost.estimator.problem import (
     Problem,
     check_labels,
@@ -514,7 +514,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     def calibrate(self, X, y):
         """Fit the scale of `predict_proba` on examples that the model was not trained on.
 
-        Predictions and scores do not change.
+        Predictions and scores do not change. The examples also calibrate `predict_set`.
 
         Parameters
         ----------
@@ -530,9 +530,47 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         y = column_or_1d(y)
         check_consistent_length(scores, y)
-        scale = fit_scale(scores, self._encode(y, "y"))
-        self.model_ = replace(self.model_, scale=scale)
+        self.model_ = calibrated(self.model_, scores, self._encode(y, "y"))
         return self
+
+    def predict_set(self, X, alpha=0.1, by_class=False):
+        """Return the classes that may be right: sets that rarely lack the true class.
+
+        A set has the classes whose probability is at least a threshold, which examples left out of
+        training give (split conformal prediction). On new examples of the same distribution, the
+        set lacks the true class with probability `alpha` at most. That is a guarantee if the
+        examples were ``X_val`` or those of `calibrate`; the default calibrates on its holdout run
+        and then trains on all examples, which in practice errs on the safe side.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        alpha : float, default=0.1
+            In (0, 1]: the share of the sets that may lack the true class.
+        by_class : bool, default=False
+            True keeps that share for the examples of every class, with larger sets. A class with
+            fewer than ``1 / alpha - 1`` examples left out is then in every set.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), dtype bool
+            True for the classes, in the order of ``classes_``, that belong to the set. Uncertain
+            examples have several, outliers may have none.
+
+        Raises
+        ------
+        ValueError
+            If no examples were left out: train with `X_val`, or call `calibrate`.
+        """
+        p = self.predict_proba(X)
+        conformity = self.model_.conformity
+        if conformity is None:
+            raise ValueError(
+                "predict_set needs examples that training left out: give fit X_val and y_val, or "
+                "call calibrate(X, y) with such examples"
+            )
+        check_number("alpha", alpha, Real, 0.0, 1.0, low_open=True)
+        return p >= conformity.thresholds(float(alpha), p.shape[1], bool(by_class))
 
     @export_rule("scaled")
     def _logits(self, scores) -> np.ndarray:

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Protocol
 
 from cwboost.callbacks import ProgressBar
+from cwboost.conformity import Conformity
 from cwboost.ensemble.growing import GrowingEnsemble
 
 __all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
@@ -108,6 +109,8 @@ class RoundLoop:
         Where the training started from.
     scale : float, default=2.0
         Of the probabilities.
+    conformity : Conformity or None, default=None
+        Of examples left out, at this scale.
     """
 
     estimator: object
@@ -119,6 +122,7 @@ class RoundLoop:
     early_stopping: object = None
     base: object = None
     scale: float = 2.0
+    conformity: Conformity | None = None
 
     def run(self) -> Outcome:
         """Do the rounds; whatever ends them, those that were finished are in `training.model`."""

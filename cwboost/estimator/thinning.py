@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, fit_scale
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated
 from cwboost.estimator.parameters import check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
@@ -135,12 +135,12 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             f"{best.report.max_violation:.2g}, above {EPSILON:g}",
             ConvergenceWarning,
         )
-    scale = LOSS_SCALE
+    thin = replace(best.model, scale=LOSS_SCALE, conformity=None)
     if held_out is not None:
         X_val, y_val = held_out
-        scale = fit_scale(best.model.scores(X_val, n_threads=n_threads), y_val)
+        thin = calibrated(thin, thin.scores(X_val, n_threads=n_threads), y_val)
     return {
-        "model_": replace(best.model, scale=scale),
+        "model_": thin,
         "history_": {name: np.array([float(value)]) for name, value in best.history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,

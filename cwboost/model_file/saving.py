@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.discovery import FamilyError, get_init
 from cwboost.fitted_model import BaseScores, FittedModel
@@ -94,6 +95,9 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "ensemble": {"n_scores": ensemble.n_scores, "staged": ensemble.path.staged},
         "scale": model.scale,
     }
+    if model.conformity is not None:
+        known = vars(model.conformity)
+        header["conformity"] = {k: encoder.encode(v, f"conformity.{k}") for k, v in known.items()}
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.base is not None:
         header["init"] = _encode_base(model, encoder)
@@ -247,7 +251,8 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     scale = header.get("scale")
     if type(scale) is not float or not 0 < scale <= MAX_SCALE:
         raise ModelFileError(f"scale must be positive and at most {MAX_SCALE}, got {scale!r}")
-    model = FittedModel(ensemble, fitted["classes_"], base, scale, share)
+    conformity = _decode_conformity(header, len(fitted["classes_"]), decoder)
+    model = FittedModel(ensemble, fitted["classes_"], base, scale, share, conformity)
     if "training_state" in header:
         state = decoder.decode(header["training_state"], "training_state")
         if not isinstance(state, dict) or "ensemble" in state:
@@ -261,6 +266,16 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     vars(classifier).update(fitted, family_=family, model_=model)
     classifier._check_model()
     return classifier
+
+
+def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Conformity | None:
+    if "conformity" not in header:
+        return None
+    section = _section(header, "conformity")
+    parts = (decoder.decode(section[name], name) for name in ("label", "probability"))
+    conformity = Conformity(*parts)
+    conformity.check(n_classes)
+    return conformity
 
 
 def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:

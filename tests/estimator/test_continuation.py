@@ -27,7 +27,8 @@ def negative_error(estimator, X, y):
 
 
 MEASURES = [*NAMED, "balanced_accuracy", negative_error]
-every_measure = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: getattr(m, "__name__", m))
+NAMES = [getattr(measure, "__name__", measure) for measure in MEASURES]
+every_measure = pytest.mark.parametrize("measure", MEASURES, ids=NAMES)
 every_init = pytest.mark.parametrize("init", [None, "kernel"])
 every_way = pytest.mark.parametrize("given", [True, False], ids=["X_val", "split off"])
 WAYS = [(True, "total"), (False, "stagewise")]

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cwboost.conformity import Conformity
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
     "LOSS_PRIOR",
     "LOSS_SCALE",
     "ScalePrior",
+    "calibrated",
     "fit_scale",
     "predict_prior",
     "scale_and_loss",
@@ -74,6 +76,25 @@ def predict_prior(model, class_weights, C):
         return model
     scores = np.log(class_weights / class_weights.sum()) / LOSS_SCALE
     return replace(model, ensemble=replace(model.ensemble, offsets=scores[np.newaxis]))
+
+
+def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
+    """Return the model with the scale and the conformity of examples that it was not trained on.
+
+    Parameters
+    ----------
+    model : FittedModel
+    scores : ndarray of shape (n, n_classes)
+        Of these examples.
+    y : ndarray of shape (n,), int
+        Class indices.
+    weight : ndarray of shape (n,), default=None
+        For the scale; all examples conform alike.
+    fits_scale : bool, default=True
+        False keeps the model's own scale.
+    """
+    scale = fit_scale(scores, y, weight) if fits_scale else model.scale
+    return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y))
 
 
 def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:

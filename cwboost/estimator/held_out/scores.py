@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cwboost.ensemble.moving_scores import MovingScores
-from cwboost.estimator.held_out.calibration import fit_scale
+from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import ERROR, Metric
 from cwboost.families.contract import WeakLearners
 from cwboost.families.outputs import pack_outputs
@@ -115,10 +115,10 @@ class HeldOutSets:
         """True if there are held-out examples besides the evaluation sets."""
         return self.valid is not None
 
-    def scale(self, model: FittedModel) -> float | None:
-        """Return the scale of the probabilities, fitted on "valid"; None if there is no such."""
+    def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
+        """Return the model calibrated on "valid", which must be there."""
         one = self.valid
-        return None if one is None else fit_scale(model.scores(one.X), one.y, one.weight)
+        return calibrated(model, model.scores(one.X), one.y, one.weight, fits_scale)
 
     @property
     def names(self) -> tuple[str, ...]:

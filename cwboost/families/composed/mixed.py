@@ -54,8 +54,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
     Examples
     --------
-    >>> from cwboost import CWBoostClassifier
-    >>> from cwboost.families import MixedFamily
+    >>> from cwboost import CWBoostClassifier, MixedFamily
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = CWBoostClassifier(MixedFamily(["stump", "projection"]), n_estimators=20)

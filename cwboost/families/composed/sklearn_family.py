@@ -62,8 +62,7 @@ class SklearnFamily(WeakLearnerFamily):
 
     Examples
     --------
-    >>> from cwboost import CWBoostClassifier
-    >>> from cwboost.families import SklearnFamily
+    >>> from cwboost import CWBoostClassifier, SklearnFamily
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
     >>> X, y = load_iris(return_X_y=True)

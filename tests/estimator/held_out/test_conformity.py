@@ -1,0 +1,114 @@
+"""Prediction sets: coverage on new examples, files, and models that have none."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.model_selection import train_test_split
+
+from cwboost import CWBoostClassifier, load_model
+from cwboost.conformity import Conformity
+from cwboost.datasets import load_pendigits
+
+
+def numbers(load):
+    data = load()
+    return data.data, data.target
+
+
+def noisy(X, y, share=0.25):
+    """Return labels of which some are drawn at random, so that sets have to be large."""
+    rng = np.random.default_rng(0)
+    changed = rng.random(len(y)) < share
+    return X, np.where(changed, rng.permutation(y), y)
+
+
+@pytest.mark.parametrize("load", [load_digits, load_wine, load_breast_cancer, load_pendigits])
+@pytest.mark.parametrize("given", [True, False], ids=["X_val", "holdout run"])
+def test_sets_lack_the_true_class_as_seldom_as_asked(load, given):
+    X, y = noisy(*numbers(load))
+    X, y = X[:1500], y[:1500]
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+    X, X_val, y, y_val = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+    held_out = {"X_val": X_val, "y_val": y_val} if given else {}
+    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0).fit(X, y, **held_out)
+    for alpha in (0.05, 0.2, 0.5):
+        sets = clf.predict_set(X_test, alpha)
+        assert sets.shape == (len(X_test), len(clf.classes_)) and sets.dtype == bool
+        own = np.searchsorted(clf.classes_, y_test)
+        missed = np.count_nonzero(~sets[np.arange(len(own)), own])
+        # Both samples are random: of as many examples as the smaller one has, three deviations.
+        n = min(len(y_test), len(clf.model_.conformity.label))
+        assert missed / len(own) <= (binom.ppf(0.999, n, alpha) + 1) / n
+
+
+def test_sets_grow_as_alpha_falls_and_hold_the_prediction_if_they_hold_any_class():
+    X, y = noisy(*load_digits(return_X_y=True))
+    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0).fit(X[:900], y[:900])
+    small, large = clf.predict_set(X[900:], 0.3), clf.predict_set(X[900:], 0.05)
+    assert (small <= large).all() and small.sum() < large.sum()
+    some = small.any(axis=1)
+    predicted = np.searchsorted(clf.classes_, clf.predict(X[900:]))
+    assert small[some, predicted[some]].all()
+
+
+def test_every_class_keeps_its_own_share():
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.1).astype(int)
+    X = rng.normal(size=(4000, 2)) + 1.2 * y[:, None]
+    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0)
+    clf.fit(X[:1500], y[:1500], X_val=X[1500:2700], y_val=y[1500:2700])
+    own = y[2700:]
+    lacks = {
+        by: ~clf.predict_set(X[2700:], 0.2, by_class=by)[np.arange(1300), own]
+        for by in (False, True)
+    }
+    assert lacks[False][own == 1].mean() > 0.4
+    assert lacks[True][own == 1].mean() < 0.35
+
+
+def test_too_few_examples_give_every_class():
+    known = Conformity(np.array([0, 0, 1]), np.array([0.2, 0.9, 0.7]))
+    np.testing.assert_array_equal(known.thresholds(0.2, 3, False), [0, 0, 0])
+    np.testing.assert_array_equal(known.thresholds(0.5, 3, False), [0.7] * 3)
+    np.testing.assert_array_equal(known.thresholds(0.5, 3, True), [0.2, 0.7, 0])
+
+
+def test_thin_and_stored_models_have_them(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    clf = CWBoostClassifier(n_estimators=30, random_state=0).fit(X[:600], y[:600])
+    clf.save(tmp_path / "m.cwb")
+    loaded = load_model(tmp_path / "m.cwb")
+    np.testing.assert_array_equal(loaded.predict_set(X, 0.05), clf.predict_set(X, 0.05))
+    thin = clf.thin(X[:600], y[:600], X_val=X[600:900], y_val=y[600:900])
+    assert thin.predict_set(X[900:]).any(axis=1).mean() > 0.8
+    with pytest.raises(ValueError, match="call calibrate"):
+        clf.thin(X[:600], y[:600], C=1e3).predict_set(X)
+
+
+def test_a_model_without_examples_left_out_says_what_to_do():
+    X, y = load_wine(return_X_y=True)
+    clf = CWBoostClassifier("stump", correction="total", n_estimators=5).fit(X[::2], y[::2])
+    with pytest.raises(ValueError, match="predict_set needs examples that training left out"):
+        clf.predict_set(X)
+    clf.calibrate(X[1::2], y[1::2])
+    assert clf.predict_set(X).any()
+    for alpha in (0.0, 1.1):
+        with pytest.raises(ValueError, match="alpha must be > 0"):
+            clf.predict_set(X, alpha)
+
+
+@pytest.mark.parametrize(
+    ("label", "probability"),
+    [
+        (np.array([0, 3]), np.array([0.5, 0.5])),
+        (np.array([0, -1]), np.array([0.5, 0.5])),
+        (np.array([0, 1]), np.array([0.5, np.nan])),
+        (np.array([0, 1]), np.array([0.5])),
+        (np.array([], dtype=np.int64), np.array([])),
+        (np.array([0.0, 1.0]), np.array([0.5, 0.5])),
+    ],
+)
+def test_arrays_of_a_file_are_checked(label, probability):
+    with pytest.raises(ValueError, match="conformity: "):
+        Conformity(label, probability).check(3)
