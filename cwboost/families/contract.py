@@ -74,7 +74,12 @@ class Capabilities:
         return [field.name for field in fields(self) if getattr(self, field.name)]
 
     def n_priced(self, n_classes: int) -> int:
-        """Return how many of the classes, the last ones, are priced: one of two if symmetric."""
+        """Return how many of the classes, the last ones, are priced: one of two if symmetric.
+
+        Parameters
+        ----------
+        n_classes : int
+        """
         return 1 if self.symmetric and n_classes == 2 else n_classes
 
 

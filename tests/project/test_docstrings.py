@@ -103,5 +103,5 @@ def test_what_users_train_with_has_an_example():
         pytest.skip("needs a checkout")
     sections = page.read_text(encoding="utf-8").partition("### Classifiers\n")[2]
     names = re.findall(r"^   ([A-Za-z][\w.]+)$", sections.partition("### Callbacks\n")[0], re.M)
-    assert "CWBoostClassifier" in names and "families.MixedFamily" in names
+    assert "CWBoostClassifier" in names and "MixedFamily" in names
     assert [name for name in names if f"cwboost.{name}" not in examples()] == []
