@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.commands import CommandError, InputPath
+from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.commands._tables.table import Trained
 from cwboost.estimator.input.columns import listed, quoted
 
 __all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
@@ -48,17 +48,19 @@ def feature_names(classifier) -> list[str]:
 def read_for(classifier, args, *, needs_labels: bool):
     """Read the examples of a command, their features picked as the model knows them.
 
-    The names of the features are removed from the classifier, which would warn that the array to
-    predict has no names.
+    An array has no names, so those of the classifier are removed, which would warn of it.
     """
     known = getattr(classifier, "categories_", {})
-    names = classifier.__dict__.pop("feature_names_in_", None)
+    names = getattr(classifier, "feature_names_in_", None)
     trained = Trained(
         classifier.n_features_in_,
         None if names is None else [str(name) for name in names],
         {place for place, values in known.items() if values.dtype == object},
     )
-    return read(args, part="test", trained=trained, needs_labels=needs_labels)
+    table = read(args, part="test", trained=trained, needs_labels=needs_labels)
+    if table.names is None:
+        vars(classifier).pop("feature_names_in_", None)
+    return table
 
 
 def encoded_labels(path, y, classes):

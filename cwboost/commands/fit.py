@@ -27,9 +27,8 @@ import numpy as np
 from cwboost.commands import CommandError, InputPath, OutputPath, shows_progress
 from cwboost.commands._models import encoded_labels
 from cwboost.commands._tables.npz import has_test_part
+from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
-from cwboost.commands._tables.table import Trained
-from cwboost.commands._tables.values import number
 from cwboost.estimator.input.columns import quoted
 
 __all__ = ["add_arguments", "run"]
@@ -111,10 +110,11 @@ def run(args) -> int:
         raise CommandError(f"--held-out: must be a share from 0 to 1, got {args.held_out}")
     table = _labelled(args.data, read(args, needs_labels=True))
     _refuse_unique(args, table)
-    if table.categories:
-        given = classifier.categorical_features  # by --set
-        given = given if isinstance(given, list | tuple) else ()
-        classifier.set_params(categorical_features=sorted({*given, *table.categories}))
+    given = classifier.categorical_features
+    if table.categories and isinstance(given, list | tuple):  # by --set
+        named = table.names if given and isinstance(given[0], str) else None
+        own = [named[place] if named else place for place in table.categories]
+        classifier.set_params(categorical_features=[*given, *(c for c in own if c not in given)])
     X, y, X_val, y_val = _split(args, table)
     sets = [("training", X, y), ("validation", X_val, y_val), ("test", *_test_part(args, table))]
     measured = [(name, X, y) for name, X, y in sets if X is not None]
@@ -124,11 +124,11 @@ def run(args) -> int:
         raise CommandError(str(error)) from error
     except KeyboardInterrupt:
         if hasattr(classifier, "ensemble_"):
-            _finish(args, classifier, table, measured)
+            _finish(args, classifier, measured)
         else:
             print("no round was finished: nothing saved", file=sys.stderr)
         raise
-    _finish(args, classifier, table, measured)
+    _finish(args, classifier, measured)
     if args.held_out and len(measured) == 1 and not _early_stopped(classifier):
         _measure_held_out(args, classifier, X, y)
     return 0
@@ -240,13 +240,13 @@ def _held_out(args, X, y, share: float, argument: str):
         raise CommandError(f"{argument}: cannot split {args.data}: {error}") from error
     kept.sort()
     held.sort()
-    return X[kept], y[kept], X[held], y[held]
+    return X.take(kept, axis=0), y[kept], X.take(held, axis=0), y[held]
 
 
 def _file_or_share(text: str) -> InputPath | float:
     """Return a share of the examples, or the path of a file."""
     try:
-        share = number(text)
+        share = float(text)
     except ValueError:
         return InputPath(text)
     if not 0 < share < 1:
@@ -274,12 +274,9 @@ def _test_part(args, table):
 # -------------------------------------------------------------------- the end
 
 
-def _finish(args, classifier, table, measured) -> None:
+def _finish(args, classifier, measured) -> None:
     """Save what was trained and say what it is, with its errors on the sets of examples."""
-    if table.names is not None:
-        classifier.feature_names_in_ = np.array(table.names, dtype=object)
     classifier.save(args.model)
-    vars(classifier).pop("feature_names_in_", None)  # the arrays to score have no names
     errors = [_error(classifier, *examples) for examples in measured]
     if _early_stopped(classifier) and len(measured) == 1:
         valid_error = classifier.history_["valid_error"][classifier.ensemble_.n_rounds - 1]

@@ -86,18 +86,18 @@ def test_the_user_decides_on_the_header(read):
 def test_separators_are_found(text, name, read):
     table = read(text, name, label="-1")
     assert table.names == ["a", "b"]
-    assert table.X.tolist() == [[1, 2], [3, 4]] and table.y.tolist() == ["x", "y"]
+    assert table.X.values.tolist() == [[1, 2], [3, 4]] and table.y.tolist() == ["x", "y"]
 
 
 def test_separator_and_decimal_mark_of_the_user(read):
     table = read("1,5:2:x\n3:4,25:y\n", sep=":", decimal=",", label="-1")
-    assert table.X.tolist() == [[1.5, 2], [3, 4.25]]
-    assert read("1\t2\n", sep="tab").X.tolist() == [[1, 2]]
+    assert table.X.values.tolist() == [[1.5, 2], [3, 4.25]]
+    assert read("1\t2\n", sep="tab").X.values.tolist() == [[1, 2]]
 
 
 def test_truth_values_are_numbers_and_labels_stay_as_written(read):
     table = read("True,01\nfalse,10\n", label="-1")
-    assert table.X.ravel().tolist() == [1, 0]
+    assert table.X.values.ravel().tolist() == [1, 0]
     assert table.y.tolist() == ["01", "10"]
     assert read("1,True\n2,False\n", label="-1").y.tolist() == ["True", "False"]
 
@@ -112,7 +112,7 @@ def test_truth_values_are_numbers_and_labels_stay_as_written(read):
 )
 def test_an_index_without_a_name_is_left_out(text, read):
     table = read(text, label="c")
-    assert table.names == ["a", "b"] and table.X.tolist() == [[1, 2], [3, 4]]
+    assert table.names == ["a", "b"] and table.X.values.tolist() == [[1, 2], [3, 4]]
     assert "column 0 has no name and is left out as an index" in table.notes
 
 
@@ -120,10 +120,10 @@ def test_encodings(read):
     text = "länge,art\n1,é\n2,è\n"
     table = read(text, stored="latin-1", encoding="latin-1", label="-1")
     assert table.names == ["länge"] and table.y.tolist() == ["é", "è"]
-    with pytest.raises(ValueError, match=r"a\.csv: is not text in utf-8 .* by --encoding"):
+    with pytest.raises(ValueError, match=r"a\.csv: is not text in utf-8: .* by --encoding"):
         read(text, stored="latin-1", label="-1")
     assert read("\ufeffa,b\n1,2\n").names == ["a", "b"]
-    with pytest.raises(ValueError, match="for example --encoding utf-16"):
+    with pytest.raises(ValueError, match="for example --encoding latin-1 or utf-16"):
         read(text, stored="utf-16", label="-1")
 
 
@@ -134,7 +134,7 @@ def test_empty_labels(read):
     ):
         read(text, label="-1")
     table = read(text, label="-1", drop_unlabelled=True)
-    assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "y"]
+    assert table.X.values.tolist() == [[1], [3]] and table.y.tolist() == ["x", "y"]
 
 
 def test_columns_of_one_name_are_named(read):
@@ -220,15 +220,18 @@ def test_npz(tmp_path):
     assert read_table(path).y.tolist() == ["a", "b", "c"]
     assert read_table(path, part="test").y.tolist() == ["a"]
     for arrays, message in (
-        ({"X": X[0], "y": y}, "X must have two dimensions, got shape"),
-        ({"X": X[:0], "y": y[:0]}, r"X must have examples and features, got shape \(0, 3\)"),
-        ({"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")}, "is not an NPZ file, or is damaged"),
+        (
+            {"X": X[0], "y": y},
+            r"X must have rows of examples .*, got shape \(3,\)",
+        ),
+        ({"X": X[:0], "y": y[:0]}, r"X must have rows .* got shape \(0, 3\)"),
+        ({"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")}, "array y cannot be read"),
         ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),
         ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
         ({"Z": X}, "must have an array X or X_train, has only"),
         ({"X": X * 1j, "y": y}, "X must hold numbers, got dtype complex128"),
         ({"X": X, "y": np.array([0, 1, np.nan])}, "y must hold no NaN"),
-        ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or strings, got dtype \|S1"),
+        ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or text, got dtype \|S1"),
     ):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match=rf"a\.npz: {message}"):
@@ -262,7 +265,9 @@ def test_a_damaged_npz_file(tmp_path, damage):
     path = tmp_path / "a.npz"
     np.savez(path, X=np.eye(3))
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"a\.npz: is not an NPZ file, or is damaged"):
+    with pytest.raises(
+        ValueError, match=r"a\.npz: (is not an NPZ file, or is damaged|array X cannot be read)"
+    ):
         read_table(path)
 
 
@@ -305,18 +310,18 @@ def test_parquet(tmp_path):
     write(size=[1, None, 3], wide=[True, False, True], kind=["x", "y", "x"])
     table = read_table(path, label="kind")
     assert table.names == ["size", "wide"] and table.y.tolist() == ["x", "y", "x"]
-    assert np.array_equal(table.X, [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
+    assert np.array_equal(table.X.astype(float), [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
     with pytest.raises(ValueError, match=r"a\.parquet, column 'kind': must hold numbers"):
         read_table(path)
     table = read_table(path, label="size", drop_unlabelled=True)
-    assert table.categories == [1] and table.X.tolist() == [[True, "x"], [True, "x"]]
+    assert table.categories == [1] and table.X.values.tolist() == [[True, "x"], [True, "x"]]
     write(size=[1, 2, 3], kind=["x", None, "z"], __index_level_0__=[4, 5, 6])
     with pytest.raises(ValueError, match="row 1, column 'kind': the label is empty"):
         read_table(path, label="kind", needs_labels=True)
     table = read_table(path, label="kind", drop_unlabelled=True)
-    assert table.X.tolist() == [[1], [3]] and table.y.tolist() == ["x", "z"]
+    assert table.X.values.tolist() == [[1], [3]] and table.y.tolist() == ["x", "z"]
     write(day=[datetime.date(2026, 1, 31)], kind=["x"])
-    with pytest.raises(ValueError, match="column 'day': must hold numbers or words, got date32"):
+    with pytest.raises(ValueError, match="column 'day': must hold numbers or words, got date"):
         read_table(path, label="kind")
     path.write_text("no")
     with pytest.raises(ValueError, match="is not a Parquet file"):
@@ -324,7 +329,8 @@ def test_parquet(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
-def test_files_without_pyarrow(name, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_files_without_the_extra(name, package, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, package, None)
     with pytest.raises(ImportError, match=r'pip install "cwboost\[tables\]"'):
         read_table(tmp_path / name)

@@ -7,13 +7,12 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from cwboost.commands._tables.features import table_of
+from cwboost.commands._tables.examples import examples_of
 from cwboost.commands._tables.npz import read_npz
-from cwboost.commands._tables.stored import read_parquet
-from cwboost.commands._tables.table import Options, Table
-from cwboost.commands._tables.text import STANDARD_INPUT, read_text
+from cwboost.commands._tables.options import Options, Table
+from cwboost.commands._tables.stored import STANDARD_INPUT, read_parquet, read_text
 
-__all__ = ["DATA", "FILES", "add_reading_arguments", "read", "read_table"]
+__all__ = ["DATA", "add_reading_arguments", "read", "read_table"]
 
 FILES = ".csv, .tsv or .txt (also .gz), .npz or .parquet file"
 DATA = f"{FILES}, or - for text from the standard input"
@@ -76,18 +75,7 @@ def read(args, path: Path | None = None, **changes) -> Table:
 
 
 def read_table(path, **options) -> Table:
-    """Read a file of examples.
-
-    Parameters
-    ----------
-    path : path-like
-        ``.csv``, ``.tsv`` or ``.txt``, also with ``.gz``: numbers with separators between them,
-        one example per line, with or without a header line. True and False are 1 and 0; an empty
-        field, ``NA``, ``NaN``, ``null`` or ``?`` is a missing value. ``.npz``: arrays ``X`` and,
-        for labels, ``y``; or ``X_train``, ``y_train``, ``X_test``, ``y_test``. ``.parquet``.
-        A pipe holds text, and so does the standard input, whose path is ``-``.
-    **options
-        Fields of `Options`.
+    """Read a file of examples; `options` are the fields of `Options`.
 
     Raises
     ------
@@ -96,20 +84,16 @@ def read_table(path, **options) -> Table:
     OSError
         If the file cannot be read.
     ImportError
-        If pyarrow is needed and not installed.
+        If pandas or pyarrow is needed and not installed.
     """
     path, options = Path(path), Options(**options)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
         raise ValueError(f"{path}: expected a {FILES}, got a folder")
     if kind in TEXT or str(path) in (STANDARD_INPUT, "/dev/stdin") or path.is_fifo():
-        return table_of(read_text(path, options), options)
+        return examples_of(read_text(path, options), options)
     if path.suffix == ".npz":
-        table = read_npz(path, options)
-        expected = options.trained.n_features if options.trained else table.X.shape[1]
-        if table.X.shape[1] != expected:
-            raise ValueError(f"{path}: expected {expected} features, got {table.X.shape[1]}")
-        return table
+        return read_npz(path, options)
     if path.suffix in (".parquet", ".pq"):
-        return table_of(read_parquet(path), options)
+        return examples_of(read_parquet(path), options)
     raise ValueError(f"{path}: expected a {FILES}, got the ending {path.suffix!r}")

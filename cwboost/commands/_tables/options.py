@@ -1,0 +1,71 @@
+"""What every reader takes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["Options", "Table", "Trained"]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The features that a file must have, since a model was or will be trained on them."""
+
+    n_features: int
+    names: Sequence[str] | None = None  # by which columns are picked; None goes by place
+    categories: Collection[int] = ()  # places of the features whose categories are text
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read a file; columns are given by name or by number, a negative one from the end."""
+
+    label: str | None = None  # None: the column unknown to the model, or the last, if needed
+    sep: str | None = None  # None finds it
+    header: bool | None = None  # None decides by what the file holds
+    encoding: str = "utf-8"
+    decimal: str = "."
+    drop: Sequence[str] = ()  # columns to leave out
+    drop_unlabelled: bool = False  # leave out examples with an empty label
+    part: str = "train"  # or "test", of an NPZ file with X_train and X_test
+    trained: Trained | None = None  # None reads all columns, those of text as categories
+    needs_labels: bool = False  # whether a file or an example without a label is an error
+
+
+@dataclass
+class Table:
+    """Features, and labels if the file has them.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+        A frame from text (float64) and Parquet (the stored dtypes), with a categorical dtype for
+        columns of categories; its columns are numbered if the file gives no names that differ. An
+        array of the stored dtype from NPZ.
+    y : ndarray of shape (n_labelled,) or None
+        From text, int64 if every label is an integer as Python writes it, else str.
+    labelled : ndarray of bool of shape (n_samples,) or None
+        The examples that have a label; None for all.
+    notes : list of str
+        What the reader decided, for the user to read.
+    """
+
+    X: object
+    y: np.ndarray | None = None
+    labelled: np.ndarray | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, None if they have none."""
+        columns = list(getattr(self.X, "columns", ()))
+        return columns if columns and isinstance(columns[0], str) else None
+
+    @property
+    def categories(self) -> list[int]:
+        """Places of the columns of categories."""
+        dtypes = getattr(self.X, "dtypes", ())
+        return [place for place, dtype in enumerate(dtypes) if dtype == "category"]
