@@ -333,7 +333,15 @@ class ActorCrew(Crew):
 
     def _known_workers(self) -> dict:
         """Return all workers of the cluster, retiring ones included."""
-        return self.client.scheduler_info(n_workers=-1)["workers"]
+        known = None
+        if self.client.status == "running":
+            known = self.client.scheduler_info(n_workers=-1).get("workers")
+        if known is None:
+            raise PartitionsLost(
+                f"the client is not connected to a cluster any more (status {self.client.status}): "
+                "it or the cluster was closed during fit; the finished rounds are kept"
+            )
+        return known
 
     def _wait_for_worker(self) -> dict:
         """Return the workers when there is one."""

@@ -13,7 +13,7 @@ from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
 from cwboost.dask.initial import shared_start
-from cwboost.dask.input.collections import predicted, sources
+from cwboost.dask.input.collections import accuracy, predicted, sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
@@ -128,7 +128,13 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return self
 
     def _client(self) -> Client:
-        return self.client if self.client is not None else default_client()
+        client = self.client if self.client is not None else default_client()
+        if client.asynchronous:
+            raise TypeError(
+                "client must be synchronous, got an asynchronous Client: call fit in a thread, "
+                "with Client(address)"
+            )
+        return client
 
     def _partitioned_family(self):
         family = resolve_weak_learner(self.weak_learner)
@@ -227,25 +233,29 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         self.to_local().save(path, staged=staged)
 
     def predict(self, X, n_estimators=None):
-        """Return the class of largest score, lazily; see `CWBoostClassifier.predict`.
+        """Return the class of largest score, lazily for a collection.
+
+        See `CWBoostClassifier.predict`.
 
         Parameters
         ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
+        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
         n_estimators : int, default=None
 
         Returns
         -------
-        Dask array of shape (n_samples,), or series if X is a dataframe
+        Dask array of shape (n_samples,), or series if X is a dataframe, or array
         """
         return self._lazily("predict", "labels", X, n_estimators)
 
     def predict_proba(self, X, n_estimators=None):
-        """Return the class probabilities, lazily; see `CWBoostClassifier.predict_proba`.
+        """Return the class probabilities, lazily for a collection.
+
+        See `CWBoostClassifier.predict_proba`.
 
         Parameters
         ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
+        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
         n_estimators : int, default=None
 
         Returns
@@ -259,11 +269,11 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         return self._lazily("predict_log_proba", "scores", X, n_estimators)
 
     def decision_function(self, X, n_estimators=None):
-        """Return the scores, lazily; see `CWBoostClassifier.decision_function`.
+        """Return the scores, lazily for a collection; see `CWBoostClassifier.decision_function`.
 
         Parameters
         ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
+        X : Dask array or dataframe, NumPy array or frame of shape (n_samples, n_features)
         n_estimators : int, default=None
 
         Returns
@@ -277,20 +287,15 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def score(self, X, y, sample_weight=None) -> float:
         """Return the accuracy for `X` on the labels `y`, by `sample_weight`, computed now."""
-        import dask.array as da
-
-        right = da.asarray(self.predict(X)) == da.asarray(y)
-        if sample_weight is None:
-            return float(right.mean().compute())
-        weight = da.asarray(sample_weight)
-        return float(((right * weight).sum() / weight.sum()).compute())
+        return accuracy(X, y, sample_weight, self._method("predict"))
 
     def _lazily(self, name, kind, X, n_estimators):
-        self._require_fitted()
+        return predicted(X, self._method(name, n_estimators), kind, self.classes_)
+
+    def _method(self, name, n_estimators=None):
         local = self.to_local()
         local.callbacks = None
-        method = _Method(local, name, n_estimators)
-        return predicted(X, method, kind, self.classes_)
+        return _Method(local, name, n_estimators)
 
 
 def _names_of_set(role, name) -> tuple:

@@ -1,5 +1,6 @@
 """`DaskCWBoostClassifier` on a cluster of threads: the interface on collections."""
 
+import asyncio
 import gc
 import time
 
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
+from distributed import Client  # noqa: E402
 
 from cwboost import CWBoostClassifier, load_model  # noqa: E402
 from cwboost.callbacks import Checkpoint  # noqa: E402
@@ -230,3 +232,40 @@ def test_frames_of_numbers_bools_text_and_categories(client):
     with pytest.raises(ValueError, match="column 'kind' must have the categories of the fitted"):
         model.fit(*fewer)
     assert model.fit(features, lazy.label).n_iter_ == 7
+
+
+def test_columns_of_one_lazy_file_are_aligned(client, tmp_path):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(10)]).assign(label=Y)
+    for part in range(6):
+        frame.iloc[part::6].to_parquet(tmp_path / f"part.{part}.parquet")
+    lazy = dd.read_parquet(tmp_path)
+    features, labels = lazy.drop(columns="label"), lazy["label"]
+    assert labels.optimize().npartitions < features.optimize().npartitions
+    model = DaskCWBoostClassifier(**PARAMETERS).fit(features, labels)
+    wanted = model.to_local().score(frame.drop(columns="label"), Y)
+    assert model.score(features, labels) == wanted
+    assert model.score(features, labels, lazy["f0"] * 0 + 2.0) == wanted
+
+
+def test_predictions_for_arrays_and_frames_of_this_process(fitted):
+    local = fitted.to_local()
+    for data in (X, X.tolist()):
+        assert np.array_equal(fitted.predict(data), local.predict(X))
+        assert np.array_equal(fitted.predict_proba(data), local.predict_proba(X))
+    assert fitted.score(X, Y) == local.score(X, Y)
+    pd = pytest.importorskip("pandas")
+    found = fitted.predict(pd.DataFrame(X))
+    assert np.array_equal(found, local.predict(X))
+
+
+def test_an_asynchronous_client_is_refused(client, collections):
+    async def fit():
+        async with Client(client.scheduler.address, asynchronous=True) as own:
+            model = DaskCWBoostClassifier(**PARAMETERS)
+            model.client = own
+            with pytest.raises(TypeError, match="client must be synchronous, got an asynchronous"):
+                model.fit(*collections)
+
+    asyncio.run(fit())

@@ -7,8 +7,9 @@ from functools import partial
 import dask
 import dask.array as da
 import numpy as np
+from sklearn.metrics import accuracy_score
 
-__all__ = ["predicted", "sources", "started"]
+__all__ = ["accuracy", "predicted", "sources", "started"]
 
 
 def is_array(X) -> bool:
@@ -83,7 +84,10 @@ def _aligned(name, value, name_of_X, rows, n_blocks):
 
 
 def _blocks(value) -> list:
-    return list(np.ravel(value.to_delayed()))
+    if is_array(value):
+        return list(np.ravel(value.to_delayed()))
+    # Optimised by itself, a frame that reads few columns of a file has fewer partitions.
+    return list(value.simplify().to_delayed(optimize_graph=False))
 
 
 def started(client, tasks, numbers) -> dict:
@@ -126,12 +130,30 @@ def _rests_on(tasks, held) -> bool:
     )
 
 
+def accuracy(X, y, sample_weight, method) -> float:
+    """Return the weighted share of the examples whose label a method predicts, computed now."""
+    if not dask.is_dask_collection(X):
+        return accuracy_score(y, method(X), sample_weight=sample_weight)
+    hits, shared = dask.delayed(_hits, pure=False), dask.delayed(method)
+    tasks = [hits(shared, *parts) for _, _, *parts in sources(X, y, sample_weight, "scored")]
+    right, total = np.sum(dask.compute(*tasks), axis=0)
+    return float(right / total)
+
+
+def _hits(method, X, y, weight=None) -> tuple[float, float]:
+    """Return the weight of the examples of a block that are right, and that of all."""
+    weight = np.ones(len(y)) if weight is None else np.ravel(weight)
+    if not len(y):
+        return 0.0, 0.0
+    return float(weight[method(X) == np.ravel(y)].sum()), float(weight.sum())
+
+
 def predicted(X, method, kind, classes):
     """Return the lazy result of a method on every block of X.
 
     Parameters
     ----------
-    X : Dask array or dataframe
+    X : Dask array or dataframe, or what `method` takes
     method : callable
         Maps a block to an array with as many rows.
     kind : {"labels", "score", "scores"}
@@ -140,8 +162,10 @@ def predicted(X, method, kind, classes):
 
     Returns
     -------
-    Dask array, or series or dataframe if X is a dataframe
+    Dask array, or series or dataframe if X is a dataframe; else what `method` returns
     """
+    if not dask.is_dask_collection(X):
+        return method(X)
     width = len(classes) if kind == "scores" else 1
     dtype = classes.dtype if kind == "labels" else np.dtype(np.float64)
     if is_array(X):
@@ -152,8 +176,6 @@ def predicted(X, method, kind, classes):
             return X.map_blocks(block, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
         chunks = (X.chunks[0], (width,))
         return X.map_blocks(block, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
-    if not is_frame(X):
-        raise TypeError(f"X must be a Dask array or dataframe, got {type(X).__name__}")
     if width == 1:
         meta = type(X._meta.iloc[:, 0])(np.empty(0, dtype))
     else:
