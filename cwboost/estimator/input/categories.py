@@ -231,12 +231,15 @@ def _refuse_text(X, categories) -> None:
     refuse_kinds(X)
     names = names_of(X)
     if names is not None:
-        found = (place for place, dtype in enumerate(X.dtypes) if holds_text(X, place, dtype))
+        dtypes = enumerate(X.dtypes)
+        others = ((place, dtype) for place, dtype in dtypes if place not in categories)
+        found = (place for place, dtype in others if holds_text(X, place, dtype))
     elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OU":
-        found = (place for place in range(X.shape[1]) if holds_words(X, place))
+        others = (place for place in range(X.shape[1]) if place not in categories)
+        found = (place for place in others if holds_words(X, place))
     else:
         return
-    text = [call(place, names) for place in found if place not in categories]
+    text = [call(place, names) for place in found]
     if text:
         raise ValueError(
             f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
