@@ -11,7 +11,7 @@ from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing import SealedPricer
-from cwboost.master import RestrictedMaster
+from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.row_sampling import RowSampler
@@ -33,7 +33,7 @@ class ColumnGeneration:
     ----------
     pricer : SealedPricer
         The family, bound to the training matrix.
-    master : RestrictedMaster
+    master : Master
     settings : Settings
     rng : numpy.random.Generator
         The one source of randomness, shared with the pricer.
@@ -59,7 +59,7 @@ class ColumnGeneration:
 
     def __init__(self, pricer, master, settings, rng, held_out=None, extra_names=(), sampler=None):
         self.pricer: SealedPricer = pricer
-        self.master: RestrictedMaster = master
+        self.master: Master = master
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
         n_priced = pricer.n_targets

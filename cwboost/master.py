@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import exp, log
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
 
-__all__ = ["LARGEST_C", "RestrictedMaster", "largest"]
+__all__ = ["LARGEST_C", "Master", "RestrictedMaster", "dual_value", "largest", "violations_of"]
 
 LARGEST_C = 1e150
 """Up to here the pair weights at the optimum, about 1 / C, are far from the smallest numbers."""
@@ -37,6 +38,65 @@ DRIFT = 1e-7
 def largest(values_by_class) -> float:
     """Return the largest number in a list of arrays, zero if there is none."""
     return max((float(values.max()) for values in values_by_class if values.size), default=0.0)
+
+
+def violations_of(edges, coef) -> np.ndarray:
+    """Return the violations of the optimality conditions (eq. vio) for edges and coefficients."""
+    excess = edges - 1.0
+    # An edge below one does not violate the condition of a coefficient at zero.
+    excess[(coef <= 0.0) & (excess < 0.0)] = 0.0
+    return np.abs(excess, out=excess)
+
+
+def dual_value(loss: float, margins: float, q: float, best_edge: float) -> float:
+    """Return the highest dual bound of scaled pair weights; see `RestrictedMaster.dual_bound`.
+
+    Notes
+    -----
+    lambda = t mu / q satisfies every edge constraint if t * best_edge <= 1. With lambda
+    log-linear in the margin its dual value needs no logarithm of a pair:
+
+        (t / q) (A + (1 - log t) B),   A = sum mu (gamma - gamma of the base),  B = sum mu.
+
+    It is concave in t with its maximum at exp(A / B), so that t = min(1 / best_edge,
+    exp(A / B)) gives the highest bound.
+    """
+    if loss == 0.0:
+        return 0.0
+    # A smaller scaling than the best is feasible too, so the limit only avoids an overflow.
+    t = 1.0 / max(best_edge, exp(min(-margins / loss, 700.0)))
+    return t / q * (margins + (1.0 - log(t)) * loss)
+
+
+@runtime_checkable
+class Master(Protocol):
+    """What column generation asks of a restricted master, on one machine or over partitions.
+
+    `RestrictedMaster` documents the members.
+    """
+
+    n_classes: int
+    q: float
+    coef_matrix: np.ndarray
+
+    @property
+    def coef(self) -> list[np.ndarray]: ...
+    @property
+    def class_weights(self) -> np.ndarray: ...
+    @property
+    def n_errors(self) -> float: ...
+    @property
+    def mean_loss(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]: ...
+    def edges(self) -> list[np.ndarray]: ...
+    def violations(self) -> list[np.ndarray]: ...
+    def dual_bound(self, best_edge: float) -> float: ...
+    def update_layer(self, rows, step: float = 1.0) -> None: ...
+    def set_coef(self, coef) -> None: ...
+    def rebuild(self) -> None: ...
+    def note_solve(self) -> None: ...
 
 
 class RestrictedMaster:
@@ -243,10 +303,7 @@ class RestrictedMaster:
 
     def violations(self) -> list[np.ndarray]:
         """Return the violation of the optimality condition per coefficient (eq. vio)."""
-        excess = self._edge_matrix() - 1.0
-        # An edge below one does not violate the condition of a coefficient at zero.
-        excess[(self.coef_matrix <= 0.0) & (excess < 0.0)] = 0.0
-        return self._by_class(np.abs(excess, out=excess))
+        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the largest violation, and classes and rows of those above `epsilon`, in order."""
@@ -260,24 +317,9 @@ class RestrictedMaster:
         best_edge : float
             Largest edge over the columns that the bound covers, as priced on `weights`, divided
             by q. With exact pricing, these are all weak learners of the family.
-
-        Notes
-        -----
-        lambda = t mu / q satisfies every edge constraint if t * best_edge <= 1. With lambda
-        log-linear in the margin its dual value needs no logarithm of a pair:
-
-            (t / q) (A + (1 - log t) B),   A = sum mu (gamma - gamma of the base),  B = sum mu.
-
-        It is concave in t with its maximum at exp(A / B), so that t = min(1 / best_edge,
-        exp(A / B)) gives the highest bound.
         """
         loss = self.pairs.loss
-        if loss == 0.0:
-            return 0.0
-        margins = self.pairs.column_margins()
-        # A smaller scaling than the best is feasible too, so the limit only avoids an overflow.
-        t = 1.0 / max(best_edge, exp(min(-margins / loss, 700.0)))
-        return t / self.q * (margins + (1.0 - log(t)) * loss)
+        return dual_value(loss, self.pairs.column_margins(), self.q, best_edge)
 
     def update_layer(self, rows, step: float = 1.0) -> None:
         """Update one column per class on their joint-sign tables.

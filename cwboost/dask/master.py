@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
-from cwboost.master import RestrictedMaster
+from cwboost.master import dual_value, violations_of
 from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
@@ -18,12 +18,8 @@ __all__ = ["PartitionedMaster", "sum_in_order"]
 class Measures(namedtuple("Measures", "loss margins n_errors")):
     """Loss, margins without base scores, and number of errors of all partitions."""
 
-    def column_margins(self) -> float:
-        """Return the sum of mu gamma; see `PairWeights.column_margins`."""
-        return self.margins
 
-
-class PartitionedMaster(RestrictedMaster):
+class PartitionedMaster:
     """The restricted master of which every partition holds the part of its examples.
 
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
@@ -51,7 +47,6 @@ class PartitionedMaster(RestrictedMaster):
         self.columns = _Columns(self.n_classes)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.keeps_columns = keeps_columns
-        self.solves_since_rebuild = 0
         self._edges = self._tables = None
         self._unsent: list = []
         self.has_base = False
@@ -110,8 +105,8 @@ class PartitionedMaster(RestrictedMaster):
             keys[k] = _joint_key([of_partition[k] for of_partition, _ in parts])
         return keys
 
-    def add(self, classes, outputs):
-        """Add columns, of which `outputs` holds the keys; see the base."""
+    def _add(self, classes, outputs):
+        """Add columns, of which `outputs` holds the keys; see `RestrictedMaster`."""
         rows, new = self.columns.add(classes, outputs)
         if self.keeps_columns and new.any():
             self._unsent.append(("keep", (np.asarray(classes)[new],)))
@@ -120,14 +115,14 @@ class PartitionedMaster(RestrictedMaster):
         return rows, new
 
     def add_paying(self, edges, bound, classes, outputs):
-        """Add the columns whose edge is above a bound; see the base."""
+        """Add the columns whose edge is above a bound; see `RestrictedMaster`."""
         paying = np.flatnonzero(edges > bound)
-        rows, is_new = self.add(classes[paying], outputs[paying])
+        rows, is_new = self._add(classes[paying], outputs[paying])
         layers, new = as_layers(classes[paying], rows, self.n_classes), paying[is_new]
         return layers, new, classes[new], rows[is_new]
 
     def update_layer(self, rows, step: float = 1.0) -> None:
-        """Update the columns taken last on their joint-sign tables; see the base."""
+        """Update the columns taken last on their joint-sign tables; see `RestrictedMaster`."""
         rows = np.asarray(rows, dtype=np.int64)
         if self._tables is None:
             raise RuntimeError("a layer can be updated once after its columns were taken")
@@ -187,6 +182,52 @@ class PartitionedMaster(RestrictedMaster):
             self.crew.forget([*kept, last])
         if not np.isfinite(self.pairs.loss):
             raise OverflowError("a pair weight overflows")
+
+    @property
+    def coef(self) -> list[np.ndarray]:
+        """Coefficients of each class; views that solvers change in place."""
+        return self._by_class(self.coef_matrix)
+
+    @property
+    def n_errors(self) -> float:
+        """Training examples whose largest score is not that of their class, NaN if not measured."""
+        return self.pairs.n_errors
+
+    @property
+    def objective(self) -> float:
+        """Value of the restricted master at the present coefficients."""
+        return float(np.add.reduce(self.coef_matrix, axis=None)) + self.pairs.loss / self.q
+
+    def edges(self) -> list[np.ndarray]:
+        """Return the edge of every column, divided by q."""
+        return self._by_class(self._edge_matrix())
+
+    def violations(self) -> list[np.ndarray]:
+        """Return the violation of the optimality condition per coefficient (eq. vio)."""
+        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
+
+    def dual_bound(self, best_edge: float) -> float:
+        """Return a lower bound on the optimum; see `RestrictedMaster.dual_bound`."""
+        return dual_value(self.pairs.loss, self.pairs.margins, self.q, best_edge)
+
+    def set_coef(self, coef) -> None:
+        """Set all coefficients and recompute the pair weights; an overflow changes nothing."""
+        previous = self.coef_matrix.copy()
+        try:
+            for target, values in zip(self.coef, coef):
+                target[:] = values
+            self.rebuild()
+        except OverflowError:
+            self.coef_matrix[:] = previous
+            self.rebuild()
+            raise
+
+    def _make_room(self) -> None:
+        missing = self.columns.capacity - self.coef_matrix.shape[1]
+        self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, max(0, missing))))
+
+    def _by_class(self, matrix) -> list[np.ndarray]:
+        return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
     def _edge_matrix(self) -> np.ndarray:
         if self._edges is None:

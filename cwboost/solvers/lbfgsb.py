@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from cwboost.master import RestrictedMaster, largest
+from cwboost.master import Master, largest
 from cwboost.solvers.fcd import SolverReport
 
 __all__ = ["lbfgsb"]
 
 
 def lbfgsb(
-    master: RestrictedMaster,
+    master: Master,
     *,
     tol: float = 1e-5,
     ftol: float = 2.2e-9,
@@ -25,7 +25,7 @@ def lbfgsb(
 
     Parameters
     ----------
-    master : RestrictedMaster
+    master : Master
         Changed in place; its coefficients are the start.
     tol : float, default=1e-5
         Stop if the projected gradient, in units of a violation, is at most `tol`. The defaults of

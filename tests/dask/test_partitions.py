@@ -18,6 +18,8 @@ from cwboost import (
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
 from cwboost.families.composed.partitioned import check_members
+from cwboost.families.outputs import pack_outputs
+from cwboost.master import Master, RestrictedMaster
 
 STUMPS = ("feature", "threshold", "polarity", "missing")
 
@@ -310,3 +312,37 @@ def test_a_family_of_a_third_party_trains_on_partitions(data):
 def test_trees_refuse_what_partitions_do_not_smooth(data, name):
     with pytest.raises(ValueError, match=f"{name}: expected 0 on partitions"):
         train(TreeFamily(**{name: 0.1}), split(*data, 250), 1)
+
+
+def members(kind):
+    """Return the names of what a protocol asks for."""
+    return sorted({*kind.__annotations__, *(n for n in vars(kind) if n[0] != "_")})
+
+
+def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
+    X, y = data
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)
+    there = train(StumpFamily(), split(X, y, 300), 3, max_working_sets=3).master
+    here = RestrictedMaster(np.bincount(y), 100.0)
+    outputs = pack_outputs(np.where(X[:, :2] > 0, 1, -1).astype(np.int8))
+    here.add_paying(np.ones(2), 0.0, np.arange(2), outputs)
+    calls = {
+        "dual_bound": (1.0,),
+        "update_layer": (np.full(11, -1),),
+    }
+    for master, width in ((here, outputs.shape[1]), (there, 8)):
+        none = np.zeros(0, np.int64)
+        calls["add_paying"] = np.zeros(0), 0.0, none, np.zeros((0, width), np.uint8)
+        assert isinstance(master, Master)
+        for name in members(Master):
+            member = getattr(master, name)
+            if name == "set_coef":
+                member([coef * 0.5 for coef in master.coef])
+                assert np.isfinite(master.objective) and np.isfinite(master.n_errors)
+            elif callable(member) and (master is here or name != "update_layer"):
+                # Partitions update the layer that they took last, as training did.
+                member(*calls.get(name, ()))
+        assert master.dual_bound(max(1.0, *map(np.max, filter(len, master.edges())))) <= (
+            master.objective
+        )
+        assert [len(v) for v in master.violations()] == [len(c) for c in master.coef]
