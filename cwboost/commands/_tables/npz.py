@@ -28,7 +28,9 @@ def read_npz(path: Path, options: Options) -> Table:
             f"{path}: must have an array X or {names[0]}, has only [{listed(sorted(files))}]"
         )
     X, y = (_array(path, name) if name in files else None for name in names)
-    notes = [] if "X" in files else [f"arrays {' and '.join(set(names) & set(files))}"]
+    notes = (
+        [] if "X" in files else [f"arrays {' and '.join(name for name in names if name in files)}"]
+    )
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
             f"{path}: {names[0]} must have rows of examples and columns of features, got shape "
@@ -73,9 +75,9 @@ def _files(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as stored:
             return stored.files
-    except FileNotFoundError:
-        raise
     except Exception as error:
+        if getattr(error, "filename", None) is not None:  # absent, or may not be read
+            raise
         raise ValueError(f"{path}: is not an NPZ file, or is damaged: {error}") from error
 
 
