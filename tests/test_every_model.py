@@ -62,6 +62,12 @@ CHECKS = {
     "staged_decision_function": lambda m: np.allclose(
         list(m.staged_decision_function(X))[-1], m.decision_function(X)
     ),
+    "predict_set": lambda m: (
+        m.model_.conformity is None
+        or m.predict_set(X, 0.2).sum()
+        <= m.predict_set(X, 0.01).sum()
+        <= X.shape[0] * len(m.classes_)
+    ),
     "explain": lambda m: check_explanation(m, m.explain(X)),
     "shap_values": lambda m: check_explanation(m, m.shap_values(X, X[:50])),
     "feature_importances_": lambda m: m.init_ is None or m.feature_importances_.sum() > 0.99,

@@ -525,13 +525,16 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if rule_of(self, "_logits") != "scaled":
-            raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
+        self._require_scale()
         scores = self._scores(X)
         y = column_or_1d(y)
         check_consistent_length(scores, y)
         self.model_ = calibrated(self.model_, scores, self._encode(y, "y"))
         return self
+
+    def _require_scale(self) -> None:
+        if rule_of(self, "_logits") != "scaled":
+            raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
 
     def predict_set(self, X, alpha=0.1, by_class=False):
         """Return the classes that may be right: sets that rarely lack the true class.
@@ -561,7 +564,10 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             If no examples were left out: train with `X_val`, or call `calibrate`.
+        TypeError
+            If the classifier computes probabilities without a scale.
         """
+        self._require_scale()
         p = self.predict_proba(X)
         conformity = self.model_.conformity
         if conformity is None:

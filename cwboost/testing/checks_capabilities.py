@@ -83,13 +83,17 @@ def check_several_columns(family):
 
 
 def check_symmetric(family):
-    """Check that the best learner of negated weights has the same edge, as its negative has."""
+    """Check that the best learner of negated weights has the same edge, as its negative has.
+
+    A family that draws by the weights may draw others: their edges are only positive.
+    """
     for X in (pixels(), reals(40, 5)):
         weights = integer_weights(len(X))
         edges, negated = (
             bind(family, X).price(sign * weights, WHOLE).edges for sign in (1.0, -1.0)
         )
-        assert np.array_equal(edges, negated), (
+        same = (edges > 0) & (negated > 0) if is_randomised(family) else edges == negated
+        assert np.all(same), (
             f"symmetric: the weights have the edges {edges}, their negatives {negated}"
         )
 

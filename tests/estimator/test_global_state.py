@@ -6,7 +6,7 @@ import random
 import signal
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import numpy as np
@@ -84,6 +84,9 @@ MORE = {"thin": ["C"]}
 )
 def test_a_method_alone(cls, name, tmp_path, capfd):
     model = cls("stump", n_estimators=3, random_state=0).fit(X, Y)
+    if name == "predict_set":
+        with suppress(TypeError):  # as below
+            model.calibrate(X, Y)
     parameters = inspect.signature(getattr(model, name)).parameters.values()
     wanted = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
     given = GIVEN | {"path": tmp_path / "model"}
