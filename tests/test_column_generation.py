@@ -1,11 +1,14 @@
 """Training on real data: the certificate, monotone objectives, repeatability, continuation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import slow_master
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier, StumpFamily, load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
 
@@ -306,3 +309,35 @@ def test_training_goes_on_between_the_rounds_that_end_it():
         parts.set_params(n_estimators=300).fit(X, y)
         np.testing.assert_array_equal(parts.history_["objective"], whole.history_["objective"])
         np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+
+
+class BothPriced(StumpFamily):
+    """Stumps that do not say that the negative of each is one."""
+
+    capabilities = replace(StumpFamily().capabilities, symmetric=False)
+
+
+def test_one_score_of_two_classes_has_the_same_optimum():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:150, :8], y[:150]
+    params = {"init": None, "correction": "total", "C": 50.0, "n_estimators": 400, "tol": 1e-9}
+    one, both = (
+        CWBoostClassifier(family, **params).fit(X, y) for family in (StumpFamily(), BothPriced())
+    )
+    for clf in (one, both):
+        assert clf.stop_reason_ == "optimal"
+        assert 0 <= clf.history_["gap"][-1] <= 1e-3 * clf.history_["objective"][-1]
+    optima = [clf.history_["objective"][-1] for clf in (one, both)]
+    np.testing.assert_allclose(*optima, rtol=1e-3)
+    np.testing.assert_array_equal(one.predict(X), both.predict(X))
+    assert len(one.class_columns(y.min()).coef) == 0 < len(both.class_columns(y.min()).coef)
+
+
+def test_one_score_keeps_the_constraints_of_both_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=300) < 0).astype(int)
+    for constraints in ([1, 0, 0], [[-1, 0, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 0]]):
+        clf = CWBoostClassifier("stump", monotonic_cst=constraints, n_estimators=20).fit(X, y)
+        line = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50), np.zeros(50)])
+        assert (np.diff(clf.decision_function(line)) >= 0).all()
