@@ -67,7 +67,8 @@ class Coefficients:
         # are correctly rounded, whatever the order of the values in memory.
         largest = max(fsum(column) for column in np.abs(values).T)
         bits = 52 - int(np.log2(UNIT))
-        self.unit = 2.0 ** (int(np.frexp(largest)[1]) - bits) if largest > 0 else 1.0
+        # Coefficients of a file may be as small as numbers get: the unit must not vanish.
+        self.unit = 2.0 ** max(int(np.frexp(largest)[1]) - bits, -1000) if largest > 0 else 1.0
         self.whole = np.rint(values / self.unit)
         self._by_score = np.ascontiguousarray(self.whole.T)
 

@@ -221,6 +221,32 @@ def test_hostile_but_finite_coefficients_predict_without_a_warning(path, family,
         assert np.isfinite(loaded.feature_importances_).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
+@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e300, 0.0])
+def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(path, family, value):
+    """Of every array of numbers: thresholds, directions, landmarks' coefficients, offsets."""
+    clf = CWBoostClassifier(family, n_estimators=20, random_state=0).fit(X, Y)
+    clf.save(path)
+    names = [
+        name for name, array in container.read(path, MEGABYTE)[1].items() if array.dtype == float
+    ]
+    assert len(names) >= 2
+
+    for name in names:
+
+        def edit(header, arrays, name=name):
+            arrays[name].fill(value)
+
+        try:
+            loaded = load_model(edited(clf, path, edit))
+        except ModelFileError:
+            continue
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            assert np.isfinite(loaded.predict_proba(X)).all(), name
+            assert loaded.predict_set(X).shape == (len(X), 3)
+
+
 def test_deeply_nested_values(model, path):
     model.save(path)
     header, blobs = header_of(path)
