@@ -262,7 +262,7 @@ def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
 
 @pytest.mark.slow
 def test_a_bad_draw_does_not_end_training():
-    """Twelve examples: one in twenty draws of random thresholds gives trees without a split."""
+    """Twelve examples: a node draws one of two features, which may give trees without a split."""
     X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])
     y = np.array([1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2])
     for seed in range(60):

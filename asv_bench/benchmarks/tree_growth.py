@@ -6,13 +6,11 @@ from .common import Settings, blobs, bound, numpy_passes, weights
 class Growth(Settings):
     """All features at every node, so that the work does not depend on random draws."""
 
-    def prepare(self, n_samples, n_features, n_classes, max_depth, splitter="best", spread=1.0):
+    def prepare(self, n_samples, n_features, n_classes, max_depth, spread=1.0):
         from cwboost.families.discovery import get_family
 
         X, y = blobs(n_samples, n_features, n_classes, "float32")
-        family = get_family("tree")(
-            max_depth=max_depth, max_features=None, splitter=splitter, trim=0.0
-        )
+        family = get_family("tree")(max_depth=max_depth, max_features=None, trim=0.0)
         self.pricer = bound(family, X, n_classes)
         self.weights = weights(y, n_classes, spread)
 
@@ -35,17 +33,6 @@ class Depth(Growth):
         return numpy_passes(self.price, 4_000 * 64 * 10)
 
     track_price_over_numpy.unit = "NumPy passes"
-
-
-class Splitters(Growth):
-    params = ["best", "random"]
-    param_names = ["splitter"]
-
-    def setup(self, splitter):
-        self.prepare(4_000, 64, 10, 6, splitter)
-
-    def time_price(self, splitter):
-        self.price()
 
 
 class Spread(Growth):

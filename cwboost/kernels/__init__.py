@@ -4,16 +4,8 @@ from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
-from cwboost._kernels.partitions.leaves import leaf_outputs, leaf_sums, tree_leaves
 from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
-from cwboost._kernels.partitions.splits import (
-    add_up,
-    best_splits,
-    draw_cuts,
-    join_leaves,
-    smallest_places,
-)
-from cwboost._kernels.partitions.subtrees import grow_subtrees
+from cwboost._kernels.partitions.splits import best_splits, join_leaves, smallest_places
 from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
@@ -70,7 +62,6 @@ __all__ = [
     "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
-    "add_up",
     "aligned_zeros",
     "best_of_bins",
     "best_of_categories",
@@ -80,18 +71,14 @@ __all__ = [
     "canonical_csr",
     "chance_deviations",
     "coarse_squares",
-    "draw_cuts",
     "fill_codes",
     "fill_kernel_values",
     "gained_fractions",
     "group_differences",
     "group_sums",
     "group_weights",
-    "grow_subtrees",
     "inverse_factor",
     "join_leaves",
-    "leaf_outputs",
-    "leaf_sums",
     "masses_by_size",
     "matrix_product",
     "orthonormal_rows",
@@ -103,7 +90,6 @@ __all__ = [
     "smallest_places",
     "stored_directions",
     "thresholds_between",
-    "tree_leaves",
     "tree_outputs",
     "usable_threads",
 ]

@@ -32,8 +32,6 @@ class BinnedMatrix:
     n_threads : int, default=1
     n_categories : ndarray of shape (n_features,), int, default=None
         Number of categories of features that hold codes, less than `max_bins`; 0 for numbers.
-    lists : bool, default=True
-        List the rare entries of dense features, which only the search for the best splits reads.
 
     Attributes
     ----------
@@ -44,8 +42,7 @@ class BinnedMatrix:
         Sparse: empty.
     listed : ndarray of shape (n_features,), dtype uint8
         1 for features with a list of entries, the rows whose code is not the default: all
-        features of a sparse matrix, and with `lists` dense ones with one code in over half of
-        the rows.
+        features of a sparse matrix, and dense ones with one code in over half of the rows.
     indptr, entry_rows, entry_codes, default_code : ndarray or None
         Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
         the default code of each feature (uint8; in a sparse matrix, the code of zero). None if no
@@ -64,9 +61,7 @@ class BinnedMatrix:
         For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
-    def __init__(
-        self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None, lists: bool = True
-    ):
+    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
@@ -81,7 +76,7 @@ class BinnedMatrix:
         if sp.issparse(X):
             self._bin_sparse(X, n_threads)
         else:
-            self._bin_dense(readable(X), n_threads, lists)
+            self._bin_dense(readable(X), n_threads)
 
     def _check_categories(self, X):
         places = np.flatnonzero(self.n_categories)
@@ -99,7 +94,7 @@ class BinnedMatrix:
             if not valid.all():
                 raise ValueError(f"column {place} of X must hold codes from 0 to {n - 1} or NaN")
 
-    def _bin_dense(self, X, n_threads, lists):
+    def _bin_dense(self, X, n_threads):
         step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
         bins, has_nan = [], []
         for start in range(0, self.n_features, step):
@@ -113,8 +108,7 @@ class BinnedMatrix:
         encode_columns(X.T, self.highest, self.bin_start, codes, n_threads)
         self.listed = np.zeros(self.n_features, dtype=np.uint8)
         self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
-        if lists:
-            self._list_entries(codes)
+        self._list_entries(codes)
 
     def _list_entries(self, codes):
         """List the entries of features that have one code in over half of the rows."""

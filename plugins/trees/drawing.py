@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.kernels import smallest_places
 
-__all__ = ["DrawnFeatures", "groups"]
+__all__ = ["DrawnFeatures"]
 
 SPARE = 1.25
 """Features asked for per feature wanted, beyond what varied in the parents, to spare exchanges."""
@@ -68,7 +68,7 @@ class DrawnFeatures:
     def note(self, varies) -> np.ndarray:
         """Note which of the last pairs vary; return those of them that count."""
         before = np.cumsum(varies) - varies
-        first, sizes = groups(self._pairs)
+        first, sizes = _groups(self._pairs)
         rank = before - np.repeat(before[first], sizes) + self._n_found[self._pairs]
         self._n_found += np.bincount(self._pairs[varies], minlength=len(self._nodes))
         lacks = self._n_found < self._n_wanted
@@ -76,7 +76,7 @@ class DrawnFeatures:
         return varies & (rank < self._n_wanted)
 
 
-def groups(numbers) -> tuple:
+def _groups(numbers) -> tuple:
     """Return the places of the first of equal ascending numbers, and how many there are of each."""
     first = np.flatnonzero(np.diff(numbers, prepend=-1))
     return first, np.diff(first, append=len(numbers))

@@ -23,8 +23,6 @@ from cwboost.kernels import (
 
 __all__ = ["AutoFamily", "TreeFamily", "TreePricer"]
 
-SPLITTERS = ("best", "random")
-
 CATEGORIES = ("codes", "subsets")
 
 ANY_NUMBER = 2**24
@@ -64,10 +62,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
         "edge", the best stump on the binned data is found.
-    splitter : {"best", "random"}, default="best"
-        Threshold of a drawn feature at a node: the best one, or one drawn uniformly between the
-        smallest and the largest value there (extremely randomised trees, Geurts, Ernst and
-        Wehenkel 2006), which makes smoother ensembles of many trees.
     categories : {"codes", "subsets"}, default="codes"
         How a column of categories is split: by a threshold on the categories' ranks by frequency,
         for any number of them, or into two subsets of those that the node has, at most
@@ -91,11 +85,12 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     -----
     NaN goes to the side of greater gain, learned at each node, or to the heavier side if the node
     has no NaN in training. Sparse matrices stay sparse and take five bytes per stored entry; dense
-    ones take one byte per entry, and two if the best split among all features is searched.
+    ones take one byte per entry, and five more per entry that differs from a value that over half
+    of the examples share.
 
     The subsets of categories are the best by the criterion in the order of the categories' mean
-    signs, which are shrunk so that rare ones count less, whatever `splitter` says. Categories that
-    the node does not have go where missing values go.
+    signs, which are shrunk so that rare ones count less. Categories that the node does not have go
+    where missing values go.
 
     Examples
     --------
@@ -118,7 +113,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         min_samples_leaf=1,
         max_features="auto",
         criterion="gini",
-        splitter="best",
         categories="codes",
         max_bins=256,
         trim="auto",
@@ -130,7 +124,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.criterion = criterion
-        self.splitter = splitter
         self.categories = categories
         self.max_bins = max_bins
         self.trim = trim
@@ -159,7 +152,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             max_bins=self.max_bins,
             n_threads=n_threads,
             n_categories=self._n_categories(context),
-            lists=not settings["random_splits"],
         )
         return TreePricer(TreeGrower(binned, n_threads=n_threads, **settings), binned, context)
 
@@ -184,7 +176,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         n_categories = np.zeros(bins.n_features, dtype=np.int64)
         if (known := self._n_categories(context)) is not None:
             n_categories[:] = known
-        return TreePlan(bins, settings, n_categories, n_rows)
+        return TreePlan(bins, settings, n_categories)
 
     def _depth(self, n_samples):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":
@@ -215,14 +207,11 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             raise ValueError(
                 f"criterion: expected one of {sorted(TREE_CRITERIA)}, got {self.criterion!r}"
             )
-        if not isinstance(self.splitter, str) or self.splitter not in SPLITTERS:
-            raise ValueError(f"splitter: expected one of {SPLITTERS}, got {self.splitter!r}")
         if not isinstance(self.categories, str) or self.categories not in CATEGORIES:
             raise ValueError(f"categories: expected one of {CATEGORIES}, got {self.categories!r}")
-        random_splits, n_drawn = self.splitter == "random", self._n_drawn(n_features)
+        n_drawn = self._n_drawn(n_features)
         return {
             "criterion": TREE_CRITERIA[self.criterion],
-            "random_splits": random_splits,
             "trim": self._trimmed_fraction(0.0 if self.criterion == "edge" else 0.05),
             "max_depth": self._depth(n_samples),
             "max_leaves": self.max_leaf_nodes or 0,
@@ -230,7 +219,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             "max_features": n_drawn,
             "min_weight": self._fraction("min_weight_split"),
             "min_gain": self._fraction("min_gain"),
-            "chance": chance_deviations(n_drawn * (1 if random_splits else THRESHOLDS_SEARCHED)),
+            "chance": chance_deviations(n_drawn * THRESHOLDS_SEARCHED),
         }
 
     def _fraction(self, name):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from cwboost.plugins.trees.learners import TreeLearners
 
-from cwboost.kernels import CategorySets, add_up, join_leaves
+from cwboost.kernels import CategorySets, join_leaves
 
 __all__ = ["GrowingTrees"]
 
@@ -71,40 +71,6 @@ class GrowingTrees:
         self.missing = np.concatenate([self.missing, np.zeros(n, np.int8)])
         self.depth += 1
         return first + np.arange(n)
-
-    def graft(self, subtrees):
-        """Put subtrees in the places of leaves, whose numbers they name; see `Subtrees`."""
-        extra, n_old = subtrees.sizes - 1, len(self.tree)
-        n, before = int(extra.sum()), np.cumsum(extra) - extra
-        places = np.insert(n_old + np.arange(n), before, subtrees.nodes)
-        first = (n_old + before - 1).repeat(subtrees.sizes)
-        self.tree = np.concatenate([self.tree, self.tree[subtrees.nodes].repeat(extra)])
-        self.totals = np.concatenate([self.totals, np.zeros((n, 4))])
-        for name in ("feature", "cut", "left", "missing"):
-            own = getattr(self, name)
-            setattr(self, name, np.concatenate([own, np.zeros(n, own.dtype)]))
-        inner = subtrees.left >= 0
-        self.left[places] = np.where(inner, first + subtrees.left, -1)
-        self.feature[places], self.cut[places] = subtrees.feature, subtrees.cut
-        self.missing[places] = np.where(inner, np.where(subtrees.missing_right > 0, 1, -1), 0)
-
-    def nodes(self):
-        """Return what examples need to find their leaves, by name."""
-        kinds = {"feature": np.int32, "cut": np.int16, "left": np.int32, "missing": np.int8}
-        return {name: getattr(self, name).astype(kind) for name, kind in kinds.items()}
-
-    def note_leaves(self, sums):
-        """Take what `leaf_sums` returns of all leaves; return the edges of the trees.
-
-        Sums and squares of inner nodes are those of their leaves.
-        """
-        leaves = self.left < 0
-        found = np.zeros((len(self.left), 2))
-        found[leaves] = sums[:, :2]
-        add_up(self.left, found)
-        self.totals[:, ::3] = found
-        signed = np.where(sums[:, 0] < 0, -sums[:, 2], sums[:, 2])
-        return np.bincount(self.tree[leaves], signed, minlength=self.n_trees)
 
     def finished(self, bins, n_categories, chance):
         """Return the learners, without splits of leaves of one sign, and their edges."""

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from scipy import sparse
 
 import cwboost
 from cwboost.kernels import CategorySets, TreeEvaluator, rows_for_trees
 
-__all__ = ["Answers", "TreeLearners"]
+__all__ = ["TreeLearners"]
 
 NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign", "gain")
 SETS = {"set_start", "set_bits"}
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The outputs of new trees where the leaves of all examples are known already.
-
-    Parameters
-    ----------
-    key : bytes
-        Of the nodes in which the examples were followed; see `PartitionTrees`.
-    trees : ndarray of shape (n_trees,), dtype int64
-        The number of each tree among those.
-    positive : ndarray of shape (ceil(n_nodes / 8),), dtype uint8
-        The signs of all nodes, as packed bits.
-    """
-
-    key: bytes
-    trees: np.ndarray
-    positive: np.ndarray
 
 
 class TreeLearners(cwboost.WeakLearners):
@@ -62,9 +41,6 @@ class TreeLearners(cwboost.WeakLearners):
     category_sets : CategorySets of length n_nodes, default=None
         Sets of the nodes that test categories: their codes go right, and the threshold is 0.
     """
-
-    answers = None
-    """Outputs by the leaves that partitions know of the trees; see `Answers`."""
 
     def __init__(
         self,
@@ -146,10 +122,7 @@ class TreeLearners(cwboost.WeakLearners):
         nodes = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], sizes)
         parts = {name: getattr(self, name)[nodes] for name in NAMES if name != "offsets"}
         sets = None if self.category_sets is None else self.category_sets.take(nodes)
-        taken = TreeLearners(offsets, **parts, n_features=self.n_features, category_sets=sets)
-        if self.answers is not None:
-            taken.answers = replace(self.answers, trees=self.answers.trees[indices])
-        return taken
+        return TreeLearners(offsets, **parts, n_features=self.n_features, category_sets=sets)
 
     @classmethod
     def concatenate(cls, batches):

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.trees.cuts import Candidates, Subsets, cuts_between_bins
-from cwboost.plugins.trees.drawing import DrawnFeatures, groups
+from cwboost.plugins.trees.drawing import DrawnFeatures
 from cwboost.plugins.trees.growing import GrowingTrees
-from cwboost.plugins.trees.learners import Answers
-from cwboost.plugins.trees.partition import PartitionTrees, nodes_key
-from cwboost.plugins.trees.subtrees import (
-    LEAST_NODES,
-    MOST_BYTES,
-    MOST_FEATURES,
-    AllCodes,
-    Subtrees,
-    assigned,
-)
+from cwboost.plugins.trees.partition import PartitionTrees
 
 import cwboost
-from cwboost.kernels import (
-    BinnedPartition,
-    SharedBins,
-    best_splits,
-    draw_cuts,
-)
+from cwboost.kernels import BinnedPartition, SharedBins, best_splits
 
 __all__ = ["TreePlan"]
 
@@ -45,26 +31,17 @@ class TreePlan(cwboost.PricingPlan):
         The hyper-parameters in the kernel's terms.
     n_categories : ndarray of shape (n_features,), dtype int64
         Number of categories of each column, 0 of numbers.
-    n_rows : int
-        Number of examples of all partitions.
     """
 
-    def __init__(self, bins: SharedBins, settings, n_categories, n_rows):
+    def __init__(self, bins: SharedBins, settings, n_categories):
         self.bins = bins
         self.settings = settings
         self.n_categories = n_categories
         self.usable = np.flatnonzero(bins.n_bins + bins.has_nan > 1).astype(np.int32)
-        only_numbers = not n_categories[self.usable].any()
-        is_small = n_rows * bins.n_features <= MOST_BYTES and bins.n_features <= MOST_FEATURES
-        self._may_divide = settings["random_splits"] and only_numbers and is_small
-        self._keys = None
 
     def bind(self, X, context):
         binned = BinnedPartition(X, self.bins, context.n_threads)
-        return PartitionTrees(binned, self, int(context.places[0]))
-
-    def merge(self, one, other):
-        return tuple(_merged(a, b) for a, b in zip(one, other))
+        return PartitionTrees(binned, self.n_categories)
 
     def choose(self, scales, rng):
         trees, bounds = GrowingTrees(len(scales)), np.zeros(len(scales))
@@ -73,9 +50,6 @@ class TreePlan(cwboost.PricingPlan):
             bounds = _trim_bounds(masses, self.settings["trim"])
         step, nodes = ("start", bounds), np.arange(len(scales))
         while trees.depth < self.settings["max_depth"]:
-            if self._is_time(trees, nodes):
-                yield from self._grown_apart(trees, step, nodes, rng)
-                return (yield from self._chosen_by_leaves(trees, scales, bounds))
             splits = yield from self._splits(trees, step, nodes, rng)
             if not len(splits[0]):
                 break
@@ -86,77 +60,24 @@ class TreePlan(cwboost.PricingPlan):
             (edges,) = yield "edges", None, learners
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 
-    def _chosen_by_leaves(self, trees, scales, bounds):
-        """Return the choice, with signs by the sums of all leaves; a conversation.
-
-        Examples whose weights are trimmed count in the edges, not in the signs.
-        """
-        nodes = trees.nodes()
-        key = nodes_key(nodes)
-        (sums,) = yield "leaves", None, key, nodes, bounds
-        edges = trees.note_leaves(sums)
-        positive = np.packbits(trees.totals[:, 0] >= 0, bitorder="little")
-        learners, _ = trees.finished(self.bins, self.n_categories, self.settings["chance"])
-        learners.answers = Answers(key, np.arange(len(scales)), positive)
-        return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
-
-    def _is_time(self, trees, nodes):
-        """Return whether partitions may grow what is below these nodes, each a part of it."""
-        if not self._may_divide or not trees.depth:
-            return False
-        return self._may_split(trees.totals[nodes]).sum() >= LEAST_NODES
-
-    def _grown_apart(self, trees, step, nodes, rng):
-        """Let each partition grow what is below some of the nodes; a conversation."""
-        if self._keys is None:
-            (found,) = yield "keys", None
-            self._keys = sorted(found)
-        nodes = nodes[self._may_split(trees.totals[nodes])]
-        given = assigned(nodes, trees.totals[nodes, 2], self._keys)
-        (rows,) = yield "rows", step, given
-        tasks = {
-            key: (own, trees.totals[own], {k: of[key] for k, of in rows.items() if k != key})
-            for key, own in given.items()
-        }
-        seed = int(rng.integers(2**63))
-        question = "subtrees", None, cwboost.ByPartition(tasks), trees.depth, seed
-        (parts,) = yield question
-        while any(part is None for part in parts.values()):
-            # In the first round, or after the loss of a worker.
-            (codes,) = yield "codes", None
-            yield "know", None, AllCodes(codes)
-            (parts,) = yield question
-        trees.graft(Subtrees.of(parts))
-
     def _splits(self, trees, step, nodes, rng):
         """Return the best splits of the nodes of a step; a conversation."""
         n_wanted, may = self.settings["max_features"], self._may_split(trees.totals[nodes])
         own = nodes[may] if trees.depth else nodes  # sums of roots are not known yet
         shares = trees.shares[own] * np.where(trees.totals[own, 2] <= FEW, 0.6, 1.0)
         features = DrawnFeatures(self.usable, n_wanted, own, shares, rng)
-        pairs, sums = [], []
+        found = []
         while True:
-            asked = features.next()
-            # Categories have no order to draw a threshold from.
-            is_drawn = (self.n_categories[asked[1]] == 0) & self.settings["random_splits"]
-            drawn, searched = ([part[which] for part in asked] for which in (is_drawn, ~is_drawn))
-            totals, *found = yield "nodes", step, nodes, _by_node(*drawn), searched
+            pairs = features.next()
+            totals, sums = yield "nodes", step, nodes, pairs
             trees.note(nodes, totals)
-            step, nodes, varies = None, nodes[:0], np.empty(len(is_drawn), dtype=bool)
-            low, high, lost = found[0].T
-            varies[is_drawn] = (low < -high) | ((low == -high) & (lost < 0))
-            varies[~is_drawn] = (found[1][:, :, 2] > 0).sum(axis=1) > 1
-            counts = features.note(varies)
-            pairs.append([*drawn, found[0], counts[is_drawn]])
-            sums.append([part[counts[~is_drawn]] for part in (*searched, found[1])])
+            step, nodes = None, nodes[:0]
+            counts = features.note((sums[:, :, 2] > 0).sum(axis=1) > 1)
+            found.append([part[counts] for part in (*pairs, sums)])
             if features.are_enough:
                 break
         trees.shares[own] = features.shares
-        cuts, subsets = self._searched(*_joined(sums))
-        drawn = _Drawn(self.bins, *zip(*pairs))
-        if len(drawn.nodes):
-            below = yield "below", None, drawn.draw(rng)
-            cuts = Candidates.concatenate([*drawn.candidates(trees, *below), cuts])
+        cuts, subsets = self._searched(*_joined(found))
         splits = self._best(trees, Candidates.concatenate([cuts, subsets.candidates]))
         return _with_sides(splits, subsets)
 
@@ -182,63 +103,6 @@ class TreePlan(cwboost.PricingPlan):
         left = below[best, 0] + np.where(missing_right[:, None], 0.0, below[best, 1])
         sides, cuts = missing_right.astype(np.uint8), candidates.cuts[best]
         return nodes[best], candidates.features[best], cuts, sides, left
-
-
-class _Drawn:
-    """Pairs of a node and a number with one random cut each.
-
-    Parameters
-    ----------
-    bins : SharedBins
-    nodes, features, ranges, counts : sequences of ndarrays
-        Of every batch of pairs that was asked for: the pairs, their ranges, see
-        `cwboost.kernels.NodeRows.ranges`, and whether they count.
-
-    Attributes
-    ----------
-    nodes, features : ndarrays of shape (n,)
-        The pairs that count, in the order of the nodes.
-    """
-
-    def __init__(self, bins, nodes, features, ranges, counts):
-        self._bins = bins
-        nodes, features, ranges, self._counts = map(
-            np.concatenate, (nodes, features, ranges, counts)
-        )
-        self._asked = np.flatnonzero(self._counts)
-        order = np.argsort(nodes[self._asked], kind="stable")
-        at = self._asked[order]
-        self._place, self.nodes, self.features = order, nodes[at], features[at]
-        self._ranges, self._lossy = ranges[at], bins.has_nan[features[self._asked]]
-
-    def draw(self, rng):
-        """Return the cuts of all pairs that were asked for, -1 for those that do not count."""
-        self._cuts = draw_cuts(self._bins, self.features, self._ranges, rng.random(len(self.nodes)))
-        cuts = np.full(len(self._counts), -1, dtype=np.int16)
-        cuts[self._asked[self._place]] = self._cuts
-        return cuts
-
-    def candidates(self, trees, below, missing):
-        """Return the candidates of the cuts, and all values against missing ones.
-
-        `below` and `missing` are the sums that `cwboost.kernels.NodeRows.below` returns.
-        """
-        sums = np.zeros((len(below), 2, 3))
-        sums[:, 0], sums[self._lossy, 1] = below, missing
-        sums = sums[self._place]
-        own = Candidates(self.nodes, self.features, self._cuts.astype(np.int32), sums)
-        apart = np.flatnonzero(sums[:, 1, 2] > 0)
-        if not len(apart):
-            return [own]
-        nodes, features, lost = self.nodes[apart], self.features[apart], sums[apart, 1]
-        values = np.stack([trees.totals[nodes][:, :3] - lost, lost], axis=1)
-        return [Candidates(nodes, features, self._bins.n_bins[features] - 1, values), own]
-
-
-def _by_node(nodes, features):
-    """Return nodes, the number of pairs of each, and the features, of pairs node after node."""
-    first, counts = groups(nodes)
-    return nodes[first].astype(np.int32), counts.astype(np.int32), features
 
 
 def _with_sides(splits, subsets):
@@ -273,11 +137,3 @@ def _trim_bounds(masses, fraction):
     below = np.cumsum(masses, axis=1)
     size = (below <= fraction * below[:, -1:]).sum(axis=1)
     return np.where(size > 0, np.ldexp(1.0 + size % 8 / 8, size // 8), 0.0)
-
-
-def _merged(one, other):
-    """Return two summaries as one: subtrees by partition, ranges, or sums."""
-    if isinstance(one, dict):
-        return {**one, **other}
-    # Ranges are a smallest code and minus a largest one: the only integers.
-    return np.minimum(one, other) if one.dtype == np.int16 else one + other

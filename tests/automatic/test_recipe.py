@@ -29,7 +29,7 @@ def test_the_default_is_what_it_stands_for(vowel, tmp_path):
     X, y, X_test, _ = vowel
     clf = default().fit(X, y)
     explicit = default(
-        weak_learner=AutoFamily(splitter="best", max_features=0.5),
+        weak_learner=AutoFamily(max_features=0.5),
         init="kernel",
         n_estimators=clf.n_iter_,
         correction="stagewise",

@@ -73,7 +73,7 @@ def test_trees_are_those_of_local_training():
 
 
 @pytest.mark.parametrize(
-    "family", [TreeFamily(max_depth=4, categories="subsets"), TreeFamily(4, splitter="random")]
+    "family", [TreeFamily(max_depth=4, categories="subsets"), TreeFamily(max_depth=4)]
 )
 def test_workers_change_no_bit(family):
     own, places = X[:, [0, 1, 3]], [1, 2]

@@ -100,10 +100,11 @@ def test_weights_of_examples_and_classes(data):
     assert_equal_models(training, classifier, rtol=1e-11)
 
 
-def test_a_lost_partition_is_rebuilt_with_the_same_bits(data):
-    training = train(StumpFamily(), split(*data, 250), 6, n_workers=2)
+@pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(max_features="sqrt")])
+def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
+    training = train(family, split(*data, 250), 6, n_workers=2)
     crew = training.crew
-    again = train(StumpFamily(), split(*data, 250), 0, n_workers=2).crew
+    again = train(family, split(*data, 250), 0, n_workers=2).crew
     for host, fresh in zip(crew.hosts, again.hosts):
         fresh.run(crew.history())
         for index, partition in host.partitions.items():
@@ -171,10 +172,9 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     assert sent <= n_workers * (16 * K + 30 * K + 2500)
 
 
-@pytest.mark.parametrize("splitter", ["random", "best"])
-def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
+def test_trees_have_the_same_bits_in_any_partitioning(data):
     X, y = data
-    family = TreeFamily(max_depth=4, splitter=splitter, min_samples_leaf=2)
+    family = TreeFamily(max_depth=4, min_samples_leaf=2)
     parts = [(sparse.csr_matrix(part), labels) for part, labels in split(X, y, 100, 200)]
     models = [
         train(family, blocks, 6, C=1e4, n_workers=n, learning_rate=0.5).model.ensemble()
@@ -188,6 +188,21 @@ def test_trees_have_the_same_bits_in_any_partitioning(data, splitter):
         family, n_estimators=6, C=1e4, correction="stagewise", learning_rate=0.5
     ).fit(X, y)
     assert error <= 1 - local.score(X, y) + 0.02
+
+
+def test_scores_on_partitions_are_those_of_the_trees(data):
+    """Outputs come from codes there, and are kept from the sums of the edges of trimmed trees."""
+    X, y = data
+    training = train(TreeFamily(min_samples_leaf=3), split(X, y, 400), 5, learning_rate=0.3)
+    ensemble, first = training.model.ensemble(), 0
+    for partition in (p for host in training.crew.hosts for p in host.partitions.values()):
+        n = partition.pairs.n_samples
+        rows = slice(first, first + n)
+        own = np.argsort(y[rows], kind="stable")
+        found = partition.pairs.scores_now()[:, :n].T
+        np.testing.assert_allclose(found, ensemble.scores(X[rows][own]), atol=1e-9)
+        first += n
+    assert first == len(y)
 
 
 def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
@@ -222,7 +237,7 @@ def test_projections_give_the_learners_of_local_training(data, family):
 @pytest.mark.parametrize("selection", ["best", "random"])
 def test_mixed_families_choose_by_target(data, selection):
     family = MixedFamily(
-        [StumpFamily(), TreeFamily(max_depth=3, splitter="random", max_features="sqrt")],
+        [StumpFamily(), TreeFamily(max_depth=3, max_features="sqrt")],
         selection=selection,
     )
     ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()

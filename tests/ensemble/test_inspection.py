@@ -12,6 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from cwboost import BindContext, CWBoostClassifier, SklearnFamily, ThresholdTrees, get_family
 from cwboost.ensemble import inspection
+from cwboost.kernels import THRESHOLDS_SEARCHED
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -86,11 +87,12 @@ def test_gains_of_trees_by_the_definition():
     """Against sums over the examples of each node; without trimming the unit is the edge."""
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(200, 4)), rng.normal(size=(3, 200)) + 0.2
-    family = get_family("tree")(max_depth=4, trim=0.0, max_features=2, splitter="random")
+    family = get_family("tree")(max_depth=4, trim=0.0, max_features=2)
     context = BindContext(n_targets=3, random_state=rng)
     priced = family.bind(X, context).price(weights)
     trees = priced.learners.flat_form()
-    deviations = ndtri(0.5 + 0.5 * ((np.arange(5) + 0.5) / 5) ** (1 / 2))
+    n_comparisons = 2 * THRESHOLDS_SEARCHED
+    deviations = ndtri(0.5 + 0.5 * ((np.arange(5) + 0.5) / 5) ** (1 / n_comparisons))
     for t, w in enumerate(weights):
         start = trees.offsets[t]
         rows = {0: np.arange(200)}

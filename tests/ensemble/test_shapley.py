@@ -76,7 +76,7 @@ def by_definition(trees, coef, X, background):
 @pytest.mark.parametrize("n_background", [40, 3])  # with 3, most nodes have no example
 def test_values_of_trees_by_the_definition(n_background):
     X, y = data()
-    family = get_family("tree")(max_depth=4, splitter="random", max_features="sqrt")
+    family = get_family("tree")(max_depth=5, max_features=1)
     clf = CWBoostClassifier(family, n_estimators=2, C=1e4, correction="total", random_state=0)
     clf.fit(X, y)
     background = X[50 : 50 + n_background]

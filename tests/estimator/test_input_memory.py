@@ -154,7 +154,7 @@ def test_more_than_2_31_rows_times_columns(family):
     large = sparse.csr_array((small.data, (small.row, used[small.col])), shape=(70_000, 40_000))
     assert large.shape[0] * large.shape[1] > 2**31
     if family == "tree":
-        family = cwboost.get_family("tree")(max_features=None, splitter="best", max_depth=3)
+        family = cwboost.get_family("tree")(max_features=None, max_depth=3)
     model = CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
         large, y
     )

@@ -8,7 +8,7 @@ from cwboost import CWBoostClassifier, get_family
 TREES = {
     "trees": get_family("tree")(max_depth=4),
     "best edge": get_family("tree")(max_depth=3, criterion="edge", max_features=None),
-    "leaves": get_family("tree")(max_leaf_nodes=6, splitter="best"),
+    "leaves": get_family("tree")(max_leaf_nodes=6),
 }
 
 

@@ -25,7 +25,7 @@ SETTINGS = {
         {"max_depth": None, "max_features": None, "criterion": "entropy"},
         {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None},
         {"max_depth": 2, "max_features": 1, "min_samples_leaf": 4},
-        {"splitter": "best", "trim": 0.0, "max_depth": 3, "max_features": None},
+        {"trim": 0.0, "max_depth": 3, "max_features": None},
         {"max_depth": 2, "max_features": 0.5, "max_bins": 7},
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
         {"criterion": "edge", "trim": 0.2},

@@ -1,9 +1,9 @@
-"""Bins that partitions share, from quantiles of each: evenness, and the range of random cuts."""
+"""Bins that partitions share, from quantiles of each."""
 
 import numpy as np
 import pytest
 
-from cwboost.kernels import BinnedPartition, FeatureSketch, SharedBins, draw_cuts
+from cwboost.kernels import BinnedPartition, FeatureSketch, SharedBins
 
 BINS = 64
 
@@ -31,18 +31,3 @@ def test_the_largest_value_of_the_bin_before_stands_for_the_smallest(bins):
     for f in range(bins.n_features):
         own = slice(bins.bin_start[f], bins.bin_start[f + 1])
         np.testing.assert_array_equal(bins.lowest[own][1:], bins.highest[own][:-1])
-
-
-def test_random_cuts_lie_as_among_all_values(parts, bins):
-    x = np.concatenate(parts)
-    exact = SharedBins.from_sketches([FeatureSketch.of(x, len(x))], BINS)
-    assert exact.exact.all()
-    n = 4_000
-    ranges = np.tile(np.array([0, -(BINS - 1), 0], dtype=np.int16), (n, 1))
-    u = (np.arange(n) + 0.5) / n
-    features = np.zeros(n, dtype=np.int32)
-    cuts, wanted = (
-        np.bincount(draw_cuts(of, features, ranges, u), minlength=BINS) / n for of in (bins, exact)
-    )
-    # At most so large a share of the cuts lies elsewhere.
-    assert np.abs(np.cumsum(cuts) - np.cumsum(wanted)).max() < 0.04

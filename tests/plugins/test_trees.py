@@ -232,8 +232,6 @@ def test_mutated_arrays_are_refused_or_harmless():
         ({"criterion": []}, ValueError, "criterion: expected one of"),
         ({"max_bins": 257}, ValueError, "max_bins: expected 2 to 256, got 257"),
         ({"max_bins": 1}, ValueError, "max_bins"),
-        ({"splitter": "worst"}, ValueError, "splitter: expected one of"),
-        ({"splitter": None}, ValueError, "splitter: expected one of"),
         ({"trim": "none"}, TypeError, "trim: expected a number or 'auto'"),
         ({"trim": 1.0}, ValueError, "trim: expected a number in"),
         ({"trim": "no"}, TypeError, "trim: expected a number"),
@@ -278,7 +276,7 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 5))
     weights = X[:, 0] - X[:, 1] * X[:, 2] + rng.normal(size=400)
-    settings = {"max_depth": 6, "trim": 0.0, "criterion": criterion, "splitter": "best"}
+    settings = {"max_depth": 6, "trim": 0.0, "criterion": criterion}
     sizes = []
     for least, gain in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.02), (0.1, 0.02)):
         family = TreeFamily(**settings, max_features=None, min_weight_split=least, min_gain=gain)

@@ -71,29 +71,27 @@ def trees(rng):
         X = data(rng, 777, 19, missing)
         weights, seeds = weights_of(rng, 5, 777), np.arange(5, dtype=np.uint64)
         for criterion in sorted(TREE_CRITERIA):
-            for random_splits in (False, True):
-                grower = TreeGrower(
-                    BinnedMatrix(X),
-                    criterion=TREE_CRITERIA[criterion],
-                    random_splits=random_splits,
-                    trim=0.01,
-                    max_depth=5,
-                    max_leaves=0,
-                    min_samples_leaf=2,
-                    max_features=19,
-                    chance=chance_deviations(19),
-                    n_threads=1,
-                )
-                nodes, packed, edges = grower.grow(weights, seeds)
-                name = f"{criterion}, random: {random_splits}, missing: {missing}"
-                yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
-                forms = ThresholdTrees(**nodes)
-                evaluator = TreeEvaluator(**forms.nodes(), n_features=19)
-                coef = sp.csr_array(rng.random((5, 3)))
-                scores = evaluator.scores(X, coef)
-                yield f"evaluation, {name}", hash_of(scores, evaluator.outputs(X))
-                shapley = TreeShapley(forms, coef, X)
-                yield f"Shapley values, {name}", hash_of(shapley.base, shapley(X))
+            grower = TreeGrower(
+                BinnedMatrix(X),
+                criterion=TREE_CRITERIA[criterion],
+                trim=0.01,
+                max_depth=5,
+                max_leaves=0,
+                min_samples_leaf=2,
+                max_features=19,
+                chance=chance_deviations(19),
+                n_threads=1,
+            )
+            nodes, packed, edges = grower.grow(weights, seeds)
+            name = f"{criterion}, missing: {missing}"
+            yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
+            forms = ThresholdTrees(**nodes)
+            evaluator = TreeEvaluator(**forms.nodes(), n_features=19)
+            coef = sp.csr_array(rng.random((5, 3)))
+            scores = evaluator.scores(X, coef)
+            yield f"evaluation, {name}", hash_of(scores, evaluator.outputs(X))
+            shapley = TreeShapley(forms, coef, X)
+            yield f"Shapley values, {name}", hash_of(shapley.base, shapley(X))
 
 
 def many_trees(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.math cimport fabs, fmax, fmin, log
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI
 
@@ -41,39 +41,6 @@ def smallest_places(const float[:, ::1] keys, int n_places):
                 out[i, at] = out[i, at - 1]
                 at -= 1
             out[i, at] = <int32_t> k
-    return found
-
-
-def draw_cuts(bins, const int32_t[::1] features, const int16_t[:, ::1] ranges,
-              const double[::1] u):
-    """Return a random cut for every pair of a node and a feature, rounded down to a border of bins.
-
-    Its threshold lies at the fraction `u` of the way from the smallest to the largest value, as in
-    local training (_kernels/trees/random_splits.h); without two values, the pair has the only one.
-
-    Parameters
-    ----------
-    bins : SharedBins
-    features : ndarray of shape (n_pairs,), dtype int32
-    ranges : ndarray of shape (n_pairs, 3), dtype int16
-        See `NodeRows.ranges`.
-    u : ndarray of shape (n_pairs,), dtype float64
-        In [0, 1).
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,), dtype int16
-        The last code on the left.
-    """
-    cdef const int64_t[::1] bin_start = bins.bin_start
-    cdef const double[::1] lowest = bins.lowest, highest = bins.highest
-    cdef int64_t k, start
-    found = np.empty(features.shape[0], dtype=np.int16)
-    cdef int16_t[::1] cuts = found
-    for k in range(features.shape[0]):
-        start = bin_start[features[k]]
-        cuts[k] = <int16_t> random_cut(&lowest[start], &highest[start], ranges[k, 0],
-                                       -ranges[k, 1], u[k])
     return found
 
 
@@ -146,23 +113,6 @@ def best_splits(const int64_t[::1] nodes, const double[:, :, ::1] below,
             sides_[node] = right > left if own[5] > 0 else own[1] < 0.5 * total[1]
     found = np.flatnonzero(best >= 0)
     return best[found], sides[found]
-
-
-def add_up(const int64_t[::1] left, double[:, ::1] totals):
-    """Replace the sums of inner nodes by those of their children.
-
-    Parameters
-    ----------
-    left : ndarray of shape (n_nodes,), dtype int64
-        Left child, before the right one and after the node; -1 in a leaf.
-    totals : ndarray of shape (n_nodes, n_sums), dtype float64
-        Changed.
-    """
-    cdef int64_t i, k
-    for i in range(left.shape[0] - 1, -1, -1):
-        if left[i] >= 0:
-            for k in range(totals.shape[1]):
-                totals[i, k] = totals[left[i], k] + totals[left[i] + 1, k]
 
 
 def join_leaves(int64_t n_trees, int64_t[::1] left, int64_t[::1] sign):

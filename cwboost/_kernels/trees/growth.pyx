@@ -12,10 +12,7 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, grow_tree
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Settings, Tree, TreeNode, Work,
-    cwb_cells, cwb_pair, cwb_split)
-
-cdef extern from "trees/cells.h" nogil:
-    void cwb_fill_cells(const double *highest, int32_t n_bins, cwb_cells *cells)
+    cwb_pair, cwb_split)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -51,8 +48,6 @@ cdef class TreeGrower:
     binned : cwboost.kernels.BinnedMatrix
     criterion : int
         A value of `TREE_CRITERIA`.
-    random_splits : bool
-        True: a feature offers a node one random threshold. False: its best threshold.
     trim : float
         Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
     max_depth, max_leaves, min_samples_leaf, max_features : int
@@ -70,13 +65,13 @@ cdef class TreeGrower:
     cdef Settings settings
     cdef Work *work
     cdef int n_threads
-    cdef object binned, categorical, cells, kept
+    cdef object binned, categorical, kept
     cdef list blocks
 
-    def __cinit__(self, binned, *, int criterion, bint random_splits, double trim,
-                  int64_t max_depth, int64_t max_leaves, int64_t min_samples_leaf,
-                  int64_t max_features, const double[::1] chance, int n_threads,
-                  double min_weight=0, double min_gain=0):
+    def __cinit__(self, binned, *, int criterion, double trim, int64_t max_depth,
+                  int64_t max_leaves, int64_t min_samples_leaf, int64_t max_features,
+                  const double[::1] chance, int n_threads, double min_weight=0,
+                  double min_gain=0):
         cdef int k
         self.work = NULL
         self.blocks = []
@@ -84,7 +79,6 @@ cdef class TreeGrower:
         self.binned = binned
         self.categorical = np.append(binned.n_categories > 0, False).astype(np.uint8)
         self.settings.criterion = criterion
-        self.settings.random_splits = random_splits
         self.settings.trim = trim
         self.settings.min_weight = min_weight
         self.settings.min_gain = min_gain
@@ -95,7 +89,6 @@ cdef class TreeGrower:
         for k in range(5):
             self.settings.chance[k] = chance[k]
         self._read(binned)
-        self._lay_cells(binned)
         self._allocate()
 
     cdef _read(self, binned):
@@ -140,20 +133,6 @@ cdef class TreeGrower:
                 self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
         if self.X.codes == NULL:
             self.X.fewest_entries = -1
-
-    cdef _lay_cells(self, binned):
-        """Lay out the cells of all features if their thresholds are drawn: 272 bytes for each."""
-        cdef uint8_t[::1] room
-        cdef cwb_cells *cells
-        cdef Py_ssize_t f
-        self.X.cells = NULL
-        if self.X.codes == NULL or not self.settings.random_splits:
-            return
-        room = self.cells = np.empty(sizeof(cwb_cells) * binned.n_features, dtype=np.uint8)
-        cells = <cwb_cells *> &room[0]
-        for f in range(binned.n_features):
-            cwb_fill_cells(self.X.highest + self.X.bin_start[f], self.X.n_bins[f], cells + f)
-        self.X.cells = cells
 
     cdef _allocate(self):
         cdef int t

@@ -6,7 +6,7 @@ from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Work
 cdef double ROUNDING
 
 cdef inline int64_t *counts_of(const Settings *settings, Work *work) noexcept nogil:
-    return work.counts if settings.min_samples_leaf > 1 or settings.random_splits else NULL
+    return work.counts if settings.min_samples_leaf > 1 else NULL
 
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil
 cdef void list_histograms(

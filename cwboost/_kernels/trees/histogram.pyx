@@ -1,7 +1,4 @@
-"""Histograms of one feature in a tree node, from its codes or from the list of its entries.
-
-For the search of the best split and for random splits of sparse features.
-"""
+"""Histograms of one feature in a tree node, from its codes or from the list of its entries."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset

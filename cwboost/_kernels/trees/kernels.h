@@ -5,12 +5,6 @@
 
 #include "trees/types.h"
 
-/* Sums of one side of a split. */
-typedef struct {
-    double sum, mass;
-    int64_t count;
-} cwb_part;
-
 /* Inner node over codes: [first, first + width) goes right. left and right are CWB_NEGATIVE,
  * CWB_POSITIVE, or CWB_FIRST + index of an inner node further on. */
 typedef struct {
@@ -25,9 +19,6 @@ typedef struct {
                              int64_t n_rows, void *reach, uint8_t *positive);
     int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules);
     void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
-    int (*random_by_codes)(const uint8_t *const *codes, const cwb_node_rows *node,
-                           const cwb_feature *features, int n, const cwb_rules *rules,
-                           const double *u, cwb_split *splits);
 } cwb_tree_kernels;
 
 #endif

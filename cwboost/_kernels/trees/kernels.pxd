@@ -2,13 +2,9 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from cwboost._kernels.trees.types cimport (
-    cwb_feature, cwb_node_rows, cwb_rules, cwb_scan, cwb_split)
+from cwboost._kernels.trees.types cimport cwb_rules, cwb_scan, cwb_split
 
 cdef extern from "trees/kernels.h" nogil:
-    ctypedef struct cwb_part:
-        double sum, mass
-        int64_t count
     ctypedef struct cwb_coded:
         int32_t feature, left, right
         uint8_t first, width
@@ -25,8 +21,5 @@ cdef extern from "trees/kernels.h" nogil:
         void (*best_split)(
             cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
             cwb_split *split) noexcept nogil
-        int (*random_by_codes)(
-            const uint8_t **codes, const cwb_node_rows *node, const cwb_feature *features, int n,
-            const cwb_rules *rules, const double *u, cwb_split *splits) noexcept nogil
 
 cdef const cwb_tree_kernels *kernels

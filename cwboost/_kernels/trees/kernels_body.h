@@ -1,7 +1,6 @@
 /* All kernels of tree growth for one instruction set. */
 #include "common/lanes.h"
 #include "trees/outputs_body.h"
-#include "trees/random_body.h"
 #include "trees/split_body.h"
 
 static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {
@@ -10,5 +9,4 @@ static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {
     .outputs_by_codes = CWB_NAME(outputs_by_codes),
     .all_gains = CWB_NAME(all_gains),
     .best_split = CWB_NAME(best_split),
-    .random_by_codes = CWB_NAME(random_by_codes),
 };

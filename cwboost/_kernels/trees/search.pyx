@@ -7,7 +7,7 @@ of a node. See criteria.h for the criteria and for ties.
 """
 
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from cwboost._kernels.trees.categories cimport (
@@ -15,7 +15,6 @@ from cwboost._kernels.trees.categories cimport (
 from cwboost._kernels.trees.histogram cimport (
     ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
-from cwboost._kernels.trees.random_splits cimport draw_splits, random_below
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_rules, cwb_scan, cwb_split, rules_of)
 
@@ -94,8 +93,6 @@ cdef int64_t search_features(
     cdef const int32_t *features = work.features + drawn
     cdef cwb_split *splits = work.splits + drawn
     cdef bint lists
-    if settings.random_splits:
-        return draw_splits(X, settings, work, nodes, n_nodes, drawn, n_batch)
     for k in range(n_nodes):
         n_rows += nodes[k].end - nodes[k].start
     lists = n_rows > X.fewest_entries
@@ -122,6 +119,16 @@ cdef int64_t search_features(
         if k == n_nodes - 1:
             n_varying += i
     return n_varying
+
+
+cdef int64_t random_below(Work *work, int64_t bound) noexcept nogil:
+    """Return a random number below the bound, by the next word of SplitMix64."""
+    work.random += <uint64_t> 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
+    cdef uint64_t z = work.random
+    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
+    z ^= z >> 31
+    return <int64_t> (((z >> 32) * <uint64_t> bound) >> 32)
 
 
 cdef void draw_features(const Matrix *X, Work *work, int64_t drawn, int64_t n) noexcept nogil:
@@ -264,7 +271,7 @@ cdef void choose_split(
         if splits[d].gain >= best - tolerance:
             node.split = splits[d]
             break
-    if settings.criterion == CWB_EDGE and not settings.random_splits and work.monotonic == NULL:
+    if settings.criterion == CWB_EDGE and work.monotonic == NULL:
         settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
 
 

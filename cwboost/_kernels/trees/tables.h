@@ -3,7 +3,6 @@
 #define CWBOOST_TREE_TABLES_H
 
 #include "trees/kernels.h"
-#include "trees/random_splits.h"
 #include "trees/split.h"
 
 #define CWB_BODY "trees/kernels_body.h"

@@ -4,10 +4,7 @@
 
 #include <stdint.h>
 
-#include "trees/cells.h"
-
 #define CWB_BINS 256
-#define CWB_DRAWN 8 /* features whose random thresholds are drawn at a time */
 
 enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the root of a tree */
 
@@ -26,23 +23,6 @@ typedef struct {
     int64_t min_samples_leaf;
     double tolerance; /* gains that differ by less are tied */
 } cwb_rules;
-
-/* The bins of a feature: smallest and largest value of each, and cells, or NULL. */
-typedef struct {
-    const double *lowest, *highest;
-    const cwb_cells *cells;
-    int32_t n_bins;
-} cwb_feature;
-
-/* The rows of a node, with their weights; `gathered` is scratch for one code per row and feature
- * that is drawn at a time. */
-typedef struct {
-    const int32_t *rows;
-    const double *weights;
-    int64_t n;
-    double sum, mass;
-    uint8_t *gathered;
-} cwb_node_rows;
 
 /* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
  * upper == n_bins stands for "all values against the missing". */

@@ -2,14 +2,8 @@
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-cdef extern from "trees/cells.h" nogil:
-    ctypedef struct cwb_cells:
-        pass
-
 cdef extern from "trees/types.h" nogil:
     const int CWB_BINS
-    cdef enum:
-        CWB_DRAWN
     const int CWB_EDGE
     const int CWB_GINI
     const int CWB_ENTROPY
@@ -20,17 +14,6 @@ cdef extern from "trees/types.h" nogil:
         int criterion
         int64_t min_samples_leaf
         double tolerance
-    ctypedef struct cwb_feature:
-        const double *lowest
-        const double *highest
-        const cwb_cells *cells
-        int32_t n_bins
-    ctypedef struct cwb_node_rows:
-        const int32_t *rows
-        const double *weights
-        int64_t n
-        double sum, mass
-        uint8_t *gathered
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
         int32_t feature, lower, upper, missing_right, n_tied, categorical
@@ -57,14 +40,12 @@ cdef struct Matrix:
     const int64_t *bin_start
     const double *lowest
     const double *highest  # of the values in bin bin_start[feature] + code
-    const cwb_cells *cells  # of each feature, for random splits of a dense matrix, else NULL
 
 cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features
     double trim, min_weight, min_gain  # the last two as fractions of the root's mass
     double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
-    bint random_splits
 
 cdef inline cwb_rules rules_of(const Settings *settings, double tolerance) noexcept nogil:
     cdef cwb_rules rules

@@ -11,9 +11,8 @@ from slow_trees import evaluate, grow, nested
 from cwboost import BindContext, unpack_outputs
 
 CRITERIA = ["edge", "gini", "entropy"]
-SPLITTERS = ["best", "random"]
-EXACT = {"splitter": "best", "trim": 0.0, "max_features": None}
-"""Every example and every threshold of every feature, as the slow trees search them."""
+EXACT = {"trim": 0.0, "max_features": None}
+"""Every example and every feature, as the slow trees search them."""
 
 
 def price(X, weights, n_threads=1, seed=0, **params):
@@ -147,14 +146,12 @@ def _leaf_sizes(tree, X):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("max_features", ["sqrt", 2, 0.5, None])
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_threads_and_repetition_give_the_same_bits(sparse, max_features, splitter):
+def test_threads_and_repetition_give_the_same_bits(sparse, max_features):
     rng = np.random.default_rng(2)
     X = rng.integers(0, 5, size=(600, 12)) * (rng.random((600, 12)) < 0.4).astype(float)
     X = sp.csr_array(X) if sparse else X
     weights = signed_weights(rng, 600, 7)
-    params = {"max_features": max_features, "splitter": splitter}
-    runs = [price(X, weights, n_threads=t, **params) for t in (1, 2, 2, 3)]
+    runs = [price(X, weights, n_threads=t, max_features=max_features) for t in (1, 2, 2, 3)]
     for other in runs[1:]:
         assert np.array_equal(runs[0].outputs, other.outputs)
         assert np.array_equal(runs[0].edges, other.edges)
@@ -172,15 +169,14 @@ def test_seed_decides_the_features_drawn():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_zero_weights_change_nothing(sparse, criterion, splitter):
+def test_zero_weights_change_nothing(sparse, criterion):
     """Rows of zero weight follow the tree of the others, whatever their values."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 40, size=(500, 6)).astype(float)
     keep = rng.random(500) < 0.6
     weights = signed_weights(rng, 500) * keep
     container = sp.csc_array if sparse else np.asarray
-    params = {"criterion": criterion, "splitter": splitter, "max_features": None}
+    params = {"criterion": criterion, "max_features": None}
     with_zeros = price(container(X), weights, **params)
     without = price(container(X[keep]), weights[:, keep], **params)
     assert nested(with_zeros.learners, 0) == nested(without.learners, 0)
@@ -190,13 +186,12 @@ def test_zero_weights_change_nothing(sparse, criterion, splitter):
 
 
 @pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e150])
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_scale_of_the_weights_changes_nothing(factor, splitter):
+def test_scale_of_the_weights_changes_nothing(factor):
     rng = np.random.default_rng(4)
     X, weights = rng.normal(size=(300, 5)), signed_weights(rng, 300, 2)
     for criterion in CRITERIA:
-        plain = price(X, weights, criterion=criterion, splitter=splitter)
-        scaled = price(X, weights * factor, criterion=criterion, splitter=splitter)
+        plain = price(X, weights, criterion=criterion)
+        scaled = price(X, weights * factor, criterion=criterion)
         assert np.array_equal(plain.outputs, scaled.outputs)
 
 
@@ -213,8 +208,7 @@ def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 6}])
 @pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_sparse_equals_dense(criterion, limits, format, splitter):
+def test_sparse_equals_dense(criterion, limits, format):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(400, 20)).round(1) * (rng.random((400, 20)) < 0.2)
     X[:, 3] = np.where(rng.random(400) < 0.1, np.nan, X[:, 3])
@@ -223,8 +217,7 @@ def test_sparse_equals_dense(criterion, limits, format, splitter):
     weights = signed_weights(rng, 400, 3)
     weights[:, ::7] = 0
     X[:, 6] = rng.normal(size=400) * (rng.random(400) < 0.9)  # its bins hold several values
-    params = {"criterion": criterion, "splitter": splitter, "max_features": 6, "max_bins": 40}
-    params |= limits
+    params = {"criterion": criterion, "max_features": 6, "max_bins": 40, **limits}
     dense, sparse = (
         price(X, weights, **params),
         price(sp.csr_array(X).asformat(format), weights, **params),
@@ -291,8 +284,7 @@ def test_pixels_use_all_256_bins():
 
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_trimmed_examples_do_not_shape_trees(deep, sparse, splitter):
+def test_trimmed_examples_do_not_shape_trees(deep, sparse):
     """Trees depend on the heavy examples alone; outputs and edges cover all examples."""
     rng = np.random.default_rng(10)
     X = rng.integers(0, 60, size=(900, 5)) * (rng.random((900, 5)) < 0.6).astype(float)
@@ -301,7 +293,7 @@ def test_trimmed_examples_do_not_shape_trees(deep, sparse, splitter):
     weights[:, light] *= 1e-5
     heavy_only = np.where(light, 0.0, weights)
     container = sp.csr_array if sparse else np.asarray
-    params = {"max_depth": None if deep else 6, "max_features": 2, "splitter": splitter}
+    params = {"max_depth": None if deep else 6, "max_features": 2}
     trimmed = price(container(X), weights, trim=1e-4, **params)
     heavy = price(container(X), heavy_only, trim=0.0, **params)
     for t in range(4):
@@ -309,6 +301,18 @@ def test_trimmed_examples_do_not_shape_trees(deep, sparse, splitter):
     assert np.array_equal(trimmed.outputs, heavy.outputs)
     signed = unpack_outputs(trimmed.outputs, 900).T.astype(float)
     np.testing.assert_allclose(trimmed.edges, (weights * signed).sum(axis=1), rtol=1e-12)
+
+
+def test_trimming_by_default_depends_on_the_criterion():
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(400, 3)), signed_weights(rng, 400)
+    for criterion, trim, other in (("edge", 0.0, 0.05), ("gini", 0.05, 0.0)):
+        params = {"criterion": criterion, "max_depth": 6}
+        found, same, differs = (
+            nested(price(X, weights, **params, **how).learners, 0)
+            for how in ({}, {"trim": trim}, {"trim": other})
+        )
+        assert found == same != differs
 
 
 def test_trimming_never_loses_to_a_constant():
@@ -340,7 +344,6 @@ def test_common_values_are_searched_by_list(max_features, min_samples_leaf):
         "min_samples_leaf": min_samples_leaf,
         "max_depth": 3,
         "criterion": "entropy",
-        "splitter": "best",
         "trim": 0.0,
     }
     dense, sparse = price(X, weights, **params), price(sp.csc_array(X), weights, **params)
