@@ -24,10 +24,3 @@ def test_bins_hold_about_equal_numbers(parts, bins):
     for of_feature in codes:
         counts = np.bincount(of_feature, minlength=BINS)
         assert counts.min() > 0.6 * counts.mean() and counts.max() < 1.5 * counts.mean()
-
-
-def test_the_largest_value_of_the_bin_before_stands_for_the_smallest(bins):
-    assert not bins.exact.any()
-    for f in range(bins.n_features):
-        own = slice(bins.bin_start[f], bins.bin_start[f + 1])
-        np.testing.assert_array_equal(bins.lowest[own][1:], bins.highest[own][:-1])

@@ -128,7 +128,7 @@ class SharedBins:
     bin_start : ndarray of shape (n_features + 1,), dtype int64
     lowest, highest : ndarray, dtype float64
         Smallest and largest value of bin ``b`` of feature ``f``, at ``bin_start[f] + b``. If the
-        bins are not exact, the largest value of the bin before stands for the smallest.
+        bins are not exact, the smallest is that of the values in the sketches.
     exact : ndarray of shape (n_features,), dtype bool
         True if the bins were formed from all distinct values.
     has_nan : ndarray of shape (n_features,), dtype bool
@@ -159,10 +159,7 @@ class SharedBins:
         features = np.arange(sketches[0].n_features) if features is None else features
         has_nan = np.any([s.has_nan for s in sketches], axis=0)[features]
         exact = np.all([s.exact for s in sketches], axis=0)[features]
-        parts = [
-            _merged(sketches, f, max_bins - lost, known)
-            for f, lost, known in zip(features, has_nan, exact)
-        ]
+        parts = [_merged(sketches, f, max_bins - lost) for f, lost in zip(features, has_nan)]
         n_bins = np.array([len(low) for low, _ in parts], dtype=np.int32)
         unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
         return cls(
@@ -346,12 +343,8 @@ def _shares(n, most: int):
     return np.ceil(n * np.arange(1, most + 1) / most).astype(np.int64)
 
 
-def _merged(sketches, f: int, most: int, exact: bool):
-    """Return the smallest and the largest values of the bins of one feature.
-
-    If the sketches have quantiles alone, the smallest value of a bin is not known: it lies above
-    the largest of the bin before, which stands for it.
-    """
+def _merged(sketches, f: int, most: int):
+    """Return the smallest and the largest values of the bins of one feature."""
     spans = [slice(s.starts[f], s.starts[f + 1]) for s in sketches]
     values = _joined([s.values[span] for s, span in zip(sketches, spans)], np.float64)
     counts = _joined([s.counts[span] for s, span in zip(sketches, spans)], np.int64)
@@ -362,5 +355,4 @@ def _merged(sketches, f: int, most: int, exact: bool):
     low, high, n_bins = np.empty(len(values)), np.empty(len(values)), np.empty(1, np.int32)
     span, limit = np.array([0, len(values)], np.int64), np.array([most], np.int64)
     group_values(values, counts, span, limit, low, high, n_bins)
-    low, high = low[: n_bins[0]], high[: n_bins[0]]
-    return (low if exact else np.append(low[:1], high[:-1])), high
+    return low[: n_bins[0]], high[: n_bins[0]]
