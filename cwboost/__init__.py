@@ -41,7 +41,6 @@ _LAZY = {
     "AdaBoostECCClassifier": "cwboost.baselines.adaboost_ecc",
     "AdaBoostMHClassifier": "cwboost.baselines.adaboost_mh",
     "AdaBoostMOClassifier": "cwboost.baselines.adaboost_mo",
-    "ByPartition": "cwboost.families.partitioned",
     "CWBoostClassifier": "cwboost.classifier",
     "CWBoostClassifierCV": "cwboost.classifier_cv",
     "Chosen": "cwboost.families.partitioned",

@@ -16,7 +16,7 @@ from cwboost.dask.crew import Crew, united
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.input.collections import started
-from cwboost.dask.messages import packed, pickled_calls, unpacked
+from cwboost.dask.messages import packed, unpacked
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 
@@ -159,9 +159,8 @@ class ActorCrew(Crew):
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
         lost, results, errors = [], [], []
-        places = {key: self.places_of(self._held.get(key, ())) for key in actors}
-        messages = pickled_calls((method, arguments), places)
-        calls, answers = self.client.sync(_answered_soon, actors, messages)
+        message = dumps((method, arguments), protocol=5)
+        calls, answers = self.client.sync(_answered_soon, actors, message)
         for key, actor in actors.items():
             try:
                 answer = answers[key] if key in answers else self._answer(actor, calls[key])
@@ -365,7 +364,7 @@ class ActorCrew(Crew):
                 return
 
 
-async def _answered_soon(actors, messages) -> tuple[dict, dict]:
+async def _answered_soon(actors, message) -> tuple[dict, dict]:
     """Call all actors; return the calls, and the answers of those that answer soon.
 
     Calls and answers of all actors together wake the thread of the client twice.
@@ -373,7 +372,7 @@ async def _answered_soon(actors, messages) -> tuple[dict, dict]:
     calls = {}
     for key, actor in actors.items():
         try:
-            calls[key] = actor.call(messages[key])
+            calls[key] = actor.call(message)
         except (OSError, RuntimeError, ValueError):
             continue  # the actor is lost, and has no call
     waiting = {key: asyncio.ensure_future(call) for key, call in calls.items()}

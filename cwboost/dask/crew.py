@@ -28,7 +28,6 @@ class Crew(ABC):
         self._questions: list = []
         self.n_exchanges = 0
         self.plan = None
-        self._first_places: dict = {}
 
     @abstractmethod
     def columns(self, categorical_features) -> dict:
@@ -57,12 +56,7 @@ class Crew(ABC):
     def bind(self, setup) -> None:
         """Prepare all partitions and let go of their sources."""
         self.plan = setup.plan
-        self._first_places = setup.first_places()
         self._bind(setup)
-
-    def places_of(self, partitions) -> list:
-        """Return where these partitions begin, as far as they have examples to train on."""
-        return [self._first_places[index] for index in partitions if index in self._first_places]
 
     def ask(self, *operations) -> list:
         """Carry out operations on all partitions, in one exchange.

@@ -71,15 +71,6 @@ class Setup:
             scores[rows] = own
         return scores
 
-    def first_places(self) -> dict:
-        """Return the place of the first example of every training partition that has one."""
-        found = {}
-        for index, starts in self._starts().items():
-            has_some = self.counts[index] > 0
-            if has_some.any():
-                found[index] = int(starts[np.argmax(has_some)])
-        return found
-
     @property
     def n_total(self) -> int:
         """Number of examples of positive weight in all training partitions."""

@@ -1,36 +1,13 @@
-"""Messages to workers and their replies, as strings of bytes."""
+"""Replies of workers as strings of bytes."""
 
 from __future__ import annotations
 
 from distributed.protocol.pickle import dumps, loads
 
-from cwboost.families.partitioned.addressed import pickled_for
-
-__all__ = ["packed", "pickled_calls", "unpacked"]
+__all__ = ["packed", "unpacked"]
 
 SMALL_BYTES = 2**17
 """Largest reply that is sent as one string of bytes."""
-
-
-def pickled_calls(call, places) -> dict:
-    """Return the message to every worker: one for all, unless parts belong to single partitions.
-
-    Parameters
-    ----------
-    call : tuple
-    places : dict of list of int
-        By worker, where its partitions begin; see `ByPartition`.
-    """
-    messages: dict = {}
-    common = None
-    for worker, own in places.items():
-        if common is None:
-            with pickled_for(own) as receiver:
-                messages[worker] = dumps(call, protocol=5)
-            common = None if receiver["differs"] else messages[worker]
-        else:
-            messages[worker] = common
-    return messages
 
 
 def packed(reply):

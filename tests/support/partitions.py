@@ -10,7 +10,6 @@ from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
-from cwboost.families.partitioned.addressed import pickled_for
 from cwboost.solvers.schedule import Settings
 
 
@@ -44,9 +43,7 @@ class LocalCrew(Crew):
 
     def _run(self, operations):
         replies = [host.run(operations) for host in self.hosts]
-        for host in self.hosts:
-            with pickled_for(self.places_of(host.partitions)):
-                self.sent += len(pickle.dumps(operations, protocol=5))
+        self.sent += len(self.hosts) * len(pickle.dumps(operations, protocol=5))
         self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
         return replies
 

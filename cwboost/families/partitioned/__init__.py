@@ -1,6 +1,5 @@
 """Pricing on examples that are divided into partitions: an optional capability of a family."""
 
-from cwboost.families.partitioned.addressed import ByPartition
 from cwboost.families.partitioned.contract import (
     Chosen,
     PartitionContext,
@@ -11,7 +10,6 @@ from cwboost.families.partitioned.contract import (
 from cwboost.families.partitioned.weights import PartitionWeights, scales_of
 
 __all__ = [
-    "ByPartition",
     "Chosen",
     "PartitionContext",
     "PartitionPricer",

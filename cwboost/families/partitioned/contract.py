@@ -133,8 +133,8 @@ class PricingPlan(ABC):
         Yields
         ------
         object
-            A question, which is pickled; see `ByPartition` for what only one partition needs. The
-            value of the ``yield`` is the merged summary of all partitions.
+            A question, which is pickled. The value of the ``yield`` is the merged summary of all
+            partitions.
 
         Returns
         -------
