@@ -28,7 +28,7 @@ help:
 	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   mutated model files, tables, odd ONNX exports'
 	@echo 'make faults [STEP=N]   let every Nth allocation fail, interrupt at every Nth line of a fit'
 	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
-	@echo 'make lint          ruff, cython-lint and clang-format; make format rewrites what they can'
+	@echo 'make lint          ruff, mypy, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
 	@echo 'make bench         every benchmark once, quickly; fails when one raises'
 	@echo 'make compare BASE=REV    benchmarks of REV against those of HEAD'
@@ -99,6 +99,7 @@ sanitize: $(STAMPS)/test
 lint: $(STAMPS)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	find cwboost plugins \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) \
 		-exec env PATH="$(BIN):$$PATH" cython-lint {} +
 	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
@@ -128,5 +129,5 @@ dashboard: $(STAMPS)/bench
 	$(BIN)/python asv_bench/run.py dashboard --commits $(COMMITS) $(ARGS)
 
 clean:
-	rm -rf build dist .asv docs/_build docs/gallery docs/generated cwboost.egg-info .pytest_cache .ruff_cache .hypothesis '$(VENV)'
+	rm -rf build dist .asv docs/_build docs/gallery docs/generated cwboost.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis '$(VENV)'
 	find cwboost plugins tests asv_bench -name __pycache__ -prune -exec rm -rf {} +

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from cwboost.families.contract import (
     API_VERSION,
@@ -16,6 +17,43 @@ from cwboost.families.contract import (
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.families.outputs import pack_outputs, unpack_outputs
 from cwboost.hookspecs import hookimpl
+
+if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
+    from cwboost.baselines.adaboost_ecc import AdaBoostECCClassifier
+    from cwboost.baselines.adaboost_mh import AdaBoostMHClassifier
+    from cwboost.baselines.adaboost_mo import AdaBoostMOClassifier
+    from cwboost.baselines.multiboost import MultiBoostClassifier
+    from cwboost.classifier import CWBoostClassifier
+    from cwboost.classifier_cv import CWBoostClassifierCV
+    from cwboost.environment import show_config
+    from cwboost.families.array_learners import ArrayLearners, check_arrays
+    from cwboost.families.composed.derived_features import DerivedFeatureFamily, DrawContext
+    from cwboost.families.composed.mixed import MixedFamily
+    from cwboost.families.composed.sklearn_family import SklearnFamily
+    from cwboost.families.discovery import (
+        FamilyError,
+        get_family,
+        get_init,
+        list_plugins,
+        register_family,
+    )
+    from cwboost.families.init_contract import FittedInit, InitContext, InitModel
+    from cwboost.families.max_features import count_max_features
+    from cwboost.families.partitioned import (
+        ByPartition,
+        Chosen,
+        PartitionContext,
+        PartitionedFamily,
+        PartitionPricer,
+        PartitionWeights,
+        PricingPlan,
+    )
+    from cwboost.families.sealing import FamilyFault
+    from cwboost.kernels.include import get_include
+    from cwboost.model_file.container import ModelFileError
+    from cwboost.model_file.saving import load_model
+    from cwboost.onnx_export import to_onnx
+    from cwboost.solvers.solve_master import solve_master
 
 __version__ = version("cwboost")
 __all__ = [
@@ -82,7 +120,7 @@ _SHIPPED = {
 __all__ += sorted([*_LAZY, *_SHIPPED])
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _SHIPPED:
         value = __getattr__("get_family")(_SHIPPED[name])
     elif name in _LAZY:
@@ -93,5 +131,5 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

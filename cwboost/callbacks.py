@@ -8,8 +8,13 @@ import os
 import time
 from numbers import Integral, Real
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cwboost.support.progress import progress_bar
+
+if TYPE_CHECKING:
+    from cwboost.estimator.rounds import RoundState
+    from cwboost.support.types import FilePath
 
 __all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
 
@@ -35,7 +40,7 @@ class ProgressBar:
         None the first round raises it.
     """
 
-    def __init__(self, n_rounds: int | None = None, verbose: int = 1):
+    def __init__(self, n_rounds: int | None = None, verbose: int = 1) -> None:
         self.n_rounds = n_rounds
         self.verbose = verbose
         self._bar = None if n_rounds is None else self._open(n_rounds)
@@ -56,7 +61,7 @@ class ProgressBar:
     def __exit__(self, *error):
         self._bar.close()
 
-    def on_round_end(self, state) -> bool:
+    def on_round_end(self, state: RoundState) -> bool:
         """Advance to the round of `state`; never stops training."""
         if self._bar is None:
             self._bar = self._open(state.n_rounds)
@@ -104,15 +109,16 @@ class TimeLimit:
     """
 
     stop_reason = "max_seconds"
+    seconds: float
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float) -> None:
         if isinstance(seconds, bool) or not isinstance(seconds, Real):
             raise TypeError(f"seconds must be a number, got {seconds!r}")
         if not seconds >= 0:
             raise ValueError(f"seconds must be >= 0, got {seconds!r}")
         self.seconds = seconds
 
-    def on_round_end(self, state) -> bool:
+    def on_round_end(self, state: RoundState) -> bool:
         """Return whether the round of `state` ended past the limit."""
         return state.seconds >= self.seconds
 
@@ -129,11 +135,11 @@ class CSVLog:
     path : path-like
     """
 
-    def __init__(self, path):
+    def __init__(self, path: FilePath) -> None:
         self.path = path
-        self._next_round = None
+        self._next_round: int | None = None
 
-    def on_round_end(self, state) -> bool:
+    def on_round_end(self, state: RoundState) -> bool:
         """Append the row of `state`; never stops training."""
         names = ["round", "seconds", *state.latest]
         if self._next_round != state.round:
@@ -176,7 +182,9 @@ class Checkpoint:
 
     needs_training_state = True
 
-    def __init__(self, path, every_rounds=None, every_seconds=60.0):
+    def __init__(
+        self, path: FilePath, every_rounds: int | None = None, every_seconds: float | None = 60.0
+    ) -> None:
         if every_rounds is None and every_seconds is None:
             raise ValueError("every_rounds or every_seconds must be given")
         if every_rounds is not None and (
@@ -194,9 +202,9 @@ class Checkpoint:
         self.path = path
         self.every_rounds = every_rounds
         self.every_seconds = every_seconds
-        self._saved_at = None
+        self._saved_at: float | None = None
 
-    def on_round_end(self, state) -> bool:
+    def on_round_end(self, state: RoundState) -> bool:
         """Save a checkpoint of `state` if one is due; never stops training."""
         now = time.monotonic()
         if self._saved_at is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.metrics import LOGLOSS
+from cwboost.estimator.held_out.metrics import LOGLOSS, Metric
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
 from cwboost.estimator.initial import start_again, start_from
 from cwboost.estimator.input.categories import categorical_facts
@@ -37,6 +38,15 @@ from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.base import ClassifierMixin
+    from typing_extensions import Self
+
+    from cwboost.families.contract import WeakLearnerFamily
+    from cwboost.families.init_contract import InitModel
+    from cwboost.support.types import Features
 
 __all__ = ["CWBoostClassifier"]
 
@@ -59,7 +69,7 @@ class Plan:
 
     n_rounds: int
     scale: float
-    watched: object = None
+    watched: Metric | None = None
     conformity: Conformity | None = None
 
 
@@ -213,32 +223,32 @@ class CWBoostClassifier(BoostingClassifier):
 
     def __init__(
         self,
-        weak_learner="auto",
-        init="auto",
-        n_estimators="auto",
-        C=None,
-        correction="stagewise",
-        columns_per_round=1,
-        max_working_sets=2,
-        epsilon=0.1,
-        learning_rate=None,
-        subsample=None,
-        sampling="uniform",
-        solver="fcd",
-        tol=1e-7,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change="auto",
-        categorical_features="from_dtype",
-        monotonic_cst=None,
-        class_weight=None,
-        warm_start=False,
-        callbacks=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-        probability_scale="auto",
-    ):
+        weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "auto",
+        init: InitModel | ClassifierMixin | str | None = "auto",
+        n_estimators: int | str = "auto",
+        C: float | None = None,
+        correction: str = "stagewise",
+        columns_per_round: int = 1,
+        max_working_sets: int = 2,
+        epsilon: float = 0.1,
+        learning_rate: float | None = None,
+        subsample: float | None = None,
+        sampling: str = "uniform",
+        solver: str = "fcd",
+        tol: float = 1e-7,
+        early_stopping: bool | str | Callable[..., float] = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | str = "auto",
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        monotonic_cst: ArrayLike | Mapping[Any, Any] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        warm_start: bool = False,
+        callbacks: list[Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        probability_scale: float | str = "auto",
+    ) -> None:
         self.weak_learner = weak_learner
         self.init = init
         self.n_estimators = n_estimators
@@ -267,14 +277,14 @@ class CWBoostClassifier(BoostingClassifier):
 
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-        eval_sets=None,
-    ):
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: Features | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
+    ) -> Self:
         """Train.
 
         Parameters
@@ -456,7 +466,16 @@ class CWBoostClassifier(BoostingClassifier):
 
     # ---------------------------------------------------------------- after training
 
-    def thin(self, X, y, sample_weight=None, *, C="auto", X_val=None, y_val=None):
+    def thin(
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        C: float | Sequence[float] | str = "auto",
+        X_val: Features | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Return a model with fewer columns: solve for all coefficients at once over its columns.
 
         The solve is totally corrective, whatever `correction` trained the columns, and gives most
@@ -507,7 +526,7 @@ class CWBoostClassifier(BoostingClassifier):
         thin.__dict__.update(found)
         return thin
 
-    def _snapshot(self, fit: RoundLoop) -> CWBoostClassifier:
+    def _snapshot(self, fit: RoundLoop[ColumnGeneration]) -> CWBoostClassifier:
         """Return a copy of this classifier with all rounds so far, from which it can go on."""
         snapshot = copy.copy(self)
         whole = replace(fit, early_stopping=None)
@@ -515,7 +534,7 @@ class CWBoostClassifier(BoostingClassifier):
         snapshot._state = self._state_of(fit)
         return snapshot
 
-    def _state_of(self, fit: RoundLoop) -> dict | None:
+    def _state_of(self, fit: RoundLoop[ColumnGeneration]) -> dict | None:
         """Return what an exact continuation needs."""
         state = training_state(fit.training)
         if state is None:
@@ -523,7 +542,7 @@ class CWBoostClassifier(BoostingClassifier):
         state["data"] = self._data
         return state
 
-    def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:
+    def _fitted_attributes(self, fit: RoundLoop[ColumnGeneration], stop_reason) -> dict:
         """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, training = attributes["n_iter_"], fit.training

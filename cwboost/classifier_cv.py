@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,6 +19,12 @@ from cwboost.automatic.constants import ROUNDS
 from cwboost.classifier import CWBoostClassifier
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.parameters import check_number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from cwboost.support.types import Features, FilePath
 
 __all__ = ["CWBoostClassifierCV"]
 
@@ -83,13 +91,13 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator=None,
-        Cs=None,
-        rounds_per_C="auto",
-        cv=5,
-        n_jobs=None,
-        scoring=None,
-    ):
+        estimator: CWBoostClassifier | None = None,
+        Cs: ArrayLike | None = None,
+        rounds_per_C: int | str = "auto",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        scoring: str | Callable[..., float] | None = None,
+    ) -> None:
         self.estimator = estimator
         self.Cs = Cs
         self.rounds_per_C = rounds_per_C
@@ -124,7 +132,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             rounds = max(1, _n_rounds(template) // 10)
         return template, Cs, int(check_number("rounds_per_C", rounds, Integral, 1))
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C and train.
 
         Parameters
@@ -144,7 +152,9 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = np.asarray(y).ravel()
         # A frame keeps its feature names; sparse formats without row indexing become CSR.
-        rows = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+        if sparse.issparse(rows):
+            rows = rows.tocsr()
         folds = list(check_cv(self.cv, y, classifier=True).split(rows, y))
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_path)(template, Cs, rounds, scorer, rows, y, sample_weight, *fold)
@@ -163,39 +173,39 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = model.feature_names_in_
         return self
 
-    def predict(self, X):
+    def predict(self, X: Features) -> np.ndarray:
         """As `CWBoostClassifier.predict`."""
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.predict_proba`."""
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.predict_log_proba`."""
         check_is_fitted(self)
         return self.best_estimator_.predict_log_proba(X)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the score of `scoring` for `X` on `y`, by `sample_weight`; default: accuracy."""
         check_is_fitted(self)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self.scorer_(self.best_estimator_, X, y, **weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.decision_function`."""
         check_is_fitted(self)
         return self.best_estimator_.decision_function(X)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> NDArray[np.float64]:
         """As `CWBoostClassifier.feature_importances_`."""
         check_is_fitted(self)
         return self.best_estimator_.feature_importances_
 
-    def save(self, path, *, staged=True):
+    def save(self, path: FilePath, *, staged: bool = True) -> None:
         """Save ``best_estimator_`` as by `CWBoostClassifier.save`; it is loaded as one of these."""
         check_is_fitted(self)
         self.best_estimator_.save(path, staged=staged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from cwboost._kernels.common import cpu
+import cwboost._kernels.common.cpu as cpu
 
 __all__ = ["show_config"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,12 +21,19 @@ from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.support.extras import extra
 
+if TYPE_CHECKING:
+    import onnx
+
+    from cwboost.kernels import CategorySets
+
 __all__ = ["to_onnx"]
 
 OPSET, ML_OPSET = 17, 3
 
 
-def to_onnx(classifier, *, n_estimators=None, input_dtype="float64"):
+def to_onnx(
+    classifier: BoostingClassifier, *, n_estimators: int | None = None, input_dtype: str = "float64"
+) -> onnx.ModelProto:
     """Convert a fitted classifier to an ONNX model.
 
     Parameters
@@ -116,7 +124,8 @@ class _Graph:
 
     def __init__(self, onnx, input_dtype: str):
         self.onnx = onnx
-        self.nodes, self.constants = [], []
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
         self.input_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(input_dtype))
         double = onnx.TensorProto.DOUBLE
         self.features = "X"
@@ -173,12 +182,11 @@ def _categories_json(classifier) -> str:
     )
 
 
-def _memberships(graph: _Graph, trees: ThresholdTrees, n_features: int):
+def _memberships(graph: _Graph, trees: ThresholdTrees, sets: CategorySets, n_features: int):
     """Turn tests of category sets into tests of new features, 1 for a code of the set, 0 or NaN.
 
     Returns the name of all features and the trees on them.
     """
-    sets = trees.category_sets
     parts, place = [graph.features], n_features
     feature, threshold = trees.feature.copy(), trees.threshold.copy()
     nodes = np.flatnonzero(sets.is_set)
@@ -208,7 +216,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     """Add nodes for the outputs of the weak learners, one column per learner, as float64."""
     features = graph.features
     if trees.category_sets is not None:
-        features, trees = _memberships(graph, trees, n_features)
+        features, trees = _memberships(graph, trees, trees.category_sets, n_features)
     if trees.directions is not None:
         if trees.mean is not None:
             features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")

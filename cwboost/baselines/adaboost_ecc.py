@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,13 +17,18 @@ from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.families.outputs import unpack_outputs
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cwboost.families.contract import WeakLearnerFamily
+
 __all__ = ["AdaBoostECCClassifier"]
 
 CODES_A_ROUND = 20
 """Maximum number of codes that a round draws until a learner has an edge."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CodeTraining(VoteTraining):
     """Training of AdaBoost.ECC.
 
@@ -37,7 +43,7 @@ class CodeTraining(VoteTraining):
         Added to the masses of right and wrong predictions that determine a coefficient.
     """
 
-    rng: np.random.Generator = None
+    rng: np.random.Generator
     choice: str = "random"
     both: bool = True
     smoothing: float = 1e-3
@@ -236,18 +242,18 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     def __init__(
         self,
-        weak_learner="stump",
-        n_estimators=200,
-        code="random",
-        coefficients="both",
-        smoothing=1e-3,
-        categorical_features="from_dtype",
-        max_seconds=None,
-        callbacks=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
+        n_estimators: int = 200,
+        code: str = "random",
+        coefficients: str = "both",
+        smoothing: float = 1e-3,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        max_seconds: float | None = None,
+        callbacks: list[Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy.special import log_expit
 
@@ -9,6 +12,11 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.parameters import check_choice
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cwboost.families.contract import WeakLearnerFamily
 
 __all__ = ["AdaBoostMHClassifier"]
 
@@ -95,16 +103,16 @@ class AdaBoostMHClassifier(BaselineClassifier):
 
     def __init__(
         self,
-        weak_learner="stump",
-        n_estimators=200,
-        learners="shared",
-        categorical_features="from_dtype",
-        max_seconds=None,
-        callbacks=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
+        n_estimators: int = 200,
+        learners: str = "shared",
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        max_seconds: float | None = None,
+        callbacks: list[Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:

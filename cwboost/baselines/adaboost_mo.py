@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.parameters import check_choice, check_number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cwboost.families.contract import WeakLearnerFamily
 
 __all__ = ["AdaBoostMOClassifier"]
 
@@ -113,19 +119,19 @@ class AdaBoostMOClassifier(BaselineClassifier):
 
     def __init__(
         self,
-        weak_learner="stump",
-        n_estimators=200,
-        code="random",
-        code_size=None,
-        decoding="loss",
-        learners="per_bit",
-        categorical_features="from_dtype",
-        max_seconds=None,
-        callbacks=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
+        n_estimators: int = 200,
+        code: str | ArrayLike = "random",
+        code_size: int | None = None,
+        decoding: str = "loss",
+        learners: str = "per_bit",
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        max_seconds: float | None = None,
+        callbacks: list[Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:

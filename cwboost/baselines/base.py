@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cwboost.callbacks import TimeLimit
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import RoundLoop
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from cwboost.support.types import Features
 
 __all__ = ["BaselineClassifier"]
 
@@ -22,9 +28,16 @@ class BaselineClassifier(BoostingClassifier):
 
     def _keep_parameters(self, values: dict) -> None:
         """Keep the parameters of the constructor, given its ``locals()``."""
-        vars(self).update({name: value for name, value in values.items() if name != "self"})
+        self.__dict__.update({name: value for name, value in values.items() if name != "self"})
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: Features | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Train.
 
         Parameters
@@ -55,7 +68,7 @@ class BaselineClassifier(BoostingClassifier):
         held_out = self._check_validation(X_val, y_val, family)
         n_scores = self._n_scores()
         if held_out is not None:
-            held_out = HeldOutScores(*held_out, n_scores, self._class_scores)
+            held_out = HeldOutScores(held_out[0], held_out[1], n_scores, self._class_scores)
         training = self._training(problem, family, self._generator(), held_out)
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:

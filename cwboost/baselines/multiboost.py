@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +20,11 @@ from cwboost.kernels.one_thread import one_thread
 from cwboost.master import LARGEST_C, RestrictedMaster
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cwboost.families.contract import WeakLearnerFamily
 
 __all__ = ["MultiBoostClassifier"]
 
@@ -193,21 +200,21 @@ class MultiBoostClassifier(BaselineClassifier):
 
     def __init__(
         self,
-        weak_learner="stump",
-        n_estimators=200,
-        C=1e4,
-        solver="lbfgsb",
-        gap_tol=1e-2,
-        max_working_sets=None,
-        tol=1e-7,
-        categorical_features="from_dtype",
-        class_weight=None,
-        max_seconds=None,
-        callbacks=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
+        n_estimators: int = 200,
+        C: float = 1e4,
+        solver: str = "lbfgsb",
+        gap_tol: float = 1e-2,
+        max_working_sets: int | None = None,
+        tol: float = 1e-7,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        max_seconds: float | None = None,
+        callbacks: list[Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _check_parameters(self) -> None:
@@ -230,7 +237,7 @@ class MultiBoostClassifier(BaselineClassifier):
             problem.counts, float(self.C), problem.weight, self._n_threads(), shared=True
         )
         settings = Settings(solver=self.solver, tol=float(self.tol))
-        gap_tol = float(self.gap_tol)
+        gap_tol: float | None = float(self.gap_tol)
         if self.max_working_sets is not None:
             settings = replace(settings, max_working_sets=int(self.max_working_sets))
             gap_tol = None

@@ -8,11 +8,15 @@ negligible in one round can grow again later.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.families.contract import Priced, Pricer
+from cwboost.estimator.held_out.scores import HeldOutScores
+from cwboost.estimator.problem import Problem
+from cwboost.families.contract import Priced
+from cwboost.families.sealing import SealedPricer
 
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
 
@@ -56,7 +60,7 @@ class VoteTraining:
 
     Parameters
     ----------
-    pricer : Pricer
+    pricer : SealedPricer
     problem : cwboost.estimator.problem.Problem
     n_scores : int
     held_out : cwboost.estimator.held_out.scores.HeldOutScores or None
@@ -70,12 +74,12 @@ class VoteTraining:
         Why the last round said to stop.
     """
 
-    pricer: Pricer
-    problem: object
+    pricer: SealedPricer
+    problem: Problem
     n_scores: int
-    held_out: object = None
+    held_out: HeldOutScores | None = None
 
-    extra_names = ()
+    extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""
 
     def __post_init__(self):

@@ -7,9 +7,10 @@ behind; this module prepares the first and reads the second. It holds no mathema
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -60,6 +61,15 @@ from cwboost.kernels import canonical, readable, usable_threads
 from cwboost.model_file.saving import save
 from cwboost.support.extras import extra
 
+if TYPE_CHECKING:
+    import pandas
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from cwboost.ensemble.model import Ensemble
+    from cwboost.fitted_model import BaseScores
+    from cwboost.support.types import Features, FilePath
+
 __all__ = ["BoostingClassifier", "Explanation"]
 
 FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
@@ -91,9 +101,14 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     _model_attributes: ClassVar[dict[str, type]] = {}
     """Fitted attributes that a model file must hold besides those of all classifiers."""
 
+    classes_: np.ndarray
+    history_: dict[str, np.ndarray]
+    model_: FittedModel
+    n_features_in_: int
+
     # ---------------------------------------------------------------- parameters
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of this classifier.
 
         Parameters
@@ -116,7 +131,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             params.update((f"{PREFIX}{name}", value) for name, value in nested.items())
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters of this classifier, or of its weak learner as ``weak_learner__NAME``.
 
         A weak learner that is given by name becomes a family with that parameter.
@@ -131,7 +146,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         if any(name.startswith(PREFIX) for name in params):
-            spec = params.get("weak_learner", self.weak_learner)
+            spec: Any = params.get("weak_learner", self.weak_learner)
             if not isinstance(spec, WeakLearnerFamily):
                 params["weak_learner"] = resolve_weak_learner(spec)
         return super().set_params(**params)
@@ -196,7 +211,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return {call(place, names): len(known) for place, known in self._categories().items()}
 
-    def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, object]:
+    def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, WeakLearnerFamily]:
         """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
         family = resolve_weak_learner(self.weak_learner)
         X = self._check_X(X, reset=True, family=family)
@@ -346,12 +361,12 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         return self._check_X(X, reset=False, family=self.family_)
 
     @property
-    def ensemble_(self):
+    def ensemble_(self) -> Ensemble:
         """The weak learners of the fitted model, and the path of their coefficients."""
         return self._fitted_model().ensemble
 
     @property
-    def init_(self):
+    def init_(self) -> BaseScores | None:
         """The fitted init model with the factor of its scores; None if there is none."""
         return self._fitted_model().base
 
@@ -389,7 +404,9 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     def _labels(self, scores) -> np.ndarray:
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def decision_function(self, X, n_estimators=None):
+    def decision_function(
+        self, X: Features, n_estimators: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the scores F(x, y) of the classes.
 
         Parameters
@@ -405,7 +422,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._decision(self._scores(X, n_estimators))
 
-    def predict(self, X, n_estimators=None):
+    def predict(self, X: Features, n_estimators: int | None = None) -> np.ndarray:
         """Return the class of largest score, the first one in case of ties.
 
         Parameters
@@ -420,7 +437,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._labels(self._scores(X, n_estimators))
 
-    def predict_proba(self, X, n_estimators=None):
+    def predict_proba(self, X: Features, n_estimators: int | None = None) -> NDArray[np.float64]:
         """Return the class probabilities, ``softmax(probability_scale_ * scores)``.
 
         `CWBoostClassifier` fits the scale (see its parameter `probability_scale`). Elsewhere it is
@@ -440,7 +457,9 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """
         return softmax(self._logits(self._scores(X, n_estimators)), axis=1)
 
-    def predict_log_proba(self, X, n_estimators=None):
+    def predict_log_proba(
+        self, X: Features, n_estimators: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the logarithms of the class probabilities, finite also where those round to 0.
 
         Parameters
@@ -455,24 +474,24 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """
         return log_softmax(self._logits(self._scores(X, n_estimators)), axis=1)
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of `X` after each round, as `decision_function` returns them."""
         for scores in self._staged_scores(X):
             yield self._decision(scores)
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: Features) -> Iterator[np.ndarray]:
         """Yield the predictions for `X` after each round, as `predict` returns them."""
         for scores in self._staged_scores(X):
             yield self._labels(scores)
 
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities for `X` after each round, as `predict_proba` returns them."""
         for scores in self._staged_scores(X):
             yield softmax(self._logits(scores), axis=1)
 
     # ---------------------------------------------------------------- files and calibration
 
-    def save(self, path, *, staged=True, training_state=False):
+    def save(self, path: FilePath, *, staged: bool = True, training_state: bool = False) -> None:
         """Save the fitted model to a file that `cwboost.load_model` reads.
 
         The file is replaced in one step: a crash while saving leaves an existing file intact. It
@@ -511,7 +530,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """Return the sorted categories of each categorical column, by its place."""
         return getattr(self, "categories_", {})
 
-    def calibrate(self, X, y):
+    def calibrate(self, X: Features, y: ArrayLike) -> Self:
         """Fit the scale of `predict_proba` on examples that the model was not trained on.
 
         Predictions and scores do not change. The examples also calibrate `predict_set`.
@@ -536,7 +555,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         if rule_of(self, "_logits") != "scaled":
             raise TypeError(f"{type(self).__name__} computes probabilities without a scale")
 
-    def predict_set(self, X, alpha=0.1, by_class=False):
+    def predict_set(self, X: Features, alpha: float = 0.1, by_class: bool = False) -> np.ndarray:
         """Return the classes that may be right: sets that rarely lack the true class.
 
         A set has the classes whose probability is at least a threshold, which examples left out of
@@ -611,7 +630,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             )
         return (1 - model.base_share) * found + model.base_share * shares
 
-    def class_columns(self, label) -> inspection.ClassColumns:
+    def class_columns(self, label: object) -> inspection.ClassColumns:
         """Return the weak learners of one class, by decreasing coefficient.
 
         Parameters
@@ -628,7 +647,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"label must be one of classes_, got {label!r}")
         return inspection.class_columns(self.ensemble_, int(found[0]))
 
-    def explain(self, X, n_estimators=None) -> Explanation:
+    def explain(self, X: Features, n_estimators: int | None = None) -> Explanation:
         """Split the scores by feature, exactly.
 
         Stump models are sums of functions of one feature each: the parts are the values of these
@@ -659,7 +678,9 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             return Explanation(constant, parts, self._init_scores(X))
         return self._shapley(X, X, n_estimators)
 
-    def shap_values(self, X, background=None, n_estimators=None) -> Explanation:
+    def shap_values(
+        self, X: Features, background: Features | None = None, n_estimators: int | None = None
+    ) -> Explanation:
         """Return the SHAP values of the scores: how far each feature moves each class's score.
 
         Trees and stumps have path-dependent values as of TreeSHAP, exact: the Shapley values of the
@@ -718,7 +739,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         shape = X.shape[0], self.ensemble_.n_scores
         return np.zeros(shape) if base is None else base(X, self._n_threads())
 
-    def to_frame(self, n_estimators=None):
+    def to_frame(self, n_estimators: int | None = None) -> pandas.DataFrame:
         """Return the nodes of all learners as a pandas DataFrame, one row per node.
 
         Parameters
@@ -748,7 +769,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             import pandas
         return pandas.DataFrame(self._node_rows(n_estimators), columns=list(tables.COLUMNS))
 
-    def to_json(self, n_estimators=None) -> str:
+    def to_json(self, n_estimators: int | None = None) -> str:
         """Return the learners as JSON: a list of the rows of `to_frame`, in words and numbers.
 
         Parameters
@@ -773,7 +794,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         }
         return json.dumps(content, allow_nan=False)
 
-    def strongest(self, label=None, n_learners: int = 10):
+    def strongest(self, label: object = None, n_learners: int = 10) -> pandas.DataFrame:
         """Return the learners of largest coefficients in words, as a pandas DataFrame.
 
         Parameters

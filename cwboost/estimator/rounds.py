@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from cwboost.callbacks import ProgressBar
 from cwboost.conformity import Conformity
 from cwboost.ensemble.growing import GrowingEnsemble
+
+if TYPE_CHECKING:
+    from cwboost.estimator.held_out.stopping import EarlyStopping
+    from cwboost.families.contract import WeakLearnerFamily
+    from cwboost.families.sealing import SealedPricer
+    from cwboost.fitted_model import BaseScores
 
 __all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
 
@@ -21,6 +27,7 @@ class Training(Protocol):
     ----------
     model : GrowingEnsemble
         The model of the finished rounds.
+    pricer : SealedPricer
     n_rounds : int
         Number of finished rounds.
     mean_loss : float
@@ -30,9 +37,16 @@ class Training(Protocol):
     """
 
     model: GrowingEnsemble
-    n_rounds: int
-    mean_loss: float
-    stop_reason: str | None
+    pricer: SealedPricer
+
+    @property
+    def n_rounds(self) -> int: ...
+
+    @property
+    def mean_loss(self) -> float: ...
+
+    @property
+    def stop_reason(self) -> str | None: ...
 
     def round(self) -> bool:
         """Do one round; return False when training is over, whether or not it did a round."""
@@ -66,7 +80,7 @@ class RoundState:
     latest: dict
     training: Training
     estimator: object
-    snapshot: Callable[[], object]
+    snapshot: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,11 @@ class Outcome:
     error: BaseException | None = None
 
 
+TrainingT = TypeVar("TrainingT", bound=Training)
+
+
 @dataclass
-class RoundLoop:
+class RoundLoop(Generic[TrainingT]):
     """The loop over rounds: who is fitted, what is trained, who watches.
 
     Parameters
@@ -113,14 +130,14 @@ class RoundLoop:
         Of examples left out, at this scale.
     """
 
-    estimator: object
-    training: Training
-    family: object
+    estimator: Any
+    training: TrainingT
+    family: WeakLearnerFamily
     n_rounds: int
     callbacks: Sequence
     start: float
-    early_stopping: object = None
-    base: object = None
+    early_stopping: EarlyStopping | None = None
+    base: BaseScores | None = None
     scale: float = 2.0
     conformity: Conformity | None = None
 

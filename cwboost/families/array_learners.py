@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from cwboost.families.contract import WeakLearners
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["ArrayLearners", "check_arrays"]
 
@@ -65,7 +68,7 @@ class ArrayLearners(WeakLearners):
     layout: ClassVar[Mapping[str, tuple[str, tuple]]]
     shared: ClassVar[Mapping[str, tuple[str, tuple]]] = {}
 
-    def __init__(self, *, n_features: int | None = None, **arrays):
+    def __init__(self, *, n_features: int | None = None, **arrays: Any) -> None:
         dtypes = _dtypes_of(type(self))
         if arrays.keys() != dtypes.keys():
             wanted, got = ", ".join(sorted(dtypes)), ", ".join(sorted(arrays))
@@ -123,7 +126,7 @@ class ArrayLearners(WeakLearners):
         learners.check_values(n_features)
         return learners
 
-    def take(self, indices) -> ArrayLearners:
+    def take(self, indices: np.ndarray) -> ArrayLearners:
         indices = np.asarray(indices, dtype=np.intp)
         parts = {
             name: array if name in self.shared else array[indices]
@@ -132,8 +135,8 @@ class ArrayLearners(WeakLearners):
         return type(self)(n_features=self.n_features, **parts)
 
     @classmethod
-    def concatenate(cls, batches: Sequence[ArrayLearners]) -> ArrayLearners:
-        numbers = {batch.n_features for batch in batches} - {None}
+    def concatenate(cls, batches: Sequence[Self]) -> Self:
+        numbers = {batch.n_features for batch in batches if batch.n_features is not None}
         if len(numbers) > 1:
             raise ValueError(f"batches: expected one number of features, got {sorted(numbers)}")
         parts = (
@@ -152,7 +155,8 @@ def _in_one_numbering(batches: Sequence[ArrayLearners]) -> list[dict]:
     """Return the arrays of batches, with the groups of all in each and numbered alike."""
     names = list(batches[0].shared)
     known: dict[tuple, int] = {}
-    kept, parts = [], []
+    kept: list[tuple[np.ndarray, ...]] = []
+    parts = []
     places: dict[tuple, np.ndarray] = {}  # batches of one training hold the same arrays
     for batch in batches:
         shared = [getattr(batch, name) for name in names]
@@ -166,7 +170,8 @@ def _in_one_numbering(batches: Sequence[ArrayLearners]) -> list[dict]:
                     kept.append(group)
                 place.append(known[key])
             places[identity] = np.array(place, dtype=np.int32)
-        parts.append(batch._declared() | {"group": places[identity][batch.group]})
+        own = batch._declared()
+        parts.append(own | {"group": places[identity][own["group"]]})
     shapes = {tuple(array.shape for array in group) for group in kept}
     if len(shapes) > 1:
         raise ValueError(f"batches: shared arrays must have equal shapes, got {sorted(shapes)}")

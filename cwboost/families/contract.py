@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,12 @@ from sklearn.base import BaseEstimator
 
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import unpack_outputs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from cwboost.support.types import Matrix
 
 __all__ = [
     "API_VERSION",
@@ -169,8 +175,8 @@ class Priced:
     target: np.ndarray | None = None
 
     def strongest(self) -> Priced:
-        """Keep, of each target with learners, the one of greatest edge; needs `target`."""
-        if (self.target[1:] > self.target[:-1]).all():
+        """Keep, of each target with learners, the one of greatest edge."""
+        if self.target is None or (self.target[1:] > self.target[:-1]).all():
             return self
         best = best_of_targets(self.edges, self.target)
         parts = self.outputs[best], self.edges[best], self.target[best]
@@ -191,7 +197,7 @@ class WeakLearners(ABC):
         """Return the number of learners in the batch."""
 
     @abstractmethod
-    def outputs(self, X) -> np.ndarray:
+    def outputs(self, X: Matrix) -> np.ndarray:
         """Return the outputs on examples.
 
         Parameters
@@ -222,12 +228,12 @@ class WeakLearners(ABC):
         """
 
     @abstractmethod
-    def take(self, indices) -> WeakLearners:
+    def take(self, indices: np.ndarray) -> WeakLearners:
         """Return the learners at `indices` (ints, in that order) as a new batch."""
 
     @classmethod
     @abstractmethod
-    def concatenate(cls, batches: Sequence[WeakLearners]) -> WeakLearners:
+    def concatenate(cls, batches: Sequence[Self]) -> Self:
         """Return one batch with the learners of `batches` one after the other."""
 
     def flat_form(self) -> ThresholdTrees | None:
@@ -244,7 +250,7 @@ class WeakLearners(ABC):
         """
         return None
 
-    def scores(self, X, coef, n_threads: int = 1) -> np.ndarray:
+    def scores(self, X: Matrix, coef: sparse.csr_array, n_threads: int = 1) -> np.ndarray:
         """Return weighted sums of outputs, ``outputs(X) @ coef``, by one call of `scorer`'s result.
 
         Parameters
@@ -259,7 +265,7 @@ class WeakLearners(ABC):
         """
         return self.scorer(coef)(X, n_threads)
 
-    def scorer(self, coef) -> Callable[..., np.ndarray]:
+    def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
         """Return a function that computes `scores` with these coefficients, for many calls.
 
         The default evaluates the flat form with a compiled kernel if that form compares the
@@ -339,7 +345,9 @@ class Pricer(ABC):
     n_samples: int
 
     @abstractmethod
-    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+    def price(
+        self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()
+    ) -> Priced:
         """Return the best learner for each target: ``argmax over h of sum_i weights[t, i] h(x_i)``.
 
         Parameters
@@ -351,7 +359,9 @@ class Pricer(ABC):
             Facts that may save time.
         """
 
-    def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
+    def price_shared(
+        self, weights: NDArray[np.float64], request: PricingRequest = PricingRequest()
+    ) -> Priced:
         """Return the best for all targets: ``argmax over h of sum_t |sum_i weights[t, i] h(x_i)|``.
 
         `weights` and `request` are as in `price`, of whose learners the default takes the best.
@@ -359,7 +369,7 @@ class Pricer(ABC):
         priced = self.price(weights, request)
         signed = unpack_outputs(priced.outputs, self.n_samples).astype(np.float64)
         edges = np.abs(np.asarray(weights) @ signed).sum(axis=0)
-        best = [int(np.argmax(edges))] if len(edges) else []
+        best = np.array([np.argmax(edges)] if len(edges) else [], dtype=np.intp)
         target = np.zeros(len(best), dtype=np.int64)
         return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
 
@@ -386,7 +396,7 @@ class WeakLearnerFamily(BaseEstimator, ABC):
         """Return what the family can do with its present hyper-parameters."""
 
     @abstractmethod
-    def bind(self, X, context: BindContext) -> Pricer:
+    def bind(self, X: Matrix, context: BindContext) -> Pricer:
         """Check the hyper-parameters and prepare the training matrix (sort, bin) once.
 
         Parameters

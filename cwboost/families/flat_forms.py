@@ -6,11 +6,16 @@ scorer, importances, explanations and ONNX export from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from cwboost.kernels import CategorySets, TreeScores
+    from cwboost.support.types import Matrix
 
 __all__ = ["ThresholdTrees", "stump_trees"]
 
@@ -67,7 +72,7 @@ class ThresholdTrees:
     sign: np.ndarray
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
-    category_sets: object | None = None
+    category_sets: CategorySets | None = None
     gain: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -88,7 +93,7 @@ class ThresholdTrees:
         return self.nodes() | ({} if self.gain is None else {"gain": self.gain})
 
     @classmethod
-    def from_nodes(cls, arrays) -> ThresholdTrees:
+    def from_nodes(cls, arrays: Mapping[str, np.ndarray]) -> ThresholdTrees:
         """Return trees from arrays by name, as `arrays` returns them; nothing is checked."""
         own = dict(arrays)
         sets = None
@@ -184,7 +189,7 @@ class ThresholdTrees:
         if not np.all(np.isfinite(gain)) or np.any(gain[self.feature == -1] != 0):
             raise ValueError("gain: expected finite numbers, and 0 in leaves")
 
-    def scorer(self, coef: sparse.csr_array) -> Callable[..., np.ndarray]:
+    def scorer(self, coef: sparse.csr_array) -> TreeScores:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.
 
         Parameters
@@ -209,7 +214,7 @@ class ThresholdTrees:
         self.check(np.iinfo(np.int32).max)
         return TreeScores(self.nodes(), coef)
 
-    def outputs(self, X) -> np.ndarray:
+    def outputs(self, X: Matrix) -> np.ndarray:
         """Return the outputs of the trees, computed by a compiled kernel.
 
         Parameters
@@ -247,7 +252,7 @@ class ThresholdTrees:
         missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
         return feature, self.threshold[root], high, missing
 
-    def root_sets(self):
+    def root_sets(self) -> CategorySets | None:
         """Return the category sets of the trees' roots; None if no node has one."""
         return None if self.category_sets is None else self.category_sets.take(self.offsets[:-1])
 
@@ -294,7 +299,12 @@ class ThresholdTrees:
 
 
 def stump_trees(
-    feature, threshold, polarity, missing, category_sets=None, gain=None
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    polarity: np.ndarray,
+    missing: np.ndarray,
+    category_sets: CategorySets | None = None,
+    gain: np.ndarray | None = None,
 ) -> ThresholdTrees:
     """Return stumps as trees: `polarity` if ``z[feature] > threshold``, else ``-polarity``.
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
+    from cwboost.support.types import Matrix
 
 __all__ = ["FittedInit", "InitContext", "InitModel"]
 
@@ -49,7 +52,7 @@ class FittedInit(ABC):
     """A fitted init model."""
 
     @abstractmethod
-    def scores(self, X, n_threads: int = 1) -> np.ndarray:
+    def scores(self, X: Matrix, n_threads: int = 1) -> np.ndarray:
         """Return the scores of the classes.
 
         Parameters
@@ -104,7 +107,7 @@ class FittedInit(ABC):
         """
         return None
 
-    def onnx_nodes(self, graph, features: str) -> str:
+    def onnx_nodes(self, graph: Any, features: str) -> str:
         """Add nodes for the scores to an ONNX graph and return their name; optional.
 
         Parameters
@@ -147,7 +150,9 @@ class InitModel(BaseEstimator, ABC):
     fitted_type: ClassVar[type[FittedInit]]
 
     @abstractmethod
-    def fit(self, X, y, context: InitContext) -> tuple[FittedInit, np.ndarray] | tuple[None, None]:
+    def fit(
+        self, X: Matrix, y: np.ndarray, context: InitContext
+    ) -> tuple[FittedInit, np.ndarray] | tuple[None, None]:
         """Fit the model.
 
         Parameters

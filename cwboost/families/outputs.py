@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["pack_outputs", "unpack_outputs"]
 
 
-def pack_outputs(outputs) -> np.ndarray:
+def pack_outputs(outputs: ArrayLike) -> np.ndarray:
     """Pack outputs in {-1, +1} into bits.
 
     Parameters
@@ -29,7 +34,7 @@ def pack_outputs(outputs) -> np.ndarray:
     return np.packbits(bits, axis=1, bitorder="little")
 
 
-def unpack_outputs(packed, n_samples: int) -> np.ndarray:
+def unpack_outputs(packed: np.ndarray, n_samples: int) -> np.ndarray:
     """Unpack bits into outputs, the inverse of `pack_outputs`.
 
     Parameters

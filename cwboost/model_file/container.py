@@ -30,8 +30,7 @@ PREFIX = struct.Struct("<8sIII")  # magic, format version, bytes of the header, 
 DIMENSIONS_LIMIT = 32
 NAME_LIMIT = 100
 INFLATION_LIMIT = 1032  # the largest expansion factor of deflate
-DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8")
-DTYPE_NAMES += ("<f2", "<f4", "<f8")
+DTYPE_NAMES = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
 DTYPES = {name: np.dtype(name) for name in DTYPE_NAMES}
 HEADER_MEMORY = 2**25
 # Bytes that a character of JSON may turn into: an empty list, a dict of one key, a number.

@@ -10,6 +10,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -21,6 +22,9 @@ from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
 from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
 from cwboost.support.warnings import warn_caller
+
+if TYPE_CHECKING:
+    from cwboost.support.types import FilePath
 
 __all__ = ["ModelFileError", "load_model", "save"]
 
@@ -100,7 +104,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         header["conformity"] = {k: encoder.encode(v, f"conformity.{k}") for k, v in known.items()}
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.base is not None:
-        header["init"] = _encode_base(model, encoder)
+        header["init"] = _encode_base(model.base, model.base_share, encoder)
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
     if state:
@@ -108,7 +112,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     write(path, header, encoder.arrays | arrays)
 
 
-def load_model(path, *, max_bytes: int | None = None):
+def load_model(path: FilePath, *, max_bytes: int | None = None) -> Any:
     """Load a classifier written by `save`; safe for files of unknown origin.
 
     As safe as the installed families: the file's arrays of weak learners go to `from_arrays` of
@@ -172,7 +176,7 @@ def _classifier_types() -> dict[str, type]:
     return {name: getattr(cwboost, name) for name in CLASSIFIERS if hasattr(cwboost, name)}
 
 
-def _attributes(cls: type) -> tuple[dict[str, type], dict[str, type]]:
+def _attributes(cls: type[Any]) -> tuple[dict[str, type], dict[str, type]]:
     """Return the required and the optional fitted attributes of a file, with their types."""
     required = COMMON_ATTRIBUTES | cls._model_attributes
     return required, OPTIONAL_ATTRIBUTES
@@ -205,9 +209,8 @@ def _encode_fitted(classifier, encoder: Encoder) -> dict:
     return {name: encoder.encode(value, f"fitted.{name}") for name, value in values.items()}
 
 
-def _encode_base(model: FittedModel, encoder: Encoder) -> dict:
+def _encode_base(base: BaseScores, share: float, encoder: Encoder) -> dict:
     """Encode what the arrays of an init model do not hold: its name, parameters and factors."""
-    base = model.base
     name = base.model.name
     if get_init(name) is not type(base.model):
         raise ValueError(
@@ -219,7 +222,7 @@ def _encode_base(model: FittedModel, encoder: Encoder) -> dict:
         "name": name,
         "params": {key: encoder.encode(value, f"init.{key}") for key, value in params.items()},
         "factor": base.factor,
-        "share": model.base_share,
+        "share": share,
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,6 +16,9 @@ from cwboost.kernels import usable_threads
 from cwboost.master import LARGEST_C, RestrictedMaster, largest
 from cwboost.solvers.fcd import ORDERS, SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["Solution", "solve_master"]
 
@@ -50,22 +55,22 @@ class Solution:
 
 
 def solve_master(
-    H,
-    y,
-    C,
-    solver="fcd",
+    H: Sequence[ArrayLike],
+    y: ArrayLike,
+    C: float,
+    solver: str = "fcd",
     *,
-    epsilon=0.1,
-    max_working_sets=2,
-    coef0=None,
-    n_new=None,
-    sample_weight=None,
-    order="permutation",
-    subspace_steps=True,
-    tol=1e-8,
-    random_state=None,
-    n_threads=1,
-):
+    epsilon: float = 0.1,
+    max_working_sets: int = 2,
+    coef0: Sequence[ArrayLike] | None = None,
+    n_new: int | Sequence[int] | None = None,
+    sample_weight: ArrayLike | None = None,
+    order: str = "permutation",
+    subspace_steps: bool = True,
+    tol: float = 1e-8,
+    random_state: int | np.random.RandomState | None = None,
+    n_threads: int = 1,
+) -> Solution:
     r"""Solve the restricted master over given outputs of columns.
 
     .. math::
@@ -129,7 +134,7 @@ def solve_master(
     (True, [True, False])
     """
     problem = _checked_problem(H, y, C, sample_weight)
-    H, order_of_examples, counts, weight = problem
+    blocks, order_of_examples, counts, weight = problem
     if solver not in ("fcd", "lbfgsb"):
         raise ValueError(f"solver must be 'fcd' or 'lbfgsb', got {solver!r}")
     if order not in ORDERS:
@@ -143,8 +148,8 @@ def solve_master(
     master = RestrictedMaster(counts, float(C), weight, usable_threads(n_threads))
     # A column given twice is one coordinate; its coefficient is reported at the first of them.
     rows = [
-        master.add(np.full(len(H[c]), c), pack_outputs(H[c][:, order_of_examples].T))[0]
-        for c in range(len(H))
+        master.add(np.full(len(block), c), pack_outputs(block[:, order_of_examples].T))[0]
+        for c, block in enumerate(blocks)
     ]
     if coef0 is not None:
         _start_from(master, rows, coef0)

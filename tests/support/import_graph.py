@@ -60,6 +60,11 @@ class Imports(ast.NodeVisitor):
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_function
 
+    def visit_If(self, node):
+        # What stands there is for type checkers and never runs.
+        if getattr(node.test, "id", None) != "TYPE_CHECKING":
+            self.generic_visit(node)
+
     def visit_Attribute(self, node):
         self.generic_visit(node)
         if isinstance(node.value, ast.Name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from inspect import signature
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from cwboost.families.composed.drawing import DrawContext
 from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
 from cwboost.families.partitioned import PartitionedFamily, PricingPlan
 from cwboost.kernels import Projector
+
+if TYPE_CHECKING:
+    from cwboost.support.types import Matrix
 
 __all__ = ["DerivedFeatureFamily"]
 
@@ -126,7 +129,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         return {}
 
     @classmethod
-    def transform(cls, X, **parameters) -> np.ndarray:
+    def transform(cls, X: Matrix, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Compute derived features; by default, project on `direction`.
 
         Parameters
@@ -146,7 +149,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         return Projector(directions)(X, 1, np.float64).T
 
     @classmethod
-    def direction(cls, n_features: int, **parameters) -> np.ndarray:
+    def direction(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the directions of linear derived features; optional.
 
         With them, learners have a flat form: importances, SHAP values of directions and export to
@@ -166,7 +169,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         raise NotImplementedError(f"{cls.__name__} does not define direction")
 
     @classmethod
-    def features_used(cls, n_features: int, **parameters) -> np.ndarray:
+    def features_used(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return how much each derived feature depends on each feature; optional.
 
         Importances divide the gain of a learner in these proportions. The default takes the
@@ -192,18 +195,18 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """
 
     @classmethod
-    def check_stored(cls, n_features: int, **parameters) -> None:
+    def check_stored(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> None:
         """Raise ValueError for `parameters` of a file that `transform` cannot take; optional.
 
         The file is for `n_features` features. Names, dtypes and shapes are right here, and a file
         with which `transform` raises an error is refused afterwards.
         """
 
-    def bind(self, X, context: BindContext) -> Pricer:
+    def bind(self, X: Matrix, context: BindContext) -> Pricer:
         self.check_parameters(X.shape[1])
         return DerivedPricer(self, X, context)
 
-    def describe(self, X) -> int:
+    def describe(self, X: Matrix) -> int:
         return X.shape[1]
 
     def plan(self, descriptions: list, context: BindContext) -> PricingPlan:

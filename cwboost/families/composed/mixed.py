@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +19,13 @@ from cwboost.families.contract import (
     WeakLearnerFamily,
 )
 from cwboost.families.discovery import resolve_weak_learner
-from cwboost.families.partitioned import PartitionedFamily
+from cwboost.families.partitioned import PartitionedFamily, PricingPlan
 from cwboost.families.sealing import SealedPricer, bind_family
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from cwboost.support.types import Matrix
 
 __all__ = ["MixedFamily"]
 
@@ -66,12 +72,20 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     api_version = 1
     learners_type = MixedLearners
 
-    def __init__(self, families=("stump", "tree"), selection="best", shares=None):
+    def __init__(
+        self,
+        families: list[str | WeakLearnerFamily] | tuple[str | WeakLearnerFamily, ...] = (
+            "stump",
+            "tree",
+        ),
+        selection: str = "best",
+        shares: Sequence[float] | None = None,
+    ) -> None:
         self.families = families
         self.selection = selection
         self.shares = shares
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         params = super().get_params(deep=False)
         if deep:
             try:
@@ -83,7 +97,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
                 params.update((f"{name}__{key}", value) for key, value in nested.items())
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         own = {key: value for key, value in params.items() if "__" not in key}
         nested = {key: value for key, value in params.items() if "__" in key}
         super().set_params(**own)
@@ -102,7 +116,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         return self
 
     @property
-    def capabilities(self):
+    def capabilities(self) -> Capabilities:
         members = [member.capabilities for member in self._members()]
         return Capabilities(
             missing_values=all(member.missing_values for member in members),
@@ -114,20 +128,20 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             monotonic=self.selection != "random" and all(m.monotonic for m in members),
         )
 
-    def bind(self, X, context: BindContext) -> MixedPricer:
+    def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         members = self._members()
         shares = self._chosen_shares(len(members))
         pricers = [bind_family(member, X, context) for member in members]
         make = TurnsPricer if self.selection == "turns" else MixedPricer
         return make(pricers, shares, context)
 
-    def check_partitioned(self):
+    def check_partitioned(self) -> None:
         check_members(self._members())
 
-    def describe(self, X):
+    def describe(self, X: Matrix) -> list:
         return [member.describe(X) for member in self._members()]
 
-    def plan(self, descriptions, context):
+    def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
         members = self._members()
         shares = self._chosen_shares(len(members))
         plans = {

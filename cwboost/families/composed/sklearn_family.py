@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
@@ -28,6 +30,9 @@ from cwboost.families.outputs import pack_outputs
 from cwboost.kernels import THRESHOLDS_SEARCHED, LinearGains, gained_fractions
 from cwboost.kernels.one_thread import one_thread
 from cwboost.support.warnings import warn_caller
+
+if TYPE_CHECKING:
+    from cwboost.support.types import Matrix
 
 __all__ = ["SklearnFamily"]
 
@@ -75,14 +80,14 @@ class SklearnFamily(WeakLearnerFamily):
     api_version = 1
     learners_type = SklearnLearners
 
-    def __init__(self, estimator=None):
+    def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
     @property
-    def capabilities(self):
+    def capabilities(self) -> Capabilities:
         return Capabilities(missing_values=get_tags(self._template()).input_tags.allow_nan)
 
-    def bind(self, X, context: BindContext) -> SklearnPricer:
+    def bind(self, X: Matrix, context: BindContext) -> SklearnPricer:
         estimator = self._template()
         if not is_classifier(estimator) or not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(
@@ -110,7 +115,7 @@ class SklearnPricer(Pricer):
     def __init__(self, X, estimator, context: BindContext):
         self.n_samples, self.n_features = X.shape
         self._X = X
-        self._form = learners_class(estimator)
+        self._form: Any = learners_class(estimator)
         # Trees of scikit-learn refuse values beyond float32; clipping changes no split.
         self._fitted_on = _clipped(X) if self._form is TreeModels else X
         self._gains = LinearGains(X) if self._form is LinearModels else None
@@ -142,7 +147,7 @@ class SklearnPricer(Pricer):
         rows = np.flatnonzero(row)
         label = np.where(row[rows] > 0, 1, -1)
         if rows.size and abs(label.sum()) < len(label):
-            learner = self._fit(rows, label, np.abs(row[rows]), seed)
+            learner: Any = self._fit(rows, label, np.abs(row[rows]), seed)
             outputs = learner.outputs(self._X)
             edge = float(np.sum(row * outputs[:, 0]))
             if edge < 0:

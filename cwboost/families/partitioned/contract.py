@@ -19,11 +19,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwboost.families.contract import BindContext, WeakLearners
 from cwboost.families.partitioned.weights import PartitionWeights
+
+if TYPE_CHECKING:
+    from cwboost.support.types import Matrix
 
 __all__ = ["Chosen", "PartitionContext", "PartitionPricer", "PartitionedFamily", "PricingPlan"]
 
@@ -74,7 +78,7 @@ class PartitionPricer(ABC):
     """A family bound to one partition, on the worker that holds it."""
 
     @abstractmethod
-    def summarise(self, weights: PartitionWeights, question):
+    def summarise(self, weights: PartitionWeights, question: Any) -> Any:
         """Return the summary of this partition's examples that answers a question.
 
         Parameters
@@ -107,7 +111,7 @@ class PricingPlan(ABC):
     exact: bool = False
 
     @abstractmethod
-    def bind(self, X, context: PartitionContext) -> PartitionPricer:
+    def bind(self, X: Matrix, context: PartitionContext) -> PartitionPricer:
         """Prepare one partition.
 
         Parameters
@@ -156,7 +160,7 @@ class PartitionedFamily(ABC):
         """Raise TypeError or ValueError if these hyper-parameters do not allow it; optional."""
 
     @abstractmethod
-    def describe(self, X) -> object:
+    def describe(self, X: Matrix) -> object:
         """Return what `plan` needs to know of one partition, which is pickled.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +51,7 @@ class PartitionWeights:
         """
         return np.rint(self.weights * (self.scales * 2.0**-26)[:, None]) ** 2
 
-    def groups(self, n_targets: int):
+    def groups(self, n_targets: int) -> Iterator[PartitionWeights]:
         """Yield the weights of at most `n_targets` targets at a time."""
         for first in range(0, self.n_targets, n_targets):
             own = slice(first, first + n_targets)
