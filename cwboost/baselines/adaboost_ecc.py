@@ -181,9 +181,9 @@ class AdaBoostECCClassifier(BaselineClassifier):
     smoothing : float, > 0, default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
-        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
-        or polars frame that have a categorical dtype, None takes none. Categories may be text,
-        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
+        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
+        bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None

@@ -52,9 +52,9 @@ class AdaBoostMHClassifier(BaselineClassifier):
         "shared": one weak learner per round with one vote per class. "per_class": one weak
         learner per class and round. Both have one coefficient per round.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
-        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
-        or polars frame that have a categorical dtype, None takes none. Categories may be text,
-        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
+        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
+        bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None

@@ -65,9 +65,9 @@ class AdaBoostMOClassifier(BaselineClassifier):
         "per_bit": one weak learner per bit and round. "shared": one per round with one vote per
         bit.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
-        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
-        or polars frame that have a categorical dtype, None takes none. Categories may be text,
-        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
+        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
+        bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
     callbacks : list or None, default=None

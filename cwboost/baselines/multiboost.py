@@ -141,9 +141,9 @@ class MultiBoostClassifier(BaselineClassifier):
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
-        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a pandas
-        or polars frame that have a categorical dtype, None takes none. Categories may be text,
-        numbers or bools; missing ones, and those not seen in `fit`, count as missing values.
+        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
+        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
+        bools; missing ones, and those not seen in `fit`, count as missing values.
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class, by label; "balanced" gives every class
         the same total weight.

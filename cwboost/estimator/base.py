@@ -29,7 +29,6 @@ from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import (
-    as_columns,
     categorical_facts,
     check_categories,
     encode,
@@ -37,7 +36,7 @@ from cwboost.estimator.input.categories import (
     learn_categories,
     refuse_new_categories,
 )
-from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.columns import as_columns, call
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
 from cwboost.estimator.parameters import check_jobs, check_number, check_weight
 from cwboost.estimator.problem import (

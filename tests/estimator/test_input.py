@@ -1,5 +1,6 @@
 """Frames as users have them: numbers, bools, categories, text, gaps; and what is refused."""
 
+import datetime
 import re
 
 import numpy as np
@@ -82,6 +83,50 @@ def test_polars():
     times = table.with_columns(pl.datetime(2020, 1, 1).alias("city"))
     with pytest.raises(ValueError, match="column 'city' holds dates"):
         small().fit(times, Y)
+
+
+def test_frames_of_every_kind_give_one_model():
+    pa = pytest.importorskip("pyarrow")
+    X = frame()
+    nullable = X.assign(size=X["size"].astype("Float64"), rooms=X["rooms"].astype("Int64"))
+    table = pa.Table.from_pandas(X, preserve_index=False)
+    arrow = table.to_pandas(types_mapper=pd.ArrowDtype)
+    assert arrow["city"].dtype.pyarrow_dtype == table.schema.field("city").type
+    scores = small().fit(X, Y).decision_function(X)
+    for kind in (nullable, table, arrow):
+        clf = small().fit(kind, Y)
+        assert list(clf.feature_names_in_) == list(X.columns)
+        for other in (kind, X):
+            np.testing.assert_array_equal(clf.decision_function(other), scores)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a"] * N, "text"),
+        ([datetime.date(2020, 1, 1)] * N, "dates or times"),
+        ([datetime.timedelta(1)] * N, "dates or times"),
+        ([[1, 2]] * N, "lists, records or bytes"),
+        ([{"a": 1}] * N, "lists, records or bytes"),
+        ([b"a"] * N, "lists, records or bytes"),
+    ],
+)
+@pytest.mark.parametrize("kind_of_frame", ["pyarrow", "polars", "pandas"])
+def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_frame):
+    table = pytest.importorskip("pyarrow").table({"size": np.arange(N), "odd": values})
+    X = {
+        "pyarrow": lambda: table,
+        "polars": lambda: pytest.importorskip("polars").from_arrow(table),
+        "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+    }[kind_of_frame]()
+    with pytest.raises(ValueError, match=f"column 'odd' holds {kind}"):
+        small().fit(X, Y)
+
+
+def test_lazy_frames_are_refused():
+    X = pytest.importorskip("polars").DataFrame({"size": np.arange(N)}).lazy()
+    with pytest.raises(TypeError, match=r"in memory, got a lazy frame .*LazyFrame.: collect"):
+        small().fit(X, Y)
 
 
 def test_unseen_categories_count_as_missing():

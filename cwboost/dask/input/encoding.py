@@ -14,13 +14,12 @@ from sklearn.utils import check_array
 
 from cwboost.estimator.input.categories import (
     CATEGORY_KINDS,
-    as_columns,
     by_frequency,
     count_categories,
     encode,
     refuse_new_categories,
 )
-from cwboost.estimator.input.columns import call, is_frame
+from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.kernels import canonical, readable
 
 __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
@@ -68,8 +67,8 @@ def columns_of(X, role, categorical_features) -> Columns:
         For a bad `categorical_features`, or a column that cannot hold categories.
     """
     X = as_columns(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must be 2-d, got {X.ndim} dimensions")
+    if len(X.shape) != 2:
+        raise ValueError(f"X must be 2-d, got {len(X.shape)} dimensions")
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         names = tuple(X.columns)

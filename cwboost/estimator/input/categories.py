@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
@@ -11,6 +12,7 @@ from sklearn.utils import check_array
 from cwboost.estimator.input.columns import (
     call,
     column_of,
+    dtype_of,
     holds_text,
     holds_words,
     is_frame,
@@ -23,7 +25,6 @@ from cwboost.estimator.input.selection import select_categorical
 
 __all__ = [
     "CATEGORY_KINDS",
-    "as_columns",
     "by_frequency",
     "categorical_facts",
     "check_categories",
@@ -37,14 +38,6 @@ __all__ = [
 LARGEST_INTEGER = 2.0**53
 CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
 """Kinds of categories, by the kind of dtype of their array."""
-
-
-def as_columns(X):
-    """Return X as a frame, a sparse matrix or an array whose columns can be looked at."""
-    if is_frame(X) or sparse.issparse(X) or isinstance(X, np.ndarray):
-        return X
-    found = np.asarray(X)
-    return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
 
 
 def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
@@ -135,7 +128,7 @@ def encode(X, categories: Mapping[int, np.ndarray], dtypes):
         out = np.empty((n_samples, n_features), dtype=np.float32)
     else:
         numbers = check_array(
-            X.iloc[:, numeric] if hasattr(X, "iloc") else X[:, numeric],
+            nw.to_native(X[:, numeric], pass_through=True),
             dtype=dtypes,
             ensure_all_finite=False,
             input_name="X",
@@ -158,7 +151,7 @@ def refuse_new_categories(X, categories: Mapping[int, np.ndarray], categorical_f
             if place not in categories:
                 raise ValueError(
                     f"X: {call(place, names_of(X))} held numbers in fit, got categories (dtype "
-                    f"{list(X.dtypes)[place]}): convert it, or fit again"
+                    f"{dtype_of(X, place)}): convert it, or fit again"
                 )
 
 
@@ -230,12 +223,10 @@ def _refuse_text(X, categories) -> None:
     """Name the columns of text, or of times, that are not categorical, and what to do with them."""
     refuse_kinds(X)
     names = names_of(X)
+    others = (place for place in range(X.shape[1]) if place not in categories)
     if names is not None:
-        dtypes = enumerate(X.dtypes)
-        others = ((place, dtype) for place, dtype in dtypes if place not in categories)
-        found = (place for place, dtype in others if holds_text(X, place, dtype))
+        found = (place for place in others if holds_text(X, place))
     elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OU":
-        others = (place for place in range(X.shape[1]) if place not in categories)
         found = (place for place in others if holds_words(X, place))
     else:
         return

@@ -1,15 +1,19 @@
-"""Columns of arrays and of pandas and polars frames: what they hold, and their values."""
+"""Columns of arrays and frames: what they hold, and their values; narwhals knows the frames."""
 
 from __future__ import annotations
 
 import datetime
 import reprlib
 
+import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 __all__ = [
+    "as_columns",
     "call",
     "column_of",
+    "dtype_of",
     "holds_text",
     "holds_words",
     "is_category_dtype",
@@ -22,22 +26,49 @@ __all__ = [
     "values_of",
 ]
 
-CATEGORY = ("category", "categorical", "enum")
-TEXT = ("str", "string", "utf8", "large_string", "object")
-TIME = ("datetime", "date", "time", "timestamp", "duration", "period")
+PLAIN = (nw.Boolean, nw.Categorical, nw.Enum, nw.String)
 LONGEST_SHOWN = 100  # characters of a name in a message
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+ADVICE = {
+    "complex numbers": "Complex data not supported: weak learners need real numbers or categories, "
+    "make columns of the real and the imaginary part",
+    "dates or times": "Weak learners need numbers or categories: make columns such as year, "
+    "weekday or seconds of it",
+    "lists, records or bytes": "Weak learners need numbers or categories",
+}
 KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}
 
 
-def is_frame(X) -> bool:
-    """Return True for a pandas or polars frame."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
+def as_columns(X):
+    """Return X as a narwhals frame, a sparse matrix or an array whose columns can be looked at.
+
+    Raises
+    ------
+    TypeError
+        For a frame whose rows are not in memory.
+    """
+    if sparse.issparse(X) or isinstance(X, np.ndarray):
+        return X
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(
+            f"X must be in memory, got a lazy frame ({type(X).__module__}.{type(X).__name__}): "
+            "collect or compute it first"
+        )
+    if is_frame(frame):
+        return frame
+    found = np.asarray(X)
+    return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+
+
+def is_frame(columns) -> bool:
+    """Return True for a frame, as `as_columns` returns it."""
+    return isinstance(columns, nw.DataFrame)
 
 
 def names_of(X) -> list | None:
     """Return the names of a frame's columns, None for an array."""
-    return list(X.columns) if is_frame(X) else None
+    return X.columns if is_frame(X) else None
 
 
 def call(place: int, names) -> str:
@@ -59,60 +90,68 @@ def listed(names, most: int = 50) -> str:
 
 
 def is_category_dtype(dtype) -> bool:
-    return str(dtype).lower().startswith(CATEGORY)
+    """Return True for the dtype that a frame's schema has for a column of categories."""
+    return isinstance(dtype, (nw.Categorical, nw.Enum))
 
 
 def refuse_kinds(X) -> None:
-    """Raise ValueError for the first column that holds times or complex numbers."""
+    """Raise ValueError for the first column that no weak learner can read."""
     names = names_of(X)
-    for place, dtype in enumerate(_doubtful_dtypes(X)):
-        kind = str(dtype).lower()
-        if kind == "object":
-            kind = _odd_kind(np.asarray(column_of(X, place)))
-        if kind.startswith("complex"):
-            raise ValueError(
-                f"X: {call(place, names)} holds complex numbers ({dtype}). Complex data not "
-                "supported: weak learners need real numbers or categories, make columns of the "
-                "real and the imaginary part"
-            )
-        if kind.startswith(TIME):
-            raise ValueError(
-                f"X: {call(place, names)} holds dates or times ({dtype}). Weak learners need "
-                "numbers or categories: make columns such as year, weekday or seconds of it"
-            )
+    for place, kind in _kinds(X):
+        if kind:
+            shown = f"{call(place, names)} holds {kind} ({dtype_of(X, place)})"
+            raise ValueError(f"X: {shown}. {ADVICE[kind]}")
 
 
-def _odd_kind(values) -> str:
-    """Return "time" or "complex" if an object is one that is not missing, else ""."""
+def _kinds(X):
+    """Yield the places of columns and what they hold, of `ADVICE`, or "" if they may be read."""
+    if is_frame(X):
+        for place, dtype in enumerate(X.schema.values()):
+            if not dtype.is_numeric() and not isinstance(dtype, PLAIN):
+                yield place, _kind_in_frame(X, place, dtype)
+    elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OMmc":
+        for place in range(X.shape[1]):
+            yield place, _kind_of(X[:, place])
+
+
+def _kind_in_frame(X, place: int, dtype) -> str:
+    if dtype.is_temporal() or dtype_of(X, place).startswith("period"):
+        return "dates or times"
+    if dtype.is_nested() or isinstance(dtype, nw.Binary):
+        return "lists, records or bytes"
+    return _kind_of(np.asarray(column_of(X, place)))
+
+
+def _kind_of(values: np.ndarray) -> str:
+    if values.dtype.kind != "O":
+        return {"M": "dates or times", "m": "dates or times", "c": "complex numbers"}.get(
+            values.dtype.kind, ""
+        )
     # A missing time, NaT, differs from itself.
     for value in values:
         if isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
-            return "time" if isinstance(value, TIMES) else "complex"
+            return "dates or times" if isinstance(value, TIMES) else "complex numbers"
     return ""
 
 
-def _doubtful_dtypes(X):
-    """Return the dtypes of the columns of a frame, or of an array that may hold times."""
-    if is_frame(X):
-        return X.dtypes
-    is_doubtful = getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OMmc"
-    return [X.dtype] * X.shape[1] if is_doubtful else ()
-
-
 def column_of(X, place: int):
-    """Return one column of a frame, or of an array."""
-    if not is_frame(X):
-        return X[:, place]
-    return X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
+    """Return one column of a frame, or of an array; that of a frame as the frame has it."""
+    return X[:, place].to_native() if is_frame(X) else X[:, place]
 
 
-def holds_text(X, place: int, dtype) -> bool:
+def dtype_of(X, place: int) -> str:
+    """Return the name of a column's dtype as the frame or the array has it."""
+    column = column_of(X, place)
+    return str(column.dtype if hasattr(column, "dtype") else column.type)
+
+
+def holds_text(X, place: int) -> bool:
     """Return True if a column of a frame holds text, by its dtype or by its values."""
-    kind = str(dtype).lower()
-    if is_category_dtype(dtype) or kind == "object":
-        values, missing = values_of(column_of(X, place))
-        return any(isinstance(value, str) for value in values[~missing])
-    return kind.startswith(TEXT)
+    dtype = X[:, place].dtype
+    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
+        return False
+    values, missing = values_of(column_of(X, place))
+    return any(isinstance(value, str) for value in values[~missing])
 
 
 def holds_words(X, place: int) -> bool:
@@ -130,11 +169,9 @@ def _is_number(text: str) -> bool:
 
 def values_of(column) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of a column, and a mask of those that are missing."""
-    values = np.asarray(column)
-    if hasattr(column, "isna"):  # pandas
-        missing = np.asarray(column.isna(), dtype=bool)
-    elif hasattr(column, "is_null"):  # polars
-        missing = np.asarray(column.is_null(), dtype=bool)
+    values, series = np.asarray(column), nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        missing = series.is_null().to_numpy()
     elif values.dtype.kind == "O":
         missing = np.array([v is None or (isinstance(v, float) and v != v) for v in values], bool)
     else:

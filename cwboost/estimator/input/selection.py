@@ -31,7 +31,7 @@ def select_categorical(X, categorical_features) -> np.ndarray:
                 "categorical_features must be 'from_dtype', None, or a list of names, places or "
                 f"bools, got {categorical_features!r}"
             )
-        dtypes = X.dtypes if is_frame(X) else ()
+        dtypes = X.schema.values() if is_frame(X) else ()
         return np.flatnonzero([is_category_dtype(dtype) for dtype in dtypes])
     given = np.asarray(categorical_features)
     names, n_features = names_of(X), X.shape[1]
