@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     from cwboost.families.init_contract import FittedInit, InitContext, InitModel
     from cwboost.families.max_features import count_max_features
     from cwboost.families.partitioned import (
-        ByPartition,
         Chosen,
         PartitionContext,
         PartitionedFamily,

@@ -223,14 +223,13 @@ def _refuse_text(X, categories) -> None:
     """Name the columns of text, or of times, that are not categorical, and what to do with them."""
     refuse_kinds(X)
     names = names_of(X)
+    holds = holds_text
+    if names is None:
+        if getattr(X, "ndim", 0) != 2 or X.dtype.kind not in "OU":
+            return
+        holds = holds_words
     others = (place for place in range(X.shape[1]) if place not in categories)
-    if names is not None:
-        found = (place for place in others if holds_text(X, place))
-    elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OU":
-        found = (place for place in others if holds_words(X, place))
-    else:
-        return
-    text = [call(place, names) for place in found]
+    text = [call(place, names) for place in others if holds(X, place)]
     if text:
         raise ValueError(
             f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
