@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what `_LAZY` says, for type checkers
     from cwboost.model_file.saving import load_model
     from cwboost.onnx_export import to_onnx
     from cwboost.solvers.solve_master import solve_master
+    from cwboost.tree_export import to_shap, to_treelite
 
 __version__ = version("cwboost")
 __all__ = [
@@ -108,6 +109,8 @@ _LAZY = {
     "show_config": "cwboost.environment",
     "solve_master": "cwboost.solvers.solve_master",
     "to_onnx": "cwboost.onnx_export",
+    "to_shap": "cwboost.tree_export",
+    "to_treelite": "cwboost.tree_export",
 }
 # Families of plugins, found by their registered names like any other's.
 _SHIPPED = {

@@ -15,7 +15,7 @@ from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import usable_threads
 
-__all__ = ["TreeShapley", "shapley_values"]
+__all__ = ["TreeShapley", "node_counts", "shapley_values"]
 
 NODES_AT_ONCE = 2**14
 ROWS_AT_ONCE = 2**11
@@ -121,16 +121,12 @@ class TreeShapley:
         offsets = trees.offsets[first : last + 1] - trees.offsets[first]
         feature, left, sign = trees.feature[nodes], trees.left[nodes], trees.sign[nodes]
         comparisons = _Comparisons(trees, nodes)
-        n = background.shape[0]
-        cover = np.zeros(len(feature), dtype=np.int64)
-        for rows in _chunks(n):
-            sides = comparisons.sides(background[rows])
-            cover += count_cover(sides, rows.stop - rows.start, feature, left, offsets)
+        cover = _cover(comparisons, feature, left, offsets, background)
         ends = list(pairwise(offsets.tolist()))
         plans = [
             TreePlan(feature[a:b], left[a:b], sign[a:b], cover[a:b], _quadrature) for a, b in ends
         ]
-        means = np.array([sign[a:b] @ cover[a:b] for a, b in ends]) / n
+        means = np.array([sign[a:b] @ cover[a:b] for a, b in ends]) / background.shape[0]
         self.base += coef.T @ means
         self._parts.append((comparisons, ShapleySum(plans, coef, self.n_features)))
 
@@ -157,6 +153,21 @@ class TreeShapley:
             by_row = blocks.transpose(0, 3, 2, 1).reshape(-1, self.n_features, self.n_scores)
             values[rows] = by_row[:n_rows]
         return values
+
+
+def node_counts(trees: ThresholdTrees, X) -> np.ndarray:
+    """Return how many rows of X pass each node of well-formed trees, int64 of shape (n_nodes,)."""
+    comparisons = _Comparisons(trees, slice(0, len(trees.feature)))
+    return _cover(comparisons, trees.feature, trees.left, trees.offsets, X)
+
+
+def _cover(comparisons: _Comparisons, feature, left, offsets, X) -> np.ndarray:
+    """Return the number of rows of X at each node."""
+    cover = np.zeros(len(feature), dtype=np.int64)
+    for rows in _chunks(X.shape[0]):
+        sides = comparisons.sides(X[rows])
+        cover += count_cover(sides, rows.stop - rows.start, feature, left, offsets)
+    return cover
 
 
 class _Comparisons:
