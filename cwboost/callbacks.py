@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from cwboost.support.progress import progress_bar
 
 if TYPE_CHECKING:
+    import optuna
+
     from cwboost.estimator.rounds import RoundState
     from cwboost.support.types import FilePath
 
-__all__ = ["CSVLog", "Checkpoint", "ProgressBar", "TimeLimit"]
+__all__ = ["CSVLog", "Checkpoint", "OptunaPruning", "ProgressBar", "TimeLimit"]
 
 
 class ProgressBar:
@@ -121,6 +123,44 @@ class TimeLimit:
     def on_round_end(self, state: RoundState) -> bool:
         """Return whether the round of `state` ended past the limit."""
         return state.seconds >= self.seconds
+
+
+class OptunaPruning:
+    """Callback that reports a figure of every round to an Optuna trial, which may prune it.
+
+    Parameters
+    ----------
+    trial : optuna.trial.Trial
+    name : str, default="valid_error"
+        Array of the history, such as "valid_logloss" with ``early_stopping="logloss"``; the study
+        minimises it.
+
+    Raises
+    ------
+    optuna.TrialPruned
+        Out of `fit`, at the round after which the study's pruner ends the trial.
+    ValueError
+        Out of `fit`, if the history has no such array.
+    """
+
+    def __init__(self, trial: optuna.trial.Trial, name: str = "valid_error") -> None:
+        self.trial = trial
+        self.name = name
+
+    def __deepcopy__(self, memo):
+        # A clone of an estimator, as in a search, reports to the same trial.
+        return OptunaPruning(self.trial, self.name)
+
+    def on_round_end(self, state: RoundState) -> bool:
+        """Report the figure of the round of `state`; never stops training but by pruning."""
+        from optuna import TrialPruned
+
+        if self.name not in state.latest:
+            raise ValueError(f"name must be one of {sorted(state.latest)}, got {self.name!r}")
+        self.trial.report(float(state.latest[self.name]), state.round)
+        if self.trial.should_prune():
+            raise TrialPruned(f"{self.name} at round {state.round}")
+        return False
 
 
 class CSVLog:

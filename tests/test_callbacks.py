@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from cwboost import AdaBoostMHClassifier, CWBoostClassifier, get_family, load_model
-from cwboost.callbacks import Checkpoint, CSVLog, ProgressBar, TimeLimit
+from cwboost.callbacks import Checkpoint, CSVLog, OptunaPruning, ProgressBar, TimeLimit
 from cwboost.estimator import rounds
 
 X, Y = load_digits(return_X_y=True)
@@ -253,3 +253,28 @@ def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):
     again = pickle.loads(pickle.dumps(clone(clf))).fit(X, Y)
     assert_same_model(again, clf)
     assert copy.deepcopy(clf).callbacks[1].path == tmp_path / "l"
+
+
+# ---------------------------------------------------------------------------- Optuna
+
+
+def test_optuna_prunes_the_trials_that_fall_behind():
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=1, n_warmup_steps=2)
+    study = optuna.create_study(pruner=pruner)
+
+    def objective(trial):
+        y = Y if trial.number == 0 else np.roll(Y, 1)  # labels of other examples: nothing to learn
+        clf = classifier(callbacks=[OptunaPruning(trial)])
+        clf.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+        return clf.history_["valid_error"][-1]
+
+    study.optimize(objective, n_trials=2)
+    learned, lost = study.trials
+    assert (learned.state.name, lost.state.name) == ("COMPLETE", "PRUNED")
+    assert list(learned.intermediate_values) == list(range(1, 13))
+    assert list(lost.intermediate_values) == [1, 2]
+    with pytest.raises(ValueError, match=r"name must be one of .*'train_error'.*, got 'loss'"):
+        classifier(callbacks=[OptunaPruning(study.ask(), "loss")]).fit(X, Y)
