@@ -4,7 +4,11 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -35,6 +39,21 @@ def test_the_programs_print_what_the_page_shows(page, tmp_path, monkeypatch, cap
     program.write_text("\n".join(programs(page)), encoding="utf-8")
     runpy.run_path(str(program), run_name="__main__")
     assert shown and capsys.readouterr().out == "".join(shown)
+
+
+@pytest.mark.filterwarnings("default")  # those of MLflow
+def test_the_mlflow_recipe_gives_our_probabilities(tmp_path, monkeypatch):
+    pytest.importorskip("mlflow")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    served, saving = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
+    (tmp_path / "cwboost_model.py").write_text(served, encoding="utf-8")
+    X, y = load_iris(return_X_y=True)
+    clf = CWBoostClassifier("stump", n_estimators=5, random_state=0).fit(X, y)
+    names = {"clf": clf, "X": X}
+    exec(saving, names)
+    np.testing.assert_array_equal(names["probabilities"], clf.predict_proba(X))
+    assert not list((tmp_path / "model").glob("**/*.pkl"))
 
 
 def test_the_readme_has_programs():
