@@ -24,13 +24,18 @@ class Paired:
         self.n_splits = len({r["seed"] for r in records})
         self._records = {(r["set"], r["model"], r["seed"]): r for r in records}
 
+    def measured(self, names, model):
+        """Return those of the sets on which a model was run on all splits, if only to refuse."""
+        seeds = range(self.n_splits)
+        return [n for n in names if all((n, model, seed) in self._records for seed in seeds)]
+
     def values(self, name, model, measure):
         """Return a measure by split, NaN for a split that the model refused."""
         found = [self._records.get((name, model, seed), {}) for seed in range(self.n_splits)]
         return np.array([r.get(measure, np.nan) for r in found])
 
     def cell(self, name, model, measure, form, factor=1.0):
-        """Return mean and standard error as text; a dash if the model refused a split."""
+        """Return mean and standard error as text; a dash if a split is missing."""
         values = factor * self.values(name, model, measure)
         if np.isnan(values).any():
             return "–"
@@ -39,7 +44,8 @@ class Paired:
 
     def is_lowest(self, name, model, measure, sign=1.0):
         """Return True if no model has a better mean; `sign` is -1 if more is better."""
-        means = [sign * self.values(name, other, measure).mean() for other in self.models]
+        models = [other for other in self.models if self.measured([name], other)]
+        means = [sign * self.values(name, other, measure).mean() for other in models]
         return sign * self.values(name, model, measure).mean() <= np.nanmin(means) + 1e-12
 
     def against(self, own, other, measure, names, sign=1.0):

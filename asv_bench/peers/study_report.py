@@ -57,7 +57,8 @@ def _conditions(records, paired):
     return (
         f"mean ± standard error over {paired.n_splits} splits; at most "
         f"{max(r['n'] for r in records):,} training rows, defaults of all packages, one thread; "
-        f"the lowest mean in bold, of areas the largest ({conditions(records)}):"
+        "the lowest mean in bold, of areas the largest; a dash: refused, or not run for its time "
+        f"({conditions(records)}):"
     )
 
 
@@ -76,17 +77,20 @@ def _against(paired, names, measures):
     titles = {"error": "error", "log_loss": "log loss", "auc": "area under the curve"}
     lines = []
     for other in paired.models[1:]:
-        cells = []
+        common = paired.measured(names, other)
+        if not common:
+            continue
+        cells = [str(len(common))]
         for measure, sign in measures:
             least = 0.001 if measure == "error" else 0.0
-            ratio = paired.ratio("cwboost", other, measure, names, least)
-            better, neither, worse = paired.against("cwboost", other, measure, names, sign)
+            ratio = paired.ratio("cwboost", other, measure, common, least)
+            better, neither, worse = paired.against("cwboost", other, measure, common, sign)
             cells.append(f"{ratio:.2f}; {better}, {neither}, {worse}")
         seconds = [
-            paired.ratio("cwboost", other, f"{what}_seconds", names) for what in ("fit", "predict")
+            paired.ratio("cwboost", other, f"{what}_seconds", common) for what in ("fit", "predict")
         ]
         lines.append([other, *cells, *(f"{ratio:.2f}" for ratio in seconds)])
-    head = ["cwboost over", *(titles[measure] for measure, _ in measures)]
+    head = ["cwboost over", "sets", *(titles[measure] for measure, _ in measures)]
     return grid([*head, "time of a fit", "of a prediction"], lines)
 
 
