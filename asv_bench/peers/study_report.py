@@ -24,18 +24,20 @@ def errors(records):
     """Return the tables of a page: errors, log losses, and the default against each package."""
     paired = Paired(records, ORDER)
     counted = [name for name in paired.sets if name not in CHOSEN_ON | FLATTERS]
-    return "\n\n".join(
-        [
-            f"Test error in percent, {_conditions(records, paired)}",
-            _grid(paired, "error", ".1f", 100.0),
-            "Log loss:",
-            _grid(paired, "log_loss", ".3f"),
+    parts = [
+        f"Test error in percent, {_conditions(records, paired)}",
+        _grid(paired, "error", ".1f", 100.0),
+        "Log loss:",
+        _grid(paired, "log_loss", ".3f"),
+    ]
+    if counted:
+        parts += [
             f"{_of_counted(paired, counted)} cwboost against each package: geometric means of "
             "ratios, and the numbers of sets on which it is better, neither is, and it is worse, "
             "beyond two standard errors of the differences on the same splits:",
             _against(paired, counted, (("error", 1.0), ("log_loss", 1.0))),
         ]
-    )
+    return "\n\n".join(parts)
 
 
 def areas(records):
