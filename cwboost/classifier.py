@@ -33,6 +33,7 @@ from cwboost.estimator.resumption import (
     training_state,
 )
 from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
@@ -275,6 +276,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.verbose = verbose
         self.probability_scale = probability_scale
 
+    @with_callbacks
     def fit(
         self,
         X: Features,
@@ -310,7 +312,7 @@ class CWBoostClassifier(BoostingClassifier):
         -------
         self
         """
-        start = perf_counter()
+        start, task = perf_counter(), self._fit_task(X, y)
         with self._whole():
             settings, previous = settings_of(self), previous_fit(self)
             problem, family = self._prepare(X, y, sample_weight)
@@ -326,7 +328,7 @@ class CWBoostClassifier(BoostingClassifier):
             followed = sets.followed_sets(held_out, others, self.classes_, plan.watched, base)
             training = self._training(problem, family, settings, followed, previous, rng)
             self.__dict__.pop("_state", None)
-            self._run(self._loop(training, base, plan, start))
+            self._run(self._loop(training, base, plan, start), task)
         return self
 
     # ---------------------------------------------------------------- before the first round

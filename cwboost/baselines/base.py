@@ -11,6 +11,7 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import RoundLoop
+from cwboost.estimator.sklearn_callbacks import with_callbacks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,6 +31,7 @@ class BaselineClassifier(BoostingClassifier):
         """Keep the parameters of the constructor, given its ``locals()``."""
         self.__dict__.update({name: value for name, value in values.items() if name != "self"})
 
+    @with_callbacks
     def fit(
         self,
         X: Features,
@@ -56,12 +58,12 @@ class BaselineClassifier(BoostingClassifier):
         -------
         self
         """
-        start = perf_counter()
+        start, task = perf_counter(), self._fit_task(X, y)
         with self._whole():
-            self._train(X, y, sample_weight, X_val, y_val, start)
+            self._train(X, y, sample_weight, X_val, y_val, start, task)
         return self
 
-    def _train(self, X, y, sample_weight, X_val, y_val, start) -> None:
+    def _train(self, X, y, sample_weight, X_val, y_val, start, task) -> None:
         """Check the parameters and the data, then do the rounds."""
         self._check_parameters()
         problem, family = self._prepare(X, y, sample_weight)
@@ -73,7 +75,7 @@ class BaselineClassifier(BoostingClassifier):
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:
             callbacks.append(TimeLimit(self.max_seconds))
-        self._run(RoundLoop(self, training, family, self.n_estimators, callbacks, start))
+        self._run(RoundLoop(self, training, family, self.n_estimators, callbacks, start), task)
 
     def _check_parameters(self) -> None:
         """Check the common parameters; a subclass extends this for its own."""

@@ -46,6 +46,7 @@ from cwboost.estimator.problem import (
     sort_by_class,
 )
 from cwboost.estimator.rounds import Outcome, RoundLoop
+from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
 from cwboost.families.sealing import (
@@ -94,7 +95,7 @@ class Explanation(NamedTuple):
     init: np.ndarray
 
 
-class BoostingClassifier(ClassifierMixin, BaseEstimator):
+class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the classifiers: a subclass sets ``model_`` and ``history_`` in ``fit``."""
 
     _model_attributes: ClassVar[dict[str, type]] = {}
@@ -311,8 +312,14 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
                 self.__dict__.update(before)
             raise
 
-    def _run(self, fit: RoundLoop) -> None:
+    def _fit_task(self, X, y) -> FitTask | None:
+        """Return what tells callbacks of scikit-learn of this fit, None if it has none."""
+        return FitTask(self, X, y) if hasattr(self, "_skl_callbacks") else None
+
+    def _run(self, fit: RoundLoop, task: FitTask | None = None) -> None:
         """Do the rounds of a fit and take what they give, also if an error ended them early."""
+        if task is not None:
+            task.begin(fit)
         try:
             outcome = fit.run()
             self._take(fit, outcome)
@@ -322,6 +329,8 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             self._take(fit, outcome)
         if outcome.error is not None:
             raise outcome.error
+        if task is not None:
+            task.end()
 
     def _take(self, fit: RoundLoop, outcome: Outcome) -> None:
         """Become the model of the finished rounds; stay the former one if there are none."""
