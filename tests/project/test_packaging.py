@@ -45,7 +45,7 @@ def sources(folder, package, *suffixes):
 
 
 def test_the_sdist_has_every_source_and_nothing_generated(sdist_names):
-    wanted = sources(ROOT / "cwboost", "cwboost", ".py", ".pyx", ".pxd", ".h", ".typed")
+    wanted = sources(ROOT / "cwboost", "cwboost", ".py", ".pyx", ".pxd", ".pyi", ".h", ".typed")
     for plugin in PLUGINS:
         wanted |= sources(ROOT / "plugins" / plugin, f"plugins/{plugin}", ".py")
     wanted |= {"setup.py", "pyproject.toml", "README.md", "LICENSE"}
@@ -56,7 +56,7 @@ def test_the_sdist_has_every_source_and_nothing_generated(sdist_names):
 
 def test_the_wheel_has_every_module_kernel_and_data_file(wheel_names):
     wanted = sources(ROOT / "cwboost", "cwboost", ".py", ".typed")
-    wanted |= sources(ROOT / "cwboost/_kernels", "cwboost/_kernels", ".pxd", ".h")
+    wanted |= sources(ROOT / "cwboost/_kernels", "cwboost/_kernels", ".pxd", ".h", ".pyi")
     wanted |= {"cwboost/kernels/__init__.pxd"}
     wanted |= {
         f"cwboost/datasets/data/{path.name}"

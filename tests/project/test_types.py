@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -57,3 +58,33 @@ def test_type_checkers_see_the_names_that_are_imported_on_first_use():
 def test_the_checker_reads_the_modules_of_public_names():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert set(cwboost._LAZY.values()) <= set(settings["tool"]["mypy"]["modules"])
+
+
+STUBS = sorted((ROOT / "cwboost/_kernels").rglob("*.pyi"))
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda path: path.stem)
+def test_stubs_have_the_parameters_of_the_cython_source(stub):
+    source = stub.with_suffix(".pyx").read_text(encoding="utf-8").replace("__cinit__", "__init__")
+    functions = [
+        node for node in ast.walk(ast.parse(stub.read_text())) if isinstance(node, ast.FunctionDef)
+    ]
+    assert functions
+    for function in functions:
+        arguments = re.findall(rf"def {function.name}\((.*?)\):", source, re.S)
+        names = [
+            re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", re.sub(r"\[.*?\]", "", a)) for a in arguments
+        ]
+        own = function.args
+        assert [one.arg for one in own.args + own.kwonlyargs] in names, function.name
+
+
+@pytest.mark.skipif(not STUBS, reason="needs a checkout")
+def test_what_the_public_kernels_take_from_compiled_modules_has_a_stub():
+    body = ast.parse((ROOT / "cwboost/kernels/__init__.py").read_text(encoding="utf-8")).body
+    taken = {line.module for line in body if isinstance(line, ast.ImportFrom)}
+    stubs = {path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".") for path in STUBS}
+    compiled = {
+        name for name in taken if (ROOT / name.replace(".", "/")).with_suffix(".pyx").exists()
+    }
+    assert compiled and compiled <= stubs
