@@ -9,11 +9,11 @@ import json
 import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.common.packed_edges import find_false_edge
-from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
-from cwboost._kernels.projections.projection import Directions
 from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
+from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
+from cwboost._kernels.projections.projection import Directions
 from cwboost.ensemble.shapley import TreeShapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import pack_outputs

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cwboost._kernels.partitions.node_sums import NodeRows
 from cwboost._kernels.partitions.splits import best_splits, join_leaves, smallest_places
 from cwboost._kernels.trees.growth import TREE_CRITERIA
