@@ -98,6 +98,19 @@ def test_transformers_may_hand_on_frames(output, vowel):
     np.testing.assert_array_equal(pipeline.predict(pandas_frame(X)), plain.predict(pandas_frame(X)))
 
 
+# ---------------------------------------------------------------------------- HTML
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_html_shows_parameters_and_whether_the_classifier_is_fitted(classifier, vowel):
+    clf = small(classifier, weak_learner="stump")
+    before = clf._repr_html_()
+    after = clf.fit(*vowel)._repr_html_()
+    for html in (before, after):
+        assert all(name in html for name in clf.get_params(deep=False))
+    assert ("Not fitted" in before, "Not fitted" in after) == (True, False)
+
+
 # ---------------------------------------------------------------------------- tags
 
 
