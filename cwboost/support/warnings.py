@@ -7,7 +7,8 @@ import warnings
 
 __all__ = ["warn_caller"]
 
-PACKAGE = __name__.partition(".")[0]
+PACKAGES = __name__.partition(".")[0], "sklearn.callback"
+"""Also the decorator of scikit-learn around `fit`."""
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
@@ -20,4 +21,4 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 def _is_ours(frame) -> bool:
     module = frame.f_globals.get("__name__", "")
-    return module == PACKAGE or module.startswith(f"{PACKAGE}.")
+    return any(module == name or module.startswith(f"{name}.") for name in PACKAGES)

@@ -6,7 +6,6 @@ class NodeRows:
         self,
         codes: NDArray[np.uint8],
         n_bins: NDArray[np.int32],
-        has_nan: NDArray[np.bool_],
         weights: NDArray[np.float64],
         scales: NDArray[np.float64],
         bounds: NDArray[np.float64],
@@ -20,14 +19,7 @@ class NodeRows:
         missing_right: NDArray[np.uint8],
         sides: NDArray[np.uint8],
     ) -> None: ...
-    def rows_of(
-        self, nodes: np.ndarray
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
     def totals(self, nodes: np.ndarray) -> NDArray[np.float64]: ...
-    def ranges(
-        self, nodes: NDArray[np.int32], counts: NDArray[np.int32], features: NDArray[np.int32]
-    ) -> NDArray[np.int16]: ...
-    def below(self, cuts: NDArray[np.int16]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def histograms(
         self, nodes: NDArray[np.int64], features: NDArray[np.int32]
     ) -> NDArray[np.float64]: ...

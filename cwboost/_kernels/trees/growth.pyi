@@ -11,7 +11,6 @@ class TreeGrower:
         binned: BinnedMatrix,
         *,
         criterion: int,
-        random_splits: bool,
         trim: float,
         max_depth: int,
         max_leaves: int,
