@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from cwboost._kernels.partitions.bin_sums import bin_sums, coarse_squares, code_outputs
 
 
