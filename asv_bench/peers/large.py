@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from peers.two_classes import typed
+from peers.frames import typed
 from sklearn.datasets import make_classification
 
 FEWEST = 50

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from peers import large, two_classes
 from peers.data import pooled
+from peers.frames import typed
 from sklearn.datasets import load_digits
 
 NUMERIC = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "YALEB", "MNIST"]
@@ -34,4 +35,4 @@ def _mixed(folder, name):
     categorical = json.loads((folder / "tables.json").read_text())[name]["cat_cols"]
     frame = pd.read_csv(folder / f"{name}.csv.gz", low_memory=False)
     y = np.unique(frame.pop("target").astype(str), return_inverse=True)[1]
-    return two_classes.typed(frame, categorical), y
+    return typed(frame, categorical), y

