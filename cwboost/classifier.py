@@ -37,6 +37,7 @@ from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
+from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
@@ -372,8 +373,7 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _holdout_run(self, problem, family, settings: Settings, rng):
         """Return a function that does the run, of the largest number of rounds and `chooses`."""
-        n_priced = family.capabilities.n_priced(len(self.classes_))
-        bind = partial(self._bind, family=family, n_targets=n_priced)
+        bind = partial(self._bind_priced, family=family)
         return partial(recipe.holdout_run, problem, bind, settings, rng, self._n_threads())
 
     def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
@@ -398,12 +398,16 @@ class CWBoostClassifier(BoostingClassifier):
 
     # ---------------------------------------------------------------- training
 
+    def _bind_priced(self, problem, rng, family) -> SealedPricer:
+        """Return the family bound to the problem, for the classes that are priced."""
+        n_priced = family.capabilities.n_priced(len(self.classes_))
+        return self._bind(problem, rng, family, n_priced)
+
     def _training(self, problem, family, settings: Settings, followed, previous, rng):
         """Bind the family, set up the restricted master, take up an earlier model."""
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
-        n_priced = family.capabilities.n_priced(len(self.classes_))
-        pricer = self._bind(problem, rng, family, n_priced)
+        pricer = self._bind_priced(problem, rng, family)
         master = RestrictedMaster(
             problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
         )

@@ -157,22 +157,23 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     last = ceil(n_rounds * shorter)
     patience = ceil(at.PATIENCE / training.settings.learning_rate)
     stopping = EarlyStopping(LOGLOSS, "", patience)
-    found = None
+    best = None
     while training.n_rounds < last and training.round():
         if chooses:
             now = scores()
             scale, loss = scale_and_loss(now, y, weight)
             is_over = stopping.observe(loss, training.n_rounds)
             if stopping.kept_round == training.n_rounds:
-                found = scale, Conformity.of(scale * now, y)
+                best = scale, now
             if is_over:
                 break
     if not training.n_rounds:
         return None
     if chooses:
-        return HoldoutRun(min(n_rounds, round(stopping.kept_round / shorter)), *found)
-    now = scores()
-    scale, _ = scale_and_loss(now, y, weight)
+        n_rounds, (scale, now) = min(n_rounds, round(stopping.kept_round / shorter)), best
+    else:
+        now = scores()
+        scale, _ = scale_and_loss(now, y, weight)
     return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y))
 
 

@@ -595,7 +595,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             If the classifier computes probabilities without a scale.
         """
         self._require_scale()
-        p = self.predict_proba(X)
+        self._require_fitted()
         conformity = self.model_.conformity
         if conformity is None:
             raise ValueError(
@@ -603,6 +603,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "call calibrate(X, y) with such examples"
             )
         check_number("alpha", alpha, Real, 0.0, 1.0, low_open=True)
+        p = self.predict_proba(X)
         return p >= conformity.thresholds(float(alpha), p.shape[1], bool(by_class))
 
     @export_rule("scaled")
