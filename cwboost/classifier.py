@@ -321,13 +321,9 @@ class CWBoostClassifier(BoostingClassifier):
                 check_continues(self, previous)
             given = X_val, y_val, sample_weight_val
             problem, held_out, others = self._held_out(problem, family, given, eval_sets)
-            rng = self._generator()
-            init_rng, run_rng = rng.spawn(2)
-            base, problem = self._start_from(problem, family, previous, init_rng)
-            run = self._holdout_run(problem, family, settings, run_rng)
-            plan = self._plan(family, settings, held_out is not None, run)
-            followed = sets.followed_sets(held_out, others, self.classes_, plan.watched, base)
-            training = self._training(problem, family, settings, followed, previous, rng)
+            training, base, plan = self._begin(
+                problem, family, settings, held_out, others, previous
+            )
             self.__dict__.pop("_state", None)
             self._run(self._loop(training, base, plan, start), task)
         return self
@@ -398,6 +394,17 @@ class CWBoostClassifier(BoostingClassifier):
 
     # ---------------------------------------------------------------- training
 
+    def _begin(self, problem, family, settings, held_out=None, others=None, previous=None):
+        """Return a training that is ready for its first round, its base scores and its plan."""
+        rng = self._generator()
+        init_rng, run_rng = rng.spawn(2)
+        base, problem = self._start_from(problem, family, previous, init_rng)
+        run = self._holdout_run(problem, family, settings, run_rng)
+        plan = self._plan(family, settings, held_out is not None, run)
+        followed = sets.followed_sets(held_out, others or {}, self.classes_, plan.watched, base)
+        training = self._training(problem, family, settings, followed, previous, rng)
+        return training, base, plan
+
     def _bind_priced(self, problem, rng, family) -> SealedPricer:
         """Return the family bound to the problem, for the classes that are priced."""
         n_priced = family.capabilities.n_priced(len(self.classes_))
@@ -452,12 +459,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.C = float(Cs[0])
         settings = settings_of(self)
         problem, family = self._prepare(X, y, sample_weight)
-        rng = self._generator()
-        init_rng, run_rng = rng.spawn(2)
-        base, problem = self._start_from(problem, family, None, init_rng)
-        run = self._holdout_run(problem, family, settings, run_rng)
-        plan = self._plan(family, settings, False, run)
-        training = self._training(problem, family, settings, None, None, rng)
+        training, base, plan = self._begin(problem, family, settings)
         self._run(self._loop(training, base, plan, start))
         yield self
         for C in Cs[1:]:
