@@ -138,7 +138,11 @@ def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     """Bind a clone of the family with a given generator."""
     known = {} if sparse.issparse(X) else classes(X, n_targets)
     context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
-    pricer = clone(family).bind(X, context)
+    try:
+        pricer = clone(family).bind(X, context)
+    except ValueError as error:
+        error.refused_examples = _make.get() is None  # type: ignore[attr-defined]
+        raise
     assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
     return pricer
 

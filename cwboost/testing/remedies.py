@@ -1,6 +1,14 @@
 """What to do about a family that fails a check, one line per check."""
 
-__all__ = ["REMEDIES"]
+__all__ = ["REMEDIES", "remedy"]
+
+GIVE_EXAMPLES = "Take these examples, or give the suite examples that bind takes, by make_X."
+
+
+def remedy(check: str, error: Exception) -> str:
+    """Return what to do about an error of a check."""
+    return GIVE_EXAMPLES if getattr(error, "refused_examples", False) else REMEDIES[check]
+
 
 REMEDIES = {
     "check_declarations": "Set name, api_version, learners_type and capabilities on the class.",

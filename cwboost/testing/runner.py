@@ -25,7 +25,7 @@ from cwboost.testing import (
     checks_pricing,
 )
 from cwboost.testing.material import bind, material_of, pixels
-from cwboost.testing.remedies import REMEDIES
+from cwboost.testing.remedies import remedy
 
 __all__ = [
     "Check",
@@ -92,7 +92,7 @@ class FamilyCheckError(AssertionError):
         self.failures = dict(failures)
         lines = [f"{family!r} fails {len(failures)} checks of a weak-learner family:"]
         for name, error in failures.items():
-            lines += [f"  {name}: {describe_error(error)}", f"    {REMEDIES[name]}"]
+            lines += [f"  {name}: {describe_error(error)}", f"    {remedy(name, error)}"]
         super().__init__("\n".join(lines))
 
 
@@ -116,7 +116,7 @@ class Check:
             with _material(family, self.make_X):
                 self.function(family, **given)
         except Exception as error:
-            add_note(error, REMEDIES[self.name])
+            add_note(error, remedy(self.name, error))
             raise
 
 

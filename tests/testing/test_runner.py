@@ -29,7 +29,7 @@ from cwboost.testing import (
     family_checks,
     parametrize_with_family_checks,
 )
-from cwboost.testing.remedies import REMEDIES
+from cwboost.testing.remedies import GIVE_EXAMPLES, REMEDIES
 from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
 
 ALL_CHECKS = {function.__name__: function for function in _all_checks()}
@@ -112,6 +112,21 @@ def test_a_family_may_bring_its_own_examples():
 
     check_weak_learner_family(Corners(image_shape=(3, 2)), make_X=tall)
     assert seen == {6}
+
+
+def test_a_family_that_refuses_the_examples_is_told_of_make_X():
+    class Narrow(ReferenceStump):
+        def bind(self, X, context):
+            if X.shape[1] != 12:
+                raise ValueError("image_shape: expected 12 features")
+            return super().bind(X, context)
+
+    with pytest.raises(FamilyCheckError) as caught:
+        check_weak_learner_family(Narrow())
+    refused = [e for e in caught.value.failures.values() if "image_shape" in str(e)]
+    assert len(refused) > 20
+    # Some checks train classifiers, which bind by themselves.
+    assert str(caught.value).count(GIVE_EXAMPLES) >= len(refused) - 2
 
 
 def test_what_make_X_returns_is_checked():

@@ -146,6 +146,11 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
             (``X @ directions``) does not promise that; `cwboost.kernels.Projector` does.
         """
         directions = np.asarray(cls.direction(X.shape[1], **parameters), dtype=np.float64)
+        if directions.ndim != 2 or len(directions) != X.shape[1]:
+            raise ValueError(
+                f"direction of {cls.__name__} must return shape (n_features, n_derived) with "
+                f"{X.shape[1]} features, got {directions.shape}"
+            )
         return Projector(directions)(X, 1, np.float64).T
 
     @classmethod
