@@ -62,27 +62,28 @@ class PatchFamily(cwboost.DerivedFeatureFamily):
         room = np.array(self.image_shape) - (size + self.pool - 1)
         corner = rng.integers(room + 1, size=(n, 2))
         row, column = (corner + rng.integers(self.pool, size=(n, 2))).T
-        patches = sliding_window_view(images, (size, size), axis=(1, 2))[:, row, column]
-        rows = rng.integers(len(images), size=n)
-        target = rng.integers(len(context.weights), size=n)
+        windows = sliding_window_view(images, (size, size), axis=(1, 2))
+        drawn = windows[rng.integers(len(images), size=n), row, column]
+        filters = drawn - drawn.mean(axis=(1, 2), keepdims=True)
+        learned = slice(0, n, 2)
+        weights = context.weights[rng.integers(len(context.weights), size=n)[learned]]
         # In a fixed order of the examples: sums by BLAS would depend on their number.
-        learned = np.einsum("ij,ijab->jab", context.weights[target].T, patches)
-        drawn = patches[rows, np.arange(n)]
-        drawn = drawn - drawn.mean(axis=(1, 2), keepdims=True)
-        is_learned = np.arange(n)[:, None, None] % 2 == 0
-        return {"filter": np.where(is_learned, learned, drawn), "corner": corner}
+        filters[learned] = np.einsum(
+            "ji,ijab->jab", weights, windows[:, row[learned], column[learned]]
+        )
+        return {"filter": filters, "corner": corner}
 
     @staticmethod
     def transform(X, filter, corner, image_shape, pool):
-        images = X.reshape(-1, *image_shape)
-        features = np.empty((len(X), len(filter)))
+        images = np.ascontiguousarray(X.T, dtype=np.float64).reshape(*image_shape, -1)
+        features = np.empty((len(filter), len(X)))
         for j, (top, left) in enumerate(corner):
-            response = np.zeros((len(X), pool, pool))
+            response = np.zeros((pool, pool, len(X)))
             for a, b in np.ndindex(filter.shape[1:]):
                 rows, columns = slice(top + a, top + a + pool), slice(left + b, left + b + pool)
-                response += filter[j, a, b] * images[:, rows, columns]
-            features[:, j] = response.max(axis=(1, 2))
-        return features
+                response += filter[j, a, b] * images[rows, columns]
+            response.max(axis=(0, 1), out=features[j])
+        return features.T
 
     @staticmethod
     def features_used(n_features, filter, corner, image_shape, pool):
