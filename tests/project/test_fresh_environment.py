@@ -155,15 +155,16 @@ def test_family_keeps_the_contract(family, check):
 def environment(c_compiler, wheel_environment, tmp_path_factory):
     """Plugins, installed with the wheel of cwboost.
 
-    One of every template; the patches of images; and families composed of others, from an empty
-    folder: a mixture of two of these, an adapted tree, derived features.
+    One of every template; patches of images, and text; and families composed of others, from an
+    empty folder: a mixture of two of these, an adapted tree, derived features.
     """
     sources = tmp_path_factory.mktemp("third_party")
     made = {"easy": [], "ripple": ["--raw"], "wave_let": ["--cython"], "begin": ["--init"]}
     for name, kind in made.items():
         wheel_environment.command("plugins", "new", name, *kind, "--output", sources / name)
-    shutil.copytree(ROOT / "plugins/patches", sources / "patches")
-    made["patches"] = []
+    for name in ("patches", "text"):
+        shutil.copytree(ROOT / "plugins" / name, sources / name)
+        made[name] = []
     party = sources / "party"
     party.mkdir()
     for path, text in COMPOSED.items():
@@ -188,6 +189,7 @@ def test_every_family_is_listed(environment):
         distribution = f"cwboost-{name.replace('_', '-')}"
         assert rows[name][:5] == [*kind, distribution, "0.1.0", "1"]
         assert rows[name][5] == "loaded"
+    assert rows["tfidf"][:6] == ["init", "model", "cwboost-text", "0.1.0", "1", "loaded"]
 
 
 def test_every_family_trains_by_name(environment):

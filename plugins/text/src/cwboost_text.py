@@ -1,0 +1,156 @@
+"""Text for cwboost: base scores by TF-IDF, and columns of text as class scores."""
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+import cwboost
+
+__all__ = ["FittedTfidf", "TextScores", "TfidfInit"]
+
+
+def counts_of(X):
+    """Return X as CSR counts, columns in order; NaN counts nothing."""
+    counts = sparse.csr_array(X, dtype=np.float64).sorted_indices()
+    counts.data = np.nan_to_num(counts.data, posinf=np.inf)
+    if not ((counts.data >= 0) & np.isfinite(counts.data)).all():
+        raise ValueError("X: the init model 'tfidf' expects counts of terms, got other numbers")
+    return counts
+
+
+def weighted(counts, idf):
+    """Return rows of unit length: logarithms of the counts by how rare the terms are."""
+    values = np.log1p(counts.data) * idf[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    squares = np.bincount(rows, values**2, minlength=counts.shape[0])
+    values /= np.sqrt(np.where(squares > 0, squares, 1))[rows]
+    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+class FittedTfidf(cwboost.FittedInit):
+    """A logistic regression on terms weighted by TF-IDF."""
+
+    def __init__(self, idf, coef, intercept):
+        self.idf, self.coef, self.intercept = idf, coef, intercept
+
+    def scores(self, X, n_threads=1):
+        # SciPy adds up each row in order: the same bits however X is cut.
+        return weighted(counts_of(X), self.idf) @ self.coef + self.intercept
+
+    def feature_shares(self, n_features):
+        size = self.idf * abs(self.coef).sum(axis=1)
+        return size / size.sum() if size.any() else np.full(n_features, 1 / n_features)
+
+    def arrays(self):
+        return {"idf": self.idf, "coef": self.coef, "intercept": self.intercept}
+
+    @classmethod
+    def from_arrays(cls, arrays, n_features, n_classes):
+        shapes = {"idf": (n_features,), "coef": (n_features, n_classes), "intercept": (n_classes,)}
+        found = cwboost.check_arrays(arrays, {name: ("float64", shapes[name]) for name in shapes})
+        for name, array in zip(shapes, found, strict=True):
+            if not (abs(array) < 1e100).all():
+                raise ValueError(f"array {name!r} must hold numbers below 1e100")
+        return cls(*found)
+
+
+class TfidfInit(cwboost.InitModel):
+    """Base scores of counted terms: TF-IDF, then a cross-fitted logistic regression.
+
+    Parameters
+    ----------
+    C : float, default=3.0
+        Inverse strength of the regularization.
+    """
+
+    name = "tfidf"
+    api_version = 1
+    fitted_type = FittedTfidf
+
+    def __init__(self, C=3.0):
+        self.C = C
+
+    def fit(self, X, y, context):
+        counts = counts_of(X)
+        n_folds = min(5, int(np.bincount(y).min()))
+        if n_folds < 2:
+            return None, None  # boosting starts from zero
+        scores = np.empty((len(y), context.n_classes))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
+        for train, test in folds.split(y, y):
+            fitted = self._fitted(counts[train], y[train], context.weight[train])
+            scores[test] = fitted.scores(counts[test])
+        return self._fitted(counts, y, context.weight), scores
+
+    def _fitted(self, counts, y, weight):
+        seen_in = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+        idf = 1 + np.log((1 + counts.shape[0]) / (1 + seen_in))
+        model = LogisticRegression(C=self.C, tol=1e-3, max_iter=300)
+        model.fit(weighted(counts, idf), y, sample_weight=weight)
+        coef, intercept = model.coef_.T, model.intercept_
+        if len(intercept) == 1:  # of the second class alone
+            coef, intercept = np.hstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
+        return FittedTfidf(idf, np.ascontiguousarray(coef), intercept)
+
+
+class TextScores(TransformerMixin, BaseEstimator):
+    """Replace a column of text in a frame by scores of the classes, one column per class.
+
+    `fit_transform`, which pipelines call, scores training rows without their own labels.
+
+    Parameters
+    ----------
+    column : str
+        A missing text is an empty one.
+    ngram_range : tuple of two ints, default=(1, 2)
+    min_df : int, default=2
+        A term occurs in as many training texts at least.
+    C : float, default=3.0
+        As of `TfidfInit`.
+    """
+
+    def __init__(self, column, ngram_range=(1, 2), min_df=2, C=3.0):
+        self.column = column
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.C = C
+
+    def fit(self, X, y):
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X, y):
+        self.vectorizer_ = CountVectorizer(ngram_range=self.ngram_range, min_df=self.min_df)
+        counts = self.vectorizer_.fit_transform(self._texts(X))
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        context = cwboost.InitContext(n_classes=len(self.classes_), weight=np.ones(len(codes)))
+        self.fitted_, scores = TfidfInit(self.C).fit(counts, codes, context)
+        if scores is None:
+            raise ValueError("y: each class needs two examples")
+        return self._replaced(X, scores)
+
+    def transform(self, X):
+        check_is_fitted(self)
+        return self._replaced(X, self.fitted_.scores(self.vectorizer_.transform(self._texts(X))))
+
+    def _texts(self, X):
+        frame = nw.from_native(X, eager_only=True)
+        if self.column not in frame.columns:
+            raise ValueError(f"column: expected a name of X's columns, got {self.column!r}")
+        texts = ["" if text is None or text != text else text for text in frame[self.column]]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"X: column {self.column!r} must hold text")
+        return texts
+
+    def _replaced(self, X, scores):
+        frame = nw.from_native(X, eager_only=True)
+        new = [
+            nw.new_series(f"{self.column}: {label}", own, backend=frame.implementation)
+            for label, own in zip(self.classes_, scores.T, strict=True)
+        ]
+        return frame.drop(self.column).with_columns(*new).to_native()
