@@ -8,8 +8,10 @@ from pathlib import Path
 from docutils import nodes
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
-# The gallery shows this plugin, which a reader installs.
-sys.path.insert(0, str(Path(__file__).parents[1] / "plugins/patches/src"))
+# The gallery shows these plugins, which a reader installs.
+sys.path[:0] = [
+    str(Path(__file__).parents[1] / f"plugins/{name}/src") for name in ("patches", "text")
+]
 
 # What the cluster of the gallery says about its workers does not belong on a page.
 os.environ["DASK_LOGGING__DISTRIBUTED"] = "error"
