@@ -16,6 +16,7 @@ from sklearn.base import clone
 from cwboost.families.contract import BindContext, Pricer, PricingRequest
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
+from cwboost.families.sealing import read_only
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -163,20 +164,11 @@ def _sparse_variants(dense):
     yield "CSC array", sparse.csc_array(dense)
     yield "CSR matrix", sparse.csr_matrix(dense)
     yield "float32 CSR", csr.astype(np.float32)
-    coo = sparse.coo_array(dense)
-    rows, columns = np.nonzero(dense == 0)
-    explicit = sparse.coo_array(
-        (
-            np.concatenate([coo.data, np.zeros(5)]),
-            (np.concatenate([coo.row, rows[:5]]), np.concatenate([coo.col, columns[:5]])),
-        ),
-        shape=dense.shape,
-    )
-    yield "CSR with stored zeros", sparse.csr_array(explicit)
-    frozen = sparse.csc_array(dense)
-    for array in (frozen.data, frozen.indices, frozen.indptr):
-        array.flags.writeable = False
-    yield "read-only CSC", frozen
+    shift = np.arange(dense.shape[1]) % 2
+    explicit = sparse.csr_array(dense + shift)
+    explicit.data -= shift[explicit.indices]
+    yield "CSR with stored zeros", explicit
+    yield "read-only CSC", read_only(sparse.csc_array(dense))
 
 
 def check_sparse_memory(family):

@@ -27,17 +27,15 @@ def check_outputs_of_rows(family):
     learners = fitted(family, pixels(61, 6))
     outputs = learners.outputs(X)
     assert_signs(outputs, (200, len(learners)), "outputs(X)")
-    views = {
-        "one row at a time": np.vstack([learners.outputs(X[i : i + 1]) for i in range(20)]),
-        "rows in reverse": learners.outputs(X[::-1])[::-1],
-        "every third row": learners.outputs(X[::3]),
-        "Fortran order": learners.outputs(np.asfortranarray(X)),
-        "float32": learners.outputs(X.astype(np.float32)),
-        "uint8": learners.outputs(as_bytes(X)),
-    }
-    for what, got in views.items():
-        expected = outputs[:20] if what == "one row at a time" else outputs
-        expected = outputs[::3] if what == "every third row" else expected
+    rows = np.vstack([learners.outputs(X[i : i + 1]) for i in range(20)])
+    for what, got, expected in (
+        ("one row at a time", rows, outputs[:20]),
+        ("rows in reverse", learners.outputs(X[::-1]), outputs[::-1]),
+        ("every third row", learners.outputs(X[::3]), outputs[::3]),
+        ("Fortran order", learners.outputs(np.asfortranarray(X)), outputs),
+        ("float32", learners.outputs(X.astype(np.float32)), outputs),
+        ("uint8", learners.outputs(as_bytes(X)), outputs),
+    ):
         assert_signs(got, expected.shape, f"outputs, {what}")
         assert np.array_equal(got, expected), f"outputs differ: {what}"
 
