@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+import example_plugins
 import numpy as np
 import peers_predict
 import thin_models
@@ -75,6 +76,7 @@ PARTS = {
     "predict": (("predict",), peers_predict.report),
     "thin": (("thin",), thin_models.report),
     "clusters": (("clusters",), report.goals),
+    "plugins": (("plugins",), example_plugins.report),
 }
 """By the name of a part: the files of results, and the function from their records to the text."""
 
@@ -105,7 +107,8 @@ def rewritten(text):
 
 def pages():
     """Return the paths of all pages with parts."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    folders = [ROOT / "docs", ROOT / "docs" / "plugins"]
+    found = [ROOT / "README.md", *(path for own in folders for path in sorted(own.glob("*.md")))]
     return [path for path in found if PART.search(path.read_text(encoding="utf-8"))]
 
 
