@@ -7,11 +7,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 import cwboost
-
-__all__ = ["FittedTfidf", "TextScores", "TfidfInit"]
 
 
 def counts_of(X):
@@ -26,10 +25,7 @@ def counts_of(X):
 def weighted(counts, idf):
     """Return rows of unit length: logarithms of the counts by how rare the terms are."""
     values = np.log1p(counts.data) * idf[counts.indices]
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    squares = np.bincount(rows, values**2, minlength=counts.shape[0])
-    values /= np.sqrt(np.where(squares > 0, squares, 1))[rows]
-    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+    return normalize(sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
 
 
 class FittedTfidf(cwboost.FittedInit):
@@ -39,8 +35,7 @@ class FittedTfidf(cwboost.FittedInit):
         self.idf, self.coef, self.intercept = idf, coef, intercept
 
     def scores(self, X, n_threads=1):
-        # SciPy adds up each row in order: the same bits however X is cut.
-        return weighted(counts_of(X), self.idf) @ self.coef + self.intercept
+        return weighted(counts_of(X), self.idf) @ self.coef + self.intercept  # row by row
 
     def feature_shares(self, n_features):
         size = self.idf * abs(self.coef).sum(axis=1)
@@ -53,9 +48,8 @@ class FittedTfidf(cwboost.FittedInit):
     def from_arrays(cls, arrays, n_features, n_classes):
         shapes = {"idf": (n_features,), "coef": (n_features, n_classes), "intercept": (n_classes,)}
         found = cwboost.check_arrays(arrays, {name: ("float64", shapes[name]) for name in shapes})
-        for name, array in zip(shapes, found, strict=True):
-            if not (abs(array) < 1e100).all():
-                raise ValueError(f"array {name!r} must hold numbers below 1e100")
+        if not all((abs(array) < 1e100).all() for array in found):
+            raise ValueError(f"arrays {', '.join(shapes)} must hold numbers below 1e100")
         return cls(*found)
 
 
@@ -89,9 +83,9 @@ class TfidfInit(cwboost.InitModel):
 
     def _fitted(self, counts, y, weight):
         seen_in = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
-        idf = 1 + np.log((1 + counts.shape[0]) / (1 + seen_in))
+        idf = 1 + np.log((1 + len(y)) / (1 + seen_in))
         model = LogisticRegression(C=self.C, tol=1e-3, max_iter=300)
-        model.fit(weighted(counts, idf), y, sample_weight=weight)
+        model.fit(weighted(counts, idf), y, weight)
         coef, intercept = model.coef_.T, model.intercept_
         if len(intercept) == 1:  # of the second class alone
             coef, intercept = np.hstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
