@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from cwboost.baselines.base import BaselineClassifier
-from cwboost.baselines.gap import fcd_to_gap, lbfgsb_to_gap, relative_gap
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.estimator.held_out.calibration import predict_prior
 from cwboost.estimator.parameters import check_choice, check_number
 from cwboost.kernels.one_thread import one_thread
-from cwboost.master import LARGEST_C, RestrictedMaster
+from cwboost.master import LARGEST_C, RestrictedMaster, largest
+from cwboost.solvers.lbfgsb import lbfgsb
 from cwboost.solvers.schedule import Settings
 from cwboost.support.warnings import warn_caller
 
@@ -29,7 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["MultiBoostClassifier"]
 
 POLISH = 1e-3
-"""Fraction of ``gap_tol`` to which the master is solved when no column pays."""
+"""Fraction of ``gap_tol`` to which L-BFGS-B goes on when no column pays."""
+
+
+def relative_gap(master: RestrictedMaster) -> float:
+    """Return (objective - bound) / objective, the duality gap over the columns of `master`."""
+    objective = master.objective
+    return (objective - master.dual_bound(largest(master.edges()))) / objective
 
 
 class SharedColumnGeneration(ColumnGeneration):
@@ -39,11 +44,8 @@ class SharedColumnGeneration(ColumnGeneration):
     ----------
     pricer, master, settings, rng, held_out
         As for `ColumnGeneration`.
-    counts : ndarray of shape (n_classes,), int
-        Number of examples per class.
-    gap_tol : float or None
-        Relative gap over the columns to which each restricted master is solved; None takes the
-        passes of `settings` instead.
+    gap_tol : float
+        Relative gap over the columns to which L-BFGS-B solves each restricted master.
 
     Attributes
     ----------
@@ -51,9 +53,8 @@ class SharedColumnGeneration(ColumnGeneration):
         Number of rounds that ended with a larger gap.
     """
 
-    def __init__(self, pricer, master, settings, rng, held_out, counts, gap_tol):
+    def __init__(self, pricer, master, settings, rng, held_out, gap_tol):
         super().__init__(pricer, master, settings, rng, held_out, extra_names=("master_gap",))
-        self.counts = counts
         self.gap_tol = gap_tol
         self.n_unsolved = 0
         # One thread: more would slow down small products and change the bits.
@@ -72,30 +73,22 @@ class SharedColumnGeneration(ColumnGeneration):
             self.columns.share(row, learner)
         return np.full((1, n_classes), row), int(is_new)
 
-    def is_worth_solving(self, layers, n_new):
-        """Decide as for columns of each class; a new column does not loosen the gap again."""
-        if n_new and self.gap_tol is not None:
-            self.schedule.reopen()
-            return True
-        return super().is_worth_solving(layers, n_new)
-
     def solve(self, layers):
-        """Solve the restricted master until its relative gap is small, or in a few passes."""
-        if self.gap_tol is None:
+        """Solve the restricted master: in a few passes, or by L-BFGS-B until its gap is small."""
+        if self.settings.solver == "fcd":
             return super().solve(layers)
         gap_tol = self.gap_tol * (POLISH if self.schedule.polishing else 1.0)
         with one_thread(self._libraries):
-            if self.settings.solver == "lbfgsb":
-                report = lbfgsb_to_gap(self.master, gap_tol, self.counts)
-            else:
-                report = fcd_to_gap(self.master, layers, gap_tol, self.counts)
+            report = lbfgsb(
+                self.master, tol=0.0, ftol=0.0, stop=lambda: relative_gap(self.master) <= gap_tol
+            )
         self.master.note_solve()
         return report
 
     def record(self, report, pricing_seconds, solver_seconds, **extra):
         """Add the round to the model, with the final gap of the solver."""
-        self.n_unsolved += self.gap_tol is not None and not report.converged
         gap = relative_gap(self.master)
+        self.n_unsolved += self.settings.solver == "lbfgsb" and gap > self.gap_tol
         return super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
 
 
@@ -117,9 +110,8 @@ class MultiBoostClassifier(BaselineClassifier):
 
     .. math:: \operatorname*{argmax}_{h, c} \; \sum_i r_c(i) \, h(x_i),
 
-    which gives every class a new coordinate, and solves for all coefficients until the relative
-    duality gap over the columns is at most `gap_tol`. Training ends as that of
-    `CWBoostClassifier` does.
+    which gives every class a new coordinate, and solves for all coefficients. Training ends as that
+    of `CWBoostClassifier` does.
 
     Parameters
     ----------
@@ -130,14 +122,12 @@ class MultiBoostClassifier(BaselineClassifier):
     C : float, default=1e4
         Weight of the loss relative to the sum of the coefficients.
     solver : {"lbfgsb", "fcd"}, default="lbfgsb"
-        L-BFGS-B, as in [1]_, or fast coordinate descent with Newton steps on the positive
-        coefficients. Both use one BLAS thread.
+        L-BFGS-B, as in [1]_, on one thread, or fast coordinate descent as `CWBoostClassifier`.
     gap_tol : float, default=1e-2
-        Relative duality gap, (objective - bound) / objective, to which the coefficients are
-        solved in every round, by either solver.
-    max_working_sets : int or None, default=None
-        With ``solver="fcd"``, the number of passes of coordinate descent per round, at least 2,
-        instead of `gap_tol`: the solver of `CWBoostClassifier`. None solves to `gap_tol`.
+        Relative duality gap over the columns, (objective - bound) / objective, to which L-BFGS-B
+        solves in every round.
+    max_working_sets : int, default=5
+        Passes of fast coordinate descent per round, at least 2.
     tol : float, default=1e-7
         Training stops if a round lowers the objective by less than this fraction of it.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
@@ -180,7 +170,7 @@ class MultiBoostClassifier(BaselineClassifier):
     Warns
     -----
     ConvergenceWarning
-        If rounding stopped the solver before `gap_tol` in some round; see ``master_gap``.
+        If rounding stopped L-BFGS-B before `gap_tol` in some round; see ``master_gap``.
 
     References
     ----------
@@ -205,7 +195,7 @@ class MultiBoostClassifier(BaselineClassifier):
         C: float = 1e4,
         solver: str = "lbfgsb",
         gap_tol: float = 1e-2,
-        max_working_sets: int | None = None,
+        max_working_sets: int = 5,
         tol: float = 1e-7,
         categorical_features: ArrayLike | str | None = "from_dtype",
         class_weight: Mapping[Any, float] | str | None = None,
@@ -223,33 +213,18 @@ class MultiBoostClassifier(BaselineClassifier):
         check_choice("solver", self.solver, ("lbfgsb", "fcd"))
         check_number("gap_tol", self.gap_tol, Real, 0.0, 1.0, low_open=True)
         check_number("tol", self.tol, Real, 0.0)
-        if self.max_working_sets is not None:
-            check_number("max_working_sets", self.max_working_sets, Integral, 2)
-            if self.solver != "fcd":
-                raise ValueError(
-                    f"max_working_sets must be None unless solver='fcd', got "
-                    f"{self.max_working_sets!r} with solver={self.solver!r}"
-                )
+        check_number("max_working_sets", self.max_working_sets, Integral, 2)
 
     def _training(self, problem, family, rng, held_out) -> SharedColumnGeneration:
         pricer = self._bind(problem, rng, family, len(self.classes_))
         master = RestrictedMaster(
             problem.counts, float(self.C), problem.weight, self._n_threads(), shared=True
         )
-        settings = Settings(solver=self.solver, tol=float(self.tol))
-        gap_tol: float | None = float(self.gap_tol)
-        if self.max_working_sets is not None:
-            settings = replace(settings, max_working_sets=int(self.max_working_sets))
-            gap_tol = None
-        return SharedColumnGeneration(
-            pricer,
-            master,
-            settings,
-            rng,
-            held_out,
-            counts=problem.counts,
-            gap_tol=gap_tol,
+        settings = Settings(
+            solver=self.solver, tol=float(self.tol), max_working_sets=int(self.max_working_sets)
         )
+        gap_tol = float(self.gap_tol)
+        return SharedColumnGeneration(pricer, master, settings, rng, held_out, gap_tol)
 
     def _fitted_attributes(self, fit, stop_reason) -> dict:
         attributes = super()._fitted_attributes(fit, stop_reason)
