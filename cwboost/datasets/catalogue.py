@@ -7,15 +7,26 @@ deviation of the training values), so that loading detects a truncated, merged o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from cwboost.datasets.download import ALL, RemoteFile
-from cwboost.datasets.formats import cifar, esl, idx, images, npz, pascal, uci
+from cwboost.datasets.formats import cifar, idx, images, npz, pascal, tables
 
-__all__ = ["CATALOGUE", "DataSet", "find"]
+__all__ = ["CATALOGUE", "DataSet", "RemoteFile", "find"]
 
 Reader = Callable[[Path], dict | None]
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file at a stable public address, as "sha256:..." or "md5:..." with its published checksum.
+
+    `unpack` tells that it is an archive.
+    """
+
+    url: str
+    known_hash: str | None = None
+    unpack: bool = False
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,7 @@ class DataSet:
     name : str
     title : str
     readers : tuple of (str, callable)
-        For each format, a description of its files and the reader.
+        For each format, a description of its files and the reader; none for a bundled set.
     get_it : str
         Where to get the official files.
     n_features : int or None
@@ -38,16 +49,10 @@ class DataSet:
         Examples per class in the test part; empty if the set has no split.
     moments : tuple of two floats or None
         Mean and standard deviation of the training values.
-    nearest_accuracy : float or None
-        Accuracy of the nearest-neighbour classifier on the source's split.
     image_shape : tuple of int or None
         Shape of an example if the examples are images of one size.
     square : bool
         True if the examples are square images whose size depends on the files.
-    parts : bool
-        True if the files may hold some of the batches of 10,000 training examples.
-    url : str
-        A page about the data.
     remote : tuple of RemoteFile
         Files at stable public addresses.
     """
@@ -60,15 +65,12 @@ class DataSet:
     counts: tuple[int, ...] = ()
     test_counts: tuple[int, ...] = ()
     moments: tuple[float, float] | None = None
-    nearest_accuracy: float | None = None
     image_shape: tuple[int, ...] | None = None
     square: bool = False
-    parts: bool = False
-    remote: tuple = field(default=())
+    remote: tuple[RemoteFile, ...] = ()
 
 
 UCI = "the UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/"
-UCI_FILES = "https://archive.ics.uci.edu/static/public/"
 # Several libraries document this mirror of MNIST, with these MD5 checksums.
 MNIST_MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 
@@ -78,44 +80,29 @@ _SETS = (
     DataSet(
         "VOWEL",
         "Deterding's vowels, split by speaker",
-        (
-            ("VOWEL.npz", npz.reader("VOWEL.npz", "vowel.npz")),
-            ("vowel-context.data", uci.read_vowel),
-        ),
-        UCI + "152 (bundled: cwboost.datasets.load_vowel)",
+        (),
+        UCI + "152",
         n_features=10,
         counts=(48,) * 11,
         test_counts=(42,) * 11,
         moments=(-0.10765, 1.405975),
-        nearest_accuracy=0.5628,
     ),
     DataSet(
         "PENDIGITS",
         "handwritten digits on a tablet",
-        (
-            ("PENDIGITS.npz", npz.reader("PENDIGITS.npz", "pendigits.npz")),
-            ("pendigits.tra, pendigits.tes", uci.read_pendigits),
-        ),
-        UCI + "81 (bundled: cwboost.datasets.load_pendigits)",
+        (),
+        UCI + "81",
         n_features=16,
         counts=(780, 779, 780, 719, 780, 720, 720, 778, 719, 719),
         test_counts=(363, 364, 364, 336, 364, 335, 336, 364, 336, 336),
         moments=(50.701953, 34.539293),
-        nearest_accuracy=0.9774,
-        remote=(
-            RemoteFile(
-                UCI_FILES + "81/pen+based+recognition+of+handwritten+digits.zip",
-                members=("pendigits.tra", "pendigits.tes"),
-                name="pendigits.zip",
-            ),
-        ),
     ),
     DataSet(
         "ISOLET",
         "spoken letters",
         (
             ("ISOLET.npz", npz.reader("ISOLET.npz")),
-            ("isolet1+2+3+4.data, isolet5.data", uci.read_isolet),
+            ("isolet1+2+3+4.data, isolet5.data", tables.read_isolet),
         ),
         UCI + "54",
         n_features=617,
@@ -124,8 +111,8 @@ _SETS = (
         moments=(0.065806, 0.627698),
         remote=(
             RemoteFile(
-                UCI_FILES + "54/isolet.zip",
-                members=("isolet1+2+3+4.data.Z", "isolet5.data.Z"),
+                "https://archive.ics.uci.edu/static/public/54/isolet.zip",
+                unpack=True,
             ),
         ),
     ),
@@ -134,7 +121,7 @@ _SETS = (
         "zip code digits, 16 x 16",
         (
             ("USPS.npz", npz.reader("USPS.npz")),
-            ("zip.train[.gz], zip.test[.gz]", esl.read_usps),
+            ("zip.train[.gz], zip.test[.gz]", tables.read_usps),
         ),
         "the page of The Elements of Statistical Learning, "
         "https://hastie.su.domains/ElemStatLearn/datasets/",
@@ -142,7 +129,6 @@ _SETS = (
         counts=(1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
         test_counts=(359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
         moments=(0.254481, 0.384621),
-        nearest_accuracy=0.9437,
         image_shape=(16, 16),
         remote=tuple(
             RemoteFile(f"https://hastie.su.domains/ElemStatLearn/datasets/zip.{part}.gz")
@@ -178,57 +164,6 @@ _SETS = (
         ),
     ),
     DataSet(
-        "SATIMAGE",
-        "Statlog Landsat satellite",
-        (
-            ("SATIMAGE.npz", npz.reader("SATIMAGE.npz")),
-            ("sat.trn, sat.tst", uci.read_satimage),
-        ),
-        UCI + "146",
-        n_features=36,
-        counts=(1072, 479, 961, 415, 470, 1038),
-        test_counts=(461, 224, 397, 211, 237, 470),
-        moments=(83.583452, 21.154508),
-        nearest_accuracy=0.8945,
-        remote=(
-            RemoteFile(
-                UCI_FILES + "146/statlog+landsat+satellite.zip",
-                "sha256:7c54e0e11c872a1b0b647da370d596dcb06746159cce4121d92ccd70b7d7ce3c",
-                members=("sat.trn", "sat.tst"),
-                name="satimage.zip",
-            ),
-        ),
-    ),
-    DataSet(
-        "MFEAT",
-        "multiple features of handwritten digits, six views",
-        (
-            ("MFEAT.npz", npz.reader("MFEAT.npz")),
-            ("mfeat-fac, mfeat-fou, mfeat-kar, mfeat-mor, mfeat-pix, mfeat-zer", uci.read_mfeat),
-        ),
-        UCI + "72",
-        n_features=649,
-        counts=(200,) * 10,
-        moments=(123.217817, 376.319452),
-        remote=(
-            RemoteFile(
-                UCI_FILES + "72/multiple+features.zip",
-                members=tuple(f"mfeat-{v}" for v in ("fac", "fou", "kar", "mor", "pix", "zer")),
-                name="mfeat.zip",
-            ),
-        ),
-    ),
-    DataSet(
-        "YALEB",
-        "Extended Yale B faces, 32 x 32",
-        (("YALEB.npz", npz.reader("YALEB.npz")),),
-        "the Extended Yale Face Database B, cropped and resized to 32 x 32",
-        n_features=1024,
-        counts=(64,) * 10 + (60, 59, 60, 63, 62, 63, 63) + (64,) * 21,
-        moments=(69.320571, 62.777796),
-        image_shape=(32, 32),
-    ),
-    DataSet(
         "CIFAR10",
         "CIFAR-10 colour images, 32 x 32",
         (
@@ -236,18 +171,17 @@ _SETS = (
                 "CIFAR10_batches12.npz or CIFAR10.npz",
                 npz.reader("CIFAR10.npz", "CIFAR10_batches12.npz"),
             ),
-            ("cifar-10-batches-py/data_batch_1 ... test_batch", cifar.read_cifar10),
+            ("cifar-10-batches-bin/data_batch_1.bin ... test_batch.bin", cifar.read_cifar10),
         ),
-        "https://www.cs.toronto.edu/~kriz/cifar.html (the Python version)",
+        "https://www.cs.toronto.edu/~kriz/cifar.html (the binary version)",
         n_features=3072,
         test_counts=(1000,) * 10,
         image_shape=(3, 32, 32),
-        parts=True,
         remote=(
             RemoteFile(
-                "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
-                "md5:c58f30108f718f92721af3b95e74349a",
-                members=tuple(f"data_batch_{n}" for n in range(1, 6)) + ("test_batch",),
+                "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+                "md5:c32a1d4ab5d03f1284b67883e8d87530",
+                unpack=True,
             ),
         ),
     ),
@@ -257,8 +191,7 @@ _SETS = (
         (
             ("GTSRB_gray32.npz", npz.reader("GTSRB_gray32.npz")),
             (
-                "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv "
-                "(and the HOG folders, if you have them)",
+                "Final_Training/Images/00000 ..., Final_Test/Images, GT-final_test.csv",
                 images.read_gtsrb,
             ),
         ),
@@ -276,16 +209,16 @@ _SETS = (
         ),
         image_shape=(32, 32),
         remote=(
-            RemoteFile(GTSRB_FILES + "GTSRB_Final_Training_Images.zip", members=ALL),
+            RemoteFile(GTSRB_FILES + "GTSRB_Final_Training_Images.zip", unpack=True),
             RemoteFile(
                 GTSRB_FILES + "GTSRB_Final_Test_Images.zip",
                 "md5:c7e4e6327067d32654124b0fe9e82185",
-                members=ALL,
+                unpack=True,
             ),
             RemoteFile(
                 GTSRB_FILES + "GTSRB_Final_Test_GT.zip",
                 "md5:fe31e9c9270bbcd7b84b7f21a9d9d9e5",
-                members=ALL,
+                unpack=True,
             ),
         ),
     ),

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
-from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
-from cwboost.datasets.download import LockFile, download, unpack
-from cwboost.datasets.loading import BUNDLED, load
+from cwboost.datasets.catalogue import CATALOGUE, DataSet, RemoteFile, find
+from cwboost.datasets.loading import load
+from cwboost.support.extras import extra
 
 __all__ = ["fetch"]
 
-LOCK_NAME = "checksums.json"
-
 
 def fetch(name, data_dir, *, quiet=False) -> Path:
-    """Download a data set into ``data_dir/NAME`` and check it.
+    """Download a data set into ``data_dir/NAME``, unless it is there, and check it.
 
-    A file with a published checksum is compared with it. The content of the other files is
-    compared with the known figures of the data set (counts, moments); if they agree, the file's
-    checksum is recorded in ``data_dir/checksums.json``, and later downloads are compared with it.
+    The folder appears when its files are complete, agree with their published checksums and have
+    the known figures of the data set (counts, moments).
 
     Parameters
     ----------
@@ -39,10 +38,11 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     ------
     ValueError
         For an unknown name, a set without a stable public address (the message says where to get
-        it), a wrong checksum or content that differs from the known figures.
+        it), a wrong checksum, a damaged archive, or content that differs from the known figures.
     ConnectionError
-        If the server cannot be reached or the connection breaks. Files that are complete are
-        kept for the next call.
+        If the server cannot be reached or the connection breaks.
+    OSError
+        If the server refuses, as for an address that is gone.
     ImportError
         If pooch, requests or tqdm is not installed, which the extra ``cwboost[fetch]`` installs.
     """
@@ -54,35 +54,50 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
         )
     data_dir = Path(data_dir).expanduser()
     folder = data_dir / dataset.name
-    lock = LockFile(data_dir / LOCK_NAME)
-    existed = folder.exists()
-    files = [download(remote, folder, lock=lock, quiet=quiet) for remote in dataset.remote]
-    written = []
+    if folder.exists():
+        load(dataset, folder)
+        return folder
+    data_dir.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{dataset.name}.", dir=data_dir))
     try:
-        for remote, path in zip(dataset.remote, files):
-            if remote.members:
-                written += unpack(path, remote.members, folder)
-        load(dataset, data_dir)
-    except ValueError:
-        # The next load must not find files that are not the data set.
-        for path in [*files, *written]:
-            path.unlink(missing_ok=True)
-        if not existed:
-            shutil.rmtree(folder)
+        for remote in dataset.remote:
+            _download(remote, new, quiet)
+        load(dataset, new)
+        new.chmod(0o755)  # mkdtemp keeps others out
+        os.replace(new, folder)
+    except BaseException:
+        shutil.rmtree(new)
         raise
-    import pooch
-
-    for remote, path in zip(dataset.remote, files):
-        if remote.known_hash is None:
-            lock.record(remote, "sha256:" + pooch.file_hash(path))
     return folder
+
+
+def _download(remote: RemoteFile, folder: Path, quiet: bool) -> None:
+    with extra("fetch", "a download needs pooch, requests and tqdm"):
+        import pooch
+        import tqdm  # noqa: F401
+        from requests.exceptions import HTTPError, RequestException
+    name = remote.url.rpartition("/")[2]
+    try:
+        pooch.retrieve(remote.url, remote.known_hash, name, folder, progressbar=not quiet)
+    except HTTPError:
+        raise
+    except RequestException as error:
+        raise ConnectionError(f"{remote.url}: the download failed: {error}") from error
+    if remote.unpack:
+        archive = folder / name
+        safely = {} if archive.suffix == ".zip" else {"filter": "data"}
+        try:
+            shutil.unpack_archive(archive, folder, **safely)
+        except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged files
+            raise ValueError(f"{remote.url}: the archive cannot be unpacked: {error}") from error
+        archive.unlink()
 
 
 def overview(data_dir=None) -> list[tuple[str, str, str, str]]:
     """Return name, title, state and origin of every data set, for the command line."""
     rows = []
     for dataset in CATALOGUE.values():
-        by_hand = "bundled" if dataset.name in BUNDLED else "by hand"
+        by_hand = "by hand" if dataset.readers else "bundled"
         origin = "fetch" if dataset.remote else by_hand
         try:
             state = load(dataset, data_dir).format

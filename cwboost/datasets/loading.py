@@ -10,9 +10,8 @@ from sklearn.utils import Bunch
 from cwboost.datasets.bundled import load_pendigits, load_vowel
 from cwboost.datasets.catalogue import DataSet, find
 
-__all__ = ["DataAbsent", "load", "nearest_accuracy"]
+__all__ = ["DataAbsent", "load"]
 
-BATCH_ROWS = 10_000
 BUNDLED = {"VOWEL": load_vowel, "PENDIGITS": load_pendigits}
 
 
@@ -26,11 +25,11 @@ def load(name, data_dir=None, *, check=True):
     Parameters
     ----------
     name : str
-        VOWEL, PENDIGITS, ISOLET, USPS, MNIST, SATIMAGE, MFEAT, YALEB, CIFAR10, GTSRB, SCENE15,
-        SUN, LABELME or PASCAL07; case is ignored.
+        VOWEL, PENDIGITS, ISOLET, USPS, MNIST, CIFAR10, GTSRB, SCENE15, SUN, LABELME or PASCAL07;
+        case is ignored.
     data_dir : str or path-like or None, default=None
         Folder with the files, or with a subfolder named as the set that has them: one ``.npz``
-        file, or the official format. VOWEL and PENDIGITS fall back on the bundled copies.
+        file, or the official format. VOWEL and PENDIGITS are bundled and need none.
     check : bool, default=True
         Compare counts and statistics with those of the source. Turn it off only for a subset that
         you made yourself.
@@ -39,8 +38,8 @@ def load(name, data_dir=None, *, check=True):
     -------
     sklearn.utils.Bunch
         ``X_train, y_train, X_test, y_test`` if the source has a split, else ``X, y``; labels are
-        int64 from 0. Also ``name``, ``format`` (the files read), ``image_shape`` or None,
-        ``target_names``, and further data of the source (``track_train``, ``hog_train``).
+        int64 from 0. Also ``name``, ``format`` (the files read), ``image_shape`` or None, and
+        ``target_names``.
 
     Raises
     ------
@@ -67,6 +66,8 @@ def load(name, data_dir=None, *, check=True):
 
 
 def _read(dataset: DataSet, data_dir):
+    if dataset.name in BUNDLED:
+        return _bundled(BUNDLED[dataset.name]), "bundled"
     if data_dir is not None:
         folder = Path(data_dir).expanduser()
         if not folder.is_dir():
@@ -77,8 +78,6 @@ def _read(dataset: DataSet, data_dir):
                     arrays = reader(place)
                     if arrays is not None:
                         return arrays, files
-    if dataset.name in BUNDLED:
-        return _bundled(BUNDLED[dataset.name]), "bundled"
     raise DataAbsent(_absent_message(dataset, data_dir))
 
 
@@ -131,11 +130,6 @@ def _check_figures(dataset: DataSet, bunch) -> None:
     )
     if "y_test" in bunch:
         _expect_counts(dataset, "test examples per class", dataset.test_counts, bunch.y_test)
-    if dataset.parts and (len(X) % BATCH_ROWS or not 1 <= len(X) // BATCH_ROWS <= 5):
-        raise ValueError(
-            f"{dataset.name}: 1 to 5 training batches of {BATCH_ROWS} examples expected, "
-            f"got {len(X)} examples"
-        )
     if dataset.moments is not None:
         found = (X.mean(dtype=np.float64), X.std(dtype=np.float64))
         # The known figures have six decimals; float32 copies differ by rounding.
@@ -161,17 +155,3 @@ def _expect_counts(dataset, what, known, y):
             f"{dataset.name}: {sum(known)} {what} expected as {list(known)}, got {found.sum()} as "
             f"{found.tolist()}"
         )
-
-
-def nearest_accuracy(bunch) -> float:
-    """Return the nearest-neighbour accuracy on the source's split, to compare with the known one.
-
-    Parameters
-    ----------
-    bunch : Bunch
-        A data set with a split, as returned by `load`.
-    """
-    from sklearn.neighbors import KNeighborsClassifier
-
-    nearest = KNeighborsClassifier(1).fit(bunch.X_train.astype(np.float64), bunch.y_train)
-    return float(nearest.score(bunch.X_test.astype(np.float64), bunch.y_test))

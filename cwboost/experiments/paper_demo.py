@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from joblib import Memory
 
 from cwboost import CWBoostClassifier
-from cwboost.experiments.cache import ArrayCache
+from cwboost.datasets import load
 from cwboost.experiments.methods import METHODS
-from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
+from cwboost.experiments.protocols import PROTOCOLS, prepare
 from cwboost.experiments.runner import choose_C
 from cwboost.support.columns import aligned
 from cwboost.support.extras import extra
@@ -64,7 +65,7 @@ def train(dataset, method, *, rounds=200, seed=0, n_jobs=None, verbose=1) -> Tra
         1 shows progress bars.
     """
     protocol = PROTOCOLS[dataset]
-    split = prepare(protocol, load_for(protocol, None), 0, seed=seed, cache=ArrayCache(None))
+    split = prepare(protocol, load(protocol.dataset), 0, seed=seed, memory=Memory(None))
     parameters = {"random_state": seed, "n_jobs": n_jobs}
     if METHODS[method].grid:
         rng = np.random.default_rng([seed, 1])

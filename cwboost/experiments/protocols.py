@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from joblib import Memory
 
-from cwboost.datasets import load
-from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.features import image_features as features
 
 __all__ = ["FIGURES", "PROTOCOLS", "Batch", "PerClass", "Protocol", "Share", "Split", "prepare"]
@@ -203,7 +201,7 @@ FIGURES = {
 }
 
 
-def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayCache) -> Split:
+def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, memory: Memory) -> Split:
     """Return the features and labels of one run.
 
     Parameters
@@ -214,30 +212,20 @@ def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, cache: ArrayC
     run : int
         Number of the run, from 0. Each run has its own split; all methods share the splits.
     seed : int, default=0
-    cache : ArrayCache
-        For computed features.
+    memory : joblib.Memory
+        Keeps computed features.
     """
     split = protocol.split(bunch, run, np.random.default_rng([seed, run]))
-    shape = bunch.image_shape
-    if protocol.features is None or (protocol.features == "hog" and shape is None):
+    if protocol.features is None:
         return split
+    shape = bunch.image_shape
     if protocol.features == "codebook":
-        X_train, X_test = features.codebook_features(
-            split.X_train, split.X_test, shape, seed=seed, cache=cache
-        )
+        compute = memory.cache(features.codebook_features)
+        X_train, X_test = compute(split.X_train, split.X_test, shape, seed)
     else:
-        compute = {"hog": features.hog, "gist": features.gist}[protocol.features]
-        X_train = compute(split.X_train, shape, cache=cache)
-        X_test = compute(split.X_test, shape, cache=cache)
+        compute = memory.cache({"hog": features.hog, "gist": features.gist}[protocol.features])
+        X_train, X_test = compute(split.X_train, shape), compute(split.X_test, shape)
     return Split(X_train, split.y_train, X_test, split.y_test)
-
-
-def load_for(protocol: Protocol, data_dir: Path | None):
-    """Load a protocol's data set; HOG files of the source replace its images."""
-    bunch = load(protocol.dataset, data_dir)
-    if protocol.features == "hog" and "hog_train" in bunch:
-        bunch.X_train, bunch.X_test, bunch.image_shape = bunch.hog_train, bunch.hog_test, None
-    return bunch
 
 
 def _pooled(bunch):

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from joblib import Memory
 
-from cwboost.datasets import DataAbsent
+from cwboost.datasets import DataAbsent, load
 from cwboost.experiments import solver_study
-from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.methods import BASIC, METHODS
-from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, load_for, prepare
+from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, prepare
 from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.revision import machine, revision
 from cwboost.experiments.runner import choose_C, train_and_measure
@@ -91,9 +91,9 @@ class Plan:
         return RecordFile(self.out / "results.jsonl")
 
     @cached_property
-    def cache(self) -> ArrayCache:
-        """Cache of the image features."""
-        return ArrayCache(self.out / "features")
+    def memory(self) -> Memory:
+        """Keeps the image features."""
+        return Memory(self.out / "features", verbose=0)
 
     @property
     def parameters(self) -> dict:
@@ -152,10 +152,10 @@ def _run_protocol(plan, protocol, run):
     todo = [key for key in keys if find_done(records, key, limits[key["method"]]) is None]
     if not todo:
         return
-    bunch = load_for(protocol, plan.data_dir)
+    bunch = load(protocol.dataset, plan.data_dir)
     if isinstance(protocol.split, Batch) and run >= protocol.split.n_runs(bunch):
         return
-    split = prepare(protocol, bunch, run, seed=plan.seed, cache=plan.cache)
+    split = prepare(protocol, bunch, run, seed=plan.seed, memory=plan.memory)
     with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
         for key in bar:
             bar.set_postfix_str(f"{key['method']}, run {run + 1} of {plan.runs}")

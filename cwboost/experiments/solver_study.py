@@ -10,9 +10,9 @@ objective after each round and the time spent in the solver so far.
 from __future__ import annotations
 
 from cwboost import CWBoostClassifier
-from cwboost.datasets import DataAbsent
+from cwboost.datasets import DataAbsent, load
 from cwboost.experiments.methods import EPSILON
-from cwboost.experiments.protocols import PROTOCOLS, load_for, prepare
+from cwboost.experiments.protocols import PROTOCOLS, prepare
 from cwboost.experiments.records import find_done
 from cwboost.experiments.runner import train_and_measure
 from cwboost.support.progress import progress_bar
@@ -51,7 +51,7 @@ def run(plan) -> dict[str, str]:
         records = plan.records.read()
         todo = [key for key in keys if find_done(records, key, None) is None]
         try:
-            bunch = load_for(protocol, plan.data_dir)
+            bunch = load(protocol.dataset, plan.data_dir)
         except DataAbsent as error:
             absent[f"{name} (solver)"] = str(error)
             continue
@@ -76,7 +76,7 @@ def _key(plan, name, solver, run):
 
 
 def _run(plan, protocol, bunch, key):
-    split = prepare(protocol, bunch, key["run"], seed=plan.seed, cache=plan.cache)
+    split = prepare(protocol, bunch, key["run"], seed=plan.seed, memory=plan.memory)
     parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
     with progress_bar(
         total=plan.rounds, desc=f"  {key['solver']}", unit="round", leave=False, disable=plan.quiet

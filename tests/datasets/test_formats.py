@@ -6,7 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from cwboost.datasets.formats import cifar, esl, idx, images, npz, pascal, uci
+from cwboost.datasets.formats import cifar, idx, images, npz, pascal, tables
+from cwboost.datasets.formats.files import read_packed
 
 
 @pytest.fixture
@@ -14,20 +15,12 @@ def rng():
     return np.random.default_rng(5)
 
 
-def write_rows(path, rows, delimiter=","):
-    path.write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows), "ascii")
-
-
 def test_every_reader_returns_none_without_files(tmp_path):
     readers = [
         npz.reader("A.npz"),
-        uci.read_vowel,
-        uci.read_pendigits,
-        uci.read_satimage,
-        uci.read_isolet,
-        uci.read_mfeat,
+        tables.read_isolet,
+        tables.read_usps,
         idx.read_mnist,
-        esl.read_usps,
         cifar.read_cifar10,
         pascal.read_pascal07,
         images.read_scene15,
@@ -60,59 +53,7 @@ def test_npz_with_pickled_objects_is_refused(tmp_path):
         npz.reader("A.npz")(tmp_path)
 
 
-# ---------------------------------------------------------------- UCI
-
-
-def test_vowel_context_data(tmp_path, rng):
-    X = np.round(rng.normal(size=(6, 10)), 3)
-    rows = [[i % 2, i, 0, *X[i], i % 3] for i in range(6)]
-    write_rows(tmp_path / "vowel-context.data", rows, delimiter="  ")
-    arrays = uci.read_vowel(tmp_path)
-    assert np.array_equal(arrays["X_train"], X[::2].astype(np.float32))
-    assert np.array_equal(arrays["y_train"], [0, 2, 1])
-    assert np.array_equal(arrays["X_test"], X[1::2].astype(np.float32))
-
-
-def test_pendigits(tmp_path, rng):
-    X = rng.integers(0, 101, size=(5, 16))
-    write_rows(tmp_path / "pendigits.tra", np.c_[X, [1, 2, 3, 4, 5]], delimiter=", ")
-    write_rows(tmp_path / "pendigits.tes", np.c_[X[:2], [0, 9]])
-    arrays = uci.read_pendigits(tmp_path)
-    assert arrays["X_train"].dtype == np.uint8
-    assert np.array_equal(arrays["X_train"], X)
-    assert np.array_equal(arrays["y_test"], [0, 9])
-
-
-def test_an_incomplete_data_set_names_the_missing_file(tmp_path):
-    write_rows(tmp_path / "pendigits.tra", np.ones((2, 17), dtype=int))
-    with pytest.raises(ValueError, match=r"lacks pendigits\.tes"):
-        uci.read_pendigits(tmp_path)
-
-
-def test_values_that_are_not_bytes_are_refused(tmp_path):
-    write_rows(tmp_path / "pendigits.tra", np.full((2, 17), 300))
-    write_rows(tmp_path / "pendigits.tes", np.ones((2, 17), dtype=int))
-    with pytest.raises(ValueError, match=r"values 0\.\.255 expected"):
-        uci.read_pendigits(tmp_path)
-
-
-def test_table_with_words_or_columns_missing_is_refused(tmp_path):
-    (tmp_path / "pendigits.tra").write_text("1,2,three\n", "ascii")
-    (tmp_path / "pendigits.tes").write_text("1,2,3\n", "ascii")
-    with pytest.raises(ValueError, match="is not the expected table of numbers"):
-        uci.read_pendigits(tmp_path)
-    (tmp_path / "pendigits.tra").write_text("1,2,3\n", "ascii")
-    with pytest.raises(ValueError, match="17 columns expected, got 3"):
-        uci.read_pendigits(tmp_path)
-
-
-def test_satimage_closes_the_gap_in_its_classes(tmp_path, rng):
-    X = rng.integers(30, 150, size=(6, 36))
-    write_rows(tmp_path / "sat.trn", np.c_[X, [1, 2, 3, 4, 5, 7]], delimiter=" ")
-    write_rows(tmp_path / "sat.tst", np.c_[X[:1], [7]], delimiter=" ")
-    arrays = uci.read_satimage(tmp_path)
-    assert np.array_equal(arrays["y_train"], np.arange(6))
-    assert np.array_equal(arrays["y_test"], [5])
+# ---------------------------------------------------------------- tables
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -122,25 +63,61 @@ def test_isolet_counts_its_classes_from_one(tmp_path, rng, suffix):
         text = "".join(", ".join(f"{v:.4f}" for v in X[i]) + f", {i + 1}.\n" for i in rows)
         data = text.encode()
         (tmp_path / (name + suffix)).write_bytes(gzip.compress(data) if suffix else data)
-    arrays = uci.read_isolet(tmp_path)
+    arrays = tables.read_isolet(tmp_path)
     assert np.array_equal(arrays["X_train"], X.astype(np.float32))
     assert np.array_equal(arrays["y_train"], [0, 1, 2])
     assert np.array_equal(arrays["y_test"], [2])
 
 
-def test_mfeat_joins_its_six_views(tmp_path, rng):
-    views = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 47}
-    X = rng.integers(0, 9, size=(20, 649))
-    start = 0
-    for view, columns in views.items():
-        write_rows(tmp_path / f"mfeat-{view}", X[:, start : start + columns], delimiter=" ")
-        start += columns
-    arrays = uci.read_mfeat(tmp_path)
-    assert np.array_equal(arrays["X"], X)
-    assert np.array_equal(arrays["y"], np.repeat(np.arange(10), 2))
+def test_usps_rescales_values_to_the_unit_interval(tmp_path, rng):
+    X = np.round(rng.uniform(-1, 1, size=(3, 256)), 3)
+    rows = [[f"{d:.4f}", *(f"{v:.3f}" for v in x)] for d, x in zip((6, 0, 9), X)]
+    text = "".join(" ".join(row) + " \n" for row in rows).encode()
+    (tmp_path / "zip.train.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "zip.test").write_bytes(text)
+    arrays = tables.read_usps(tmp_path)
+    assert arrays["X_train"].dtype == np.float32
+    assert np.allclose(arrays["X_train"], (X + 1) / 2, atol=1e-7)
+    assert np.array_equal(arrays["y_test"], [6, 0, 9])
 
 
-# ---------------------------------------------------------------- IDX, ESL
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "257 columns expected, got"),
+        (b"1 2 3\n", "257 columns expected, got 3"),
+        (b"1 2 three\n", "not the expected table of numbers"),
+        (b"1 2\n1 2 3\n", "not the expected table of numbers"),
+        (b"\xff\n", "not the expected table of numbers"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:loadtxt")
+def test_table_with_words_or_columns_missing_is_refused(tmp_path, content, message):
+    (tmp_path / "zip.train").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        tables.read_usps(tmp_path)
+
+
+def test_an_incomplete_data_set_names_the_missing_file(tmp_path):
+    (tmp_path / "zip.train").write_text(" ".join(["1"] * 257), "ascii")
+    with pytest.raises(ValueError, match=r"lacks zip\.test or zip\.test\.gz"):
+        tables.read_usps(tmp_path)
+
+
+def test_unix_compress_is_read(tmp_path):
+    pytest.importorskip("unlzw3")
+    # As the program writes it: codes of nine bits, least significant first.
+    codes = [*b"abab", 258, 256, *b"x"]
+    bits = sum(code << (9 * place) for place, code in enumerate(codes[:5]))
+    path = tmp_path / "a.Z"
+    path.write_bytes(b"\x1f\x9d\x90" + bits.to_bytes(6, "little"))
+    assert read_packed(path) == b"ababba"
+    path.write_bytes(b"not compressed")
+    with pytest.raises(ValueError, match=r"a\.Z is damaged"):
+        read_packed(path)
+
+
+# ---------------------------------------------------------------- IDX, CIFAR-10
 
 
 def idx_bytes(array):
@@ -170,9 +147,9 @@ def test_mnist_idx(tmp_path, rng, packed):
     [
         (b"", "not an IDX file"),
         (b"\0\0\x0d\x01" + bytes(8), "not an IDX file of unsigned bytes"),
-        (b"\0\0\x08\x03\0\0", "ends inside its header"),
-        (struct.pack(">4BI", 0, 0, 8, 1, 5) + b"abcd", "5 bytes expected for shape .* got 4"),
-        (struct.pack(">4BI", 0, 0, 8, 1, 3) + b"abcd", "3 bytes expected for shape .* got 4"),
+        (b"\0\0\x08\x03\0\0", "not an IDX file"),
+        (struct.pack(">4BI", 0, 0, 8, 1, 5) + b"abcd", r"shape \[5\] does not fit the 4 bytes"),
+        (struct.pack(">4B3I", 0, 0, 8, 3, *[2**32 - 1] * 3) + b"a", "does not fit the 1 bytes"),
     ],
 )
 def test_damaged_idx_is_refused(tmp_path, content, message):
@@ -189,16 +166,23 @@ def test_truncated_gzip_is_refused(tmp_path, rng):
         idx.read_mnist(tmp_path)
 
 
-def test_usps_rescales_values_to_the_unit_interval(tmp_path, rng):
-    X = np.round(rng.uniform(-1, 1, size=(3, 256)), 3)
-    rows = [[f"{d:.4f}", *(f"{v:.3f}" for v in x)] for d, x in zip((6, 0, 9), X)]
-    text = "".join(" ".join(row) + " \n" for row in rows).encode()
-    (tmp_path / "zip.train.gz").write_bytes(gzip.compress(text))
-    (tmp_path / "zip.test").write_bytes(text)
-    arrays = esl.read_usps(tmp_path)
-    assert arrays["X_train"].dtype == np.float32
-    assert np.allclose(arrays["X_train"], (X + 1) / 2, atol=1e-7)
-    assert np.array_equal(arrays["y_test"], [6, 0, 9])
+def test_cifar_takes_the_batches_that_are_there(tmp_path, rng):
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    rows = rng.integers(0, 10, size=(4, 2, 3073)).astype(np.uint8)
+    for name, batch in zip(("data_batch_1", "data_batch_2", "data_batch_4", "test_batch"), rows):
+        batch.tofile(folder / f"{name}.bin")
+    arrays = cifar.read_cifar10(tmp_path)
+    assert np.array_equal(arrays["X_train"], np.concatenate(rows[:2])[:, 1:])
+    assert np.array_equal(arrays["y_train"], np.concatenate(rows[:2])[:, 0])
+    assert np.array_equal(arrays["X_test"], rows[3, :, 1:])
+
+
+@pytest.mark.parametrize("content", [b"", bytes(3072), bytes([10]) + bytes(3072)])
+def test_another_file_is_no_batch_of_cifar(tmp_path, content):
+    (tmp_path / "data_batch_1.bin").write_bytes(content)
+    with pytest.raises(ValueError, match=r"data_batch_1\.bin is not a batch of CIFAR-10"):
+        cifar.read_cifar10(tmp_path)
 
 
 # ---------------------------------------------------------------- PASCAL07
@@ -303,39 +287,21 @@ def test_labelme_keeps_images_of_one_class(tmp_path):
         images.read_labelme(tmp_path)
 
 
-def write_gtsrb(folder, hog):
+def test_gtsrb_final_folders(tmp_path):
+    folder = tmp_path / "GTSRB"
     for label in (0, 1):
         for track in (0, 1):
             stem = f"{label:05d}/{track:05d}_00000"
             write_image(folder / f"Final_Training/Images/{stem}.ppm", 100 * label + track)
-            for kind, size in hog.items():
-                path = folder / f"Final_Training/HOG/{kind}/{stem}.txt"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_rows(path, np.full((size, 1), 0.5 * label))
     for number in (0, 1, 2):
         write_image(folder / f"Final_Test/Images/{number:05d}.ppm", number)
-        for kind, size in hog.items():
-            path = folder / f"Final_Test/HOG/{kind}/{number:05d}.txt"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_rows(path, np.full((size, 1), number))
     header = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n"
     rows = [f"{n:05d}.ppm;20;12;2;2;18;10;{n % 2}\n" for n in (0, 1, 2)]
     (folder / "GT-final_test.csv").write_text(header + "".join(rows), "ascii")
-
-
-@pytest.mark.parametrize("hog", [{}, {"HOG_01": 4, "HOG_02": 4, "HOG_03": 6}])
-def test_gtsrb_final_folders(tmp_path, hog):
-    write_gtsrb(tmp_path / "GTSRB", hog)
     arrays = images.read_gtsrb(tmp_path, side=8)
     assert np.array_equal(arrays["y_train"], [0, 0, 1, 1])
-    assert np.array_equal(arrays["track_train"], [0, 1, 100000, 100001])
     assert np.array_equal(arrays["X_train"][:, 0], [0, 1, 100, 101])
     assert np.array_equal(arrays["y_test"], [0, 1, 0])
-    if hog:
-        assert arrays["hog_train"].shape == (4, 14)
-        assert np.array_equal(arrays["hog_test"][:, 13], [0, 1, 2])
-    else:
-        assert "hog_train" not in arrays
 
 
 def test_damaged_image_is_named(tmp_path):

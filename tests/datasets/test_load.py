@@ -3,17 +3,26 @@
 import numpy as np
 import pytest
 
-from cwboost.datasets import DataAbsent, load, load_pendigits, load_vowel
-from cwboost.datasets.catalogue import CATALOGUE
+from cwboost.datasets import DataAbsent, load
+from cwboost.datasets.catalogue import CATALOGUE, DataSet
+from cwboost.datasets.formats import npz, tables
+
+SMALL = DataSet(
+    "SMALL",
+    "a set for these tests",
+    (("SMALL.npz", npz.reader("SMALL.npz")), ("zip.train, zip.test", tables.read_usps)),
+    "nowhere",
+    n_features=2,
+    counts=(2, 1),
+    test_counts=(1, 1),
+    moments=(2.5, 1.707825),
+)
 
 
-def save_pendigits(folder, change=None):
-    parts = {}
-    for part in ("train", "test"):
-        parts[f"X_{part}"], parts[f"y_{part}"] = load_pendigits(subset=part, return_X_y=True)
-    if change:
-        change(parts)
-    np.savez(folder / "PENDIGITS.npz", **parts)
+def save(folder, **changes):
+    parts = {"X_train": np.arange(6.0).reshape(3, 2), "y_train": [0, 1, 0]}
+    parts |= {"X_test": np.ones((2, 2)), "y_test": [1, 0]}
+    np.savez(folder / "SMALL.npz", **parts | changes)
 
 
 @pytest.mark.parametrize("name", ["VOWEL", "vowel", "PENDIGITS"])
@@ -26,61 +35,38 @@ def test_bundled_sets_load_without_a_folder(name, tmp_path):
 
 
 def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
-    save_pendigits(tmp_path)
-    assert load("PENDIGITS", tmp_path).format == "PENDIGITS.npz"
-    inner = tmp_path / "other" / "pendigits"
-    inner.mkdir(parents=True)
-    save_pendigits(inner)
-    bunch = load("PENDIGITS", str(tmp_path / "other"))
-    assert bunch.format == "PENDIGITS.npz"
-    assert np.array_equal(bunch.X_test, load_pendigits(subset="test").data)
+    for name in ("", "SMALL", "small"):
+        folder = tmp_path / f"in {name}" / name
+        folder.mkdir(parents=True)
+        save(folder)
+        bunch = load(SMALL, str(tmp_path / f"in {name}"))
+        assert bunch.format == "SMALL.npz" and bunch.y_train.dtype == np.int64
+        assert list(bunch.target_names) == ["0", "1"]
 
 
-def test_official_files_equal_the_bundled_copy(tmp_path):
-    for part, name in (("train", "pendigits.tra"), ("test", "pendigits.tes")):
-        X, y = load_pendigits(subset=part, return_X_y=True)
-        np.savetxt(tmp_path / name, np.c_[X.astype(int), y], fmt="%3d", delimiter=",")
-    bunch = load("PENDIGITS", tmp_path)
-    assert bunch.format == "pendigits.tra, pendigits.tes"
-    assert np.array_equal(bunch.X_train, load_pendigits(subset="train").data)
-    assert np.array_equal(bunch.y_test, load_pendigits(subset="test").target)
-
-
-def test_missing_examples_are_noticed_unless_the_check_is_off(tmp_path):
-    def cut(parts):
-        parts["X_train"], parts["y_train"] = parts["X_train"][:-1], parts["y_train"][:-1]
-
-    save_pendigits(tmp_path, cut)
-    with pytest.raises(ValueError, match=r"PENDIGITS: 7494 training examples per class expected"):
-        load("PENDIGITS", tmp_path)
-    assert len(load("PENDIGITS", tmp_path, check=False).X_train) == 7493
-
-
-def test_changed_values_are_noticed(tmp_path):
-    def scale(parts):
-        parts["X_train"] = parts["X_train"] // 2
-
-    save_pendigits(tmp_path, scale)
-    with pytest.raises(ValueError, match="mean and standard deviation of the training values"):
-        load("PENDIGITS", tmp_path)
-
-
-def test_vowel_with_repeated_rows_is_noticed(tmp_path):
-    # A widespread copy has the test part twice: 1,452 rows.
-    X, y = load_vowel(return_X_y=True)
-    X_test, y_test = load_vowel(subset="test", return_X_y=True)
-    np.savez(tmp_path / "VOWEL.npz", X=np.r_[X, X_test], y=np.r_[y, y_test])
-    with pytest.raises(ValueError, match=r"528 training examples per class expected .* got 1452"):
-        load("VOWEL", tmp_path)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y_train": [0, 1, 1]}, r"3 training examples per class expected as \[2, 1\], got 3 as"),
+        ({"y_test": [1, 1]}, "2 test examples per class expected"),
+        ({"X_train": np.ones((3, 2))}, "mean and standard deviation of the training values are"),
+        ({"X_train": np.ones((3, 3))}, "2 features expected, got 3"),
+    ],
+)
+def test_figures_of_the_source_are_compared_unless_the_check_is_off(tmp_path, changes, message):
+    save(tmp_path, **changes)
+    with pytest.raises(ValueError, match=f"SMALL: {message}"):
+        load(SMALL, tmp_path)
+    assert len(load(SMALL, tmp_path, check=False).X_train) == 3
 
 
 def test_mismatched_labels_are_refused(tmp_path):
-    np.savez(tmp_path / "VOWEL.npz", X=np.ones((3, 10)), y=[0, 1])
+    save(tmp_path, y_train=[0, 1])
     with pytest.raises(ValueError, match="with one label per row"):
-        load("VOWEL", tmp_path)
-    np.savez(tmp_path / "VOWEL.npz", X=np.ones((2, 10)), y=[-1, 1])
+        load(SMALL, tmp_path)
+    save(tmp_path, y_train=[0, 1, -1])
     with pytest.raises(ValueError, match="labels from 0"):
-        load("VOWEL", tmp_path, check=False)
+        load(SMALL, tmp_path, check=False)
 
 
 @pytest.mark.parametrize("name", sorted(set(CATALOGUE) - {"VOWEL", "PENDIGITS"}))

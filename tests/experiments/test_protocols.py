@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from joblib import Memory
 from sklearn.utils import Bunch
 
 from cwboost.datasets import load
-from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.methods import METHODS
 from cwboost.experiments.protocols import (
     FIGURES,
@@ -16,7 +16,6 @@ from cwboost.experiments.protocols import (
     PerClass,
     Protocol,
     Share,
-    load_for,
     prepare,
 )
 from cwboost.experiments.runner import RoundClock, choose_C, hold_out
@@ -63,8 +62,8 @@ def test_batches_follow_the_source():
 
 
 def test_splits_differ_by_run_and_repeat_by_seed():
-    protocol, bunch, cache = PROTOCOLS["VOWEL"], load("VOWEL"), ArrayCache(None)
-    first, again, other = (prepare(protocol, bunch, run, cache=cache) for run in (0, 0, 1))
+    protocol, bunch, memory = PROTOCOLS["VOWEL"], load("VOWEL"), Memory(None)
+    first, again, other = (prepare(protocol, bunch, run, memory=memory) for run in (0, 0, 1))
     assert np.array_equal(first.X_train, again.X_train)
     assert not np.array_equal(first.X_train, other.X_train)
     assert first.X_train.shape == (742, 10) and first.X_test.shape == (248, 10)
@@ -95,18 +94,8 @@ def test_images_become_features(name, features, side, size):
     X = rng.integers(0, 256, size=(12, side * side)).astype(np.uint8)
     bunch = Bunch(X=X, y=np.arange(12) % 3, image_shape=(side, side))
     small = Protocol("small", name, "scenes", Share(0.75), features=features)
-    split = prepare(small, bunch, 0, cache=ArrayCache(None))
+    split = prepare(small, bunch, 0, memory=Memory(None))
     assert split.X_train.shape == (9, size) and split.X_test.shape == (3, size)
-
-
-def test_hog_files_of_the_source_replace_its_images(monkeypatch):
-    bunch = Bunch(image_shape=(32, 32), hog_train=np.ones((4, 6)), hog_test=np.ones((2, 6)))
-    bunch |= {"X_train": None, "X_test": None, "y_train": np.arange(4), "y_test": np.arange(2)}
-    monkeypatch.setattr("cwboost.experiments.protocols.load", lambda *args: Bunch(**bunch))
-    loaded = load_for(PROTOCOLS["GTSRB"], None)
-    protocol = Protocol("G", "GTSRB", "traffic", Batch(rows=4), features="hog")
-    split = prepare(protocol, loaded, 0, cache=ArrayCache(None))
-    assert split.X_train.shape == (4, 6) and split.X_test.shape == (2, 6)
 
 
 def test_hold_out_takes_a_quarter_of_each_class():
@@ -118,7 +107,7 @@ def test_hold_out_takes_a_quarter_of_each_class():
 
 def test_chosen_C_has_the_lowest_validation_error():
     bunch = load("VOWEL")
-    split = prepare(PROTOCOLS["VOWEL"], bunch, 0, cache=ArrayCache(None))
+    split = prepare(PROTOCOLS["VOWEL"], bunch, 0, memory=Memory(None))
     chosen = choose_C(METHODS["CW"], split, rounds=10, rng=np.random.default_rng(0), parameters={})
     errors = chosen["validation_error"]
     assert list(errors) == ["100", "1000", "10000", "100000"]

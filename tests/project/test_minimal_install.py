@@ -11,7 +11,7 @@ import sys
 
 OPTIONAL = {
     "PIL", "dask", "distributed", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pooch",
-    "pyarrow", "pytest", "requests", "skimage", "tqdm",
+    "pyarrow", "pytest", "requests", "tqdm",
 }
 
 class Hide:
@@ -50,7 +50,6 @@ from cwboost import CWBoostClassifier, load_model, plotting, to_onnx
 from cwboost.cli import main
 from cwboost.datasets import fetch, load_vowel
 from cwboost.datasets.formats.images import read_grey
-from cwboost.experiments.features.image_features import _hog
 from cwboost.testing import check_weak_learner_family
 from reference_family import ReferenceStump
 
@@ -73,7 +72,6 @@ for use, extra in [
     (lambda: to_onnx(clf), "onnx"),
     (lambda: clf.to_frame(), "frames"),
     (lambda: read_grey("a.png", 4), "images"),
-    (lambda: _hog(None, None, None, None), "images"),
 ]:
     try:
         use()

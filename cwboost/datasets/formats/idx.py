@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
 
-from cwboost.datasets.formats import _files
+from cwboost.datasets.formats.files import find_one, locate, read_packed
 
 __all__ = ["read_idx", "read_mnist"]
-
-_UNSIGNED_BYTE = 8
 
 
 def read_mnist(folder: Path):
@@ -24,13 +21,10 @@ def read_mnist(folder: Path):
     spellings = {
         key: (name, f"{name}.gz", name.replace("-idx", ".idx")) for key, name in names.items()
     }
-    if _files.locate(folder, *(s for group in spellings.values() for s in group)) is None:
+    if locate(folder, *(s for group in spellings.values() for s in group)) is None:
         return None
-    arrays = {key: read_idx(_files.find_one(folder, *group)) for key, group in spellings.items()}
-    for part in ("train", "test"):
-        arrays[f"X_{part}"] = arrays[f"X_{part}"].reshape(len(arrays[f"X_{part}"]), -1)
-        arrays[f"y_{part}"] = arrays[f"y_{part}"].astype(np.int64)
-    return arrays
+    arrays = {key: read_idx(find_one(folder, *group)) for key, group in spellings.items()}
+    return {key: a.reshape(len(a), -1) if key[0] == "X" else a for key, a in arrays.items()}
 
 
 def read_idx(path: Path) -> np.ndarray:
@@ -41,21 +35,11 @@ def read_idx(path: Path) -> np.ndarray:
     ValueError
         For another element type, or a file whose length contradicts its header.
     """
-    try:
-        with _files.open_packed(path) as stream:
-            content = stream.read()
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] != _UNSIGNED_BYTE:
+    content = read_packed(path)
+    if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
         raise ValueError(f"{path} is not an IDX file of unsigned bytes")
-    n_axes = content[3]
-    start = 4 + 4 * n_axes
-    if len(content) < start:
-        raise ValueError(f"{path} ends inside its header")
-    shape = tuple(int(size) for size in np.frombuffer(content[4:start], dtype=">u4"))
-    expected = int(np.prod(shape, dtype=np.int64))
-    if len(content) - start != expected:
-        raise ValueError(
-            f"{path}: {expected} bytes expected for shape {shape}, got {len(content) - start}"
-        )
-    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)
+    shape = np.frombuffer(content, ">u4", count=content[3], offset=4).tolist()
+    pixels = np.frombuffer(content, np.uint8, offset=4 + 4 * len(shape))
+    if len(pixels) != np.prod(shape, dtype=float):
+        raise ValueError(f"{path}: shape {shape} does not fit the {len(pixels)} bytes of the file")
+    return pixels.reshape(shape)

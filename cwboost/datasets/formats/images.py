@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cwboost.datasets.formats import _files
+from cwboost.datasets.formats.files import find_one, locate
 from cwboost.support.extras import extra
 
 __all__ = [
-    "GTSRB_HOG",
     "LABELME_CLASSES",
     "SCENE15_FOLDERS",
     "read_gtsrb",
@@ -40,21 +39,9 @@ SCENE15_FOLDERS = {
     "store": "store",
 }
 LABELME_CLASSES = [
-    "person",
-    "car",
-    "building",
-    "window",
-    "tree",
-    "sign",
-    "door",
-    "bookshelf",
-    "chair",
-    "table",
-    "keyboard",
-    "head",
+    *("person", "car", "building", "window", "tree", "sign"),
+    *("door", "bookshelf", "chair", "table", "keyboard", "head"),
 ]
-GTSRB_HOG = ("HOG_01", "HOG_02", "HOG_03")
-"""The three kinds of HOG files of GTSRB: 1,568, 1,568 and 2,916 numbers per image."""
 
 
 def read_grey(path: Path, side: int) -> np.ndarray:
@@ -85,10 +72,10 @@ def read_grey_all(paths, side: int) -> np.ndarray:
 def read_scene15(folder: Path, side: int = 256):
     """Read the fifteen folders of images, named as in the archive or by the class alone."""
     spellings = {name: (official, name) for name, official in SCENE15_FOLDERS.items()}
-    if _files.locate(folder, *(s for group in spellings.values() for s in group)) is None:
+    if locate(folder, *(s for group in spellings.values() for s in group)) is None:
         return None
-    folders = {name: _files.find_one(folder, *group) for name, group in spellings.items()}
-    return _read_folders(folders, side)
+    folders = {name: find_one(folder, *group) for name, group in spellings.items()}
+    return _read_lists({name: list_images(path) for name, path in folders.items()}, side)
 
 
 def read_sun(folder: Path, side: int = 128, *, n_classes: int = 25, per_class: int = 200):
@@ -121,18 +108,18 @@ def read_labelme(folder: Path, side: int = 128):
     A label line is the image's number and twelve values in [-1, 1]. An image with exactly one
     positive value belongs to that class; clutter and images of several classes are left out.
     """
-    if _files.locate(folder, "train/annotation.txt", "test/annotation.txt") is None:
+    if locate(folder, "train/annotation.txt", "test/annotation.txt") is None:
         return None
     paths, y = [], []
     for part in ("train", "test"):
-        annotation = _files.find_one(folder, f"{part}/annotation.txt")
+        annotation = find_one(folder, f"{part}/annotation.txt")
         for number, line in enumerate(annotation.read_text("ascii").splitlines(), 1):
             name, *values = line.split()
             if len(values) != len(LABELME_CLASSES):
                 raise ValueError(f"{annotation}, line {number}: a name and 12 values expected")
             positive = [c for c, value in enumerate(values) if float(value) > 0]
             if len(positive) == 1:
-                paths.append(_files.find_one(folder, f"{part}/{name[:-3].zfill(4)}/{name}.jpg"))
+                paths.append(find_one(folder, f"{part}/{name[:-3].zfill(4)}/{name}.jpg"))
                 y.append(positive[0])
     return {
         "X": read_grey_all(paths, side),
@@ -144,8 +131,7 @@ def read_labelme(folder: Path, side: int = 128):
 def read_gtsrb(folder: Path, side: int = 32):
     """Read ``Final_Training/Images/00000/*.ppm``, ``Final_Test/Images`` and ``GT-final_test.csv``.
 
-    The whole images, resized to `side` x `side`; ``track_train`` is 100,000 times the class plus
-    the track. If the three kinds of HOG files exist, they become ``hog_train`` and ``hog_test``.
+    The whole images, resized to `side` x `side`.
     """
     folder = folder / "GTSRB" if (folder / "GTSRB").is_dir() else folder
     training, test = folder / "Final_Training", folder / "Final_Test"
@@ -156,49 +142,24 @@ def read_gtsrb(folder: Path, side: int = 32):
         raise ValueError(f"{training / 'Images'} lacks the folders 00000, 00001, ...")
     train_paths = [path for c in classes for path in sorted(c.glob("*.ppm"))]
     y_train = np.array([int(path.parent.name) for path in train_paths])
-    tracks = np.array([int(path.stem.split("_")[0]) for path in train_paths])
     labels = _gtsrb_test_labels(folder)
-    test_paths = [_files.find_one(test / "Images", name) for name in labels]
-    arrays = {
+    test_paths = [find_one(test / "Images", name) for name in labels]
+    return {
         "X_train": read_grey_all(train_paths, side),
         "y_train": y_train,
-        "track_train": 100_000 * y_train + tracks,
         "X_test": read_grey_all(test_paths, side),
         "y_test": np.array(list(labels.values())),
     }
-    if (training / "HOG").is_dir() and (test / "HOG").is_dir():
-        arrays["hog_train"] = _gtsrb_hog(training / "HOG", train_paths, nested=True)
-        arrays["hog_test"] = _gtsrb_hog(test / "HOG", test_paths, nested=False)
-    return arrays
 
 
 def _gtsrb_test_labels(folder) -> dict[str, int]:
-    path = _files.locate(folder, "GT-final_test.csv", "Final_Test/GT-final_test.csv")
-    path = path or _files.find_one(folder, "Final_Test/Images/GT-final_test.csv")
+    path = locate(folder, "GT-final_test.csv", "Final_Test/GT-final_test.csv")
+    path = path or find_one(folder, "Final_Test/Images/GT-final_test.csv")
     with path.open(newline="", encoding="ascii") as stream:
         rows = list(csv.DictReader(stream, delimiter=";"))
     if not rows or not {"Filename", "ClassId"} <= set(rows[0]):
         raise ValueError(f"{path}: columns Filename and ClassId expected, separated by ';'")
     return {row["Filename"]: int(row["ClassId"]) for row in rows}
-
-
-def _gtsrb_hog(folder, images, *, nested):
-    rows = []
-    for image in images:
-        name = f"{image.parent.name}/{image.stem}.txt" if nested else f"{image.stem}.txt"
-        rows.append(
-            np.concatenate(
-                [
-                    np.loadtxt(_files.find_one(folder / kind, name), dtype=np.float32, ndmin=1)
-                    for kind in GTSRB_HOG
-                ]
-            )
-        )
-    return np.stack(rows)
-
-
-def _read_folders(folders, side):
-    return _read_lists({name: list_images(path) for name, path in folders.items()}, side)
 
 
 def _read_lists(lists, side):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cwboost.datasets.formats._files import locate
+from cwboost.datasets.formats.files import locate
 
 __all__ = ["reader"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cwboost.datasets.formats import _files
+from cwboost.datasets.formats.files import find_one, locate
 
 __all__ = ["FEATURES", "read_pascal07", "read_vectors"]
 
@@ -32,14 +32,12 @@ def read_pascal07(folder: Path):
         for part in _PARTS
         for kind in (*FEATURES, "classes")
     }
-    if _files.locate(folder, *(name for group in spellings.values() for name in group)) is None:
+    if locate(folder, *(name for group in spellings.values() for name in group)) is None:
         return None
     X, y = [], []
     for part in _PARTS:
-        blocks = [
-            read_vectors(_files.find_one(folder, *spellings[part, kind])) for kind in FEATURES
-        ]
-        classes = read_vectors(_files.find_one(folder, *spellings[part, "classes"]))
+        blocks = [read_vectors(find_one(folder, *spellings[part, kind])) for kind in FEATURES]
+        classes = read_vectors(find_one(folder, *spellings[part, "classes"]))
         lengths = {len(block) for block in [*blocks, classes]}
         if len(lengths) > 1:
             raise ValueError(

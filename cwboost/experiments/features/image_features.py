@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.experiments.cache import ArrayCache
 from cwboost.experiments.features.codebook import Codebook
 from cwboost.experiments.features.gist import gist_features
-from cwboost.experiments.features.signed_hog import signed_hog
-from cwboost.support.extras import extra
+from cwboost.experiments.features.hog import hog_features
 
 __all__ = ["codebook_features", "gist", "grey_images", "hog"]
 
+# Side of the images: the side to which they are resized, and orientations, pixels per cell and
+# degrees of each description. Those of 32 are the settings of GTSRB's own HOG files 1, 3 and 2.
 HOG_SETTINGS = {
-    # side: (side to which it is resized, ((orientations, pixels per cell), ...), the same of
-    # signed orientations or None). The first are those of GTSRB's own HOG files 1, 3 and 2.
-    32: (40, ((8, 5), (9, 4)), (8, 5)),
-    128: (128, ((9, 16),), None),
+    32: (40, ((8, 5, 180.0), (9, 4, 180.0), (8, 5, 360.0))),
+    128: (128, ((9, 16, 180.0),)),
 }
 
 
@@ -37,12 +35,11 @@ def grey_images(X, image_shape) -> np.ndarray:
     images = np.asarray(X).reshape(len(X), *image_shape)
     if len(image_shape) == 2:
         return images
-    return np.tensordot(images.astype(np.float32), (0.299, 0.587, 0.114), axes=(1, 0)).astype(
-        np.float32
-    )
+    luminance = np.tensordot(images.astype(np.float32), (0.299, 0.587, 0.114), axes=(1, 0))
+    return luminance.astype(np.float32)
 
 
-def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
+def hog(X, image_shape) -> np.ndarray:
     """Compute HOG with blocks of 2 x 2 cells and L2-Hys normalisation.
 
     Images of side 32 are enlarged to 40 and described three times: by 8 orientations in cells of 5
@@ -50,9 +47,8 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
     numbers). Images of side 128 are described by 9 orientations in cells of 16 pixels (1,764).
 
     The paper's features differ. For GTSRB it has the three kinds of HOG files that come with the
-    data, also 6,052 numbers, but computed from colour images of the cut-out sign.
-    `cwboost.experiments.protocols.load_for` takes the files if the data set has them. For SUN it
-    has the HOG features described by Xiao et al. (2010), which are others than these.
+    data, also 6,052 numbers, but computed from colour images of the cut-out sign. For SUN it has
+    the HOG features described by Xiao et al. (2010), which are others than these.
 
     Returns
     -------
@@ -61,35 +57,11 @@ def hog(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
     side = image_shape[-1]
     if side not in HOG_SETTINGS:
         raise ValueError(f"images must have a side among {sorted(HOG_SETTINGS)}, got {side}")
-    return cache.get(
-        "hog-2",
-        {"X": X, "settings": HOG_SETTINGS[side]},
-        lambda: _hog(grey_images(X, image_shape), *HOG_SETTINGS[side]),
-    )
-
-
-def _hog(images, side, settings, signed):
-    with extra("images", "HOG needs scikit-image"):
-        from skimage.feature import hog as image_hog
-    resize = _interpolation(images.shape[1], side)
-    rows = []
-    for image in images:
-        enlarged = resize @ image.astype(np.float32) @ resize.T
-        parts = [
-            image_hog(
-                enlarged,
-                orientations=orientations,
-                pixels_per_cell=(cell, cell),
-                cells_per_block=(2, 2),
-                block_norm="L2-Hys",
-            )
-            for orientations, cell in settings
-        ]
-        if signed is not None:
-            orientations, cell = signed
-            parts.append(signed_hog(enlarged[None], orientations=orientations, cell=cell)[0])
-        rows.append(np.concatenate(parts))
-    return np.array(rows, dtype=np.float32)
+    new_side, settings = HOG_SETTINGS[side]
+    resize = _interpolation(side, new_side)
+    images = resize @ grey_images(X, image_shape).astype(np.float32) @ resize.T
+    parts = [hog_features(images, *setting) for setting in settings]
+    return np.hstack(parts).astype(np.float32)
 
 
 def _interpolation(old: int, new: int) -> np.ndarray:
@@ -104,16 +76,12 @@ def _interpolation(old: int, new: int) -> np.ndarray:
     return matrix
 
 
-def gist(X, image_shape, *, cache: ArrayCache) -> np.ndarray:
+def gist(X, image_shape) -> np.ndarray:
     """Compute GIST, 512 numbers per image; see `cwboost.experiments.features.gist`."""
-    return cache.get(
-        "gist-1",
-        {"X": X, "shape": image_shape},
-        lambda: gist_features(grey_images(X, image_shape)),
-    )
+    return gist_features(grey_images(X, image_shape))
 
 
-def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_words=200):
+def codebook_features(X, X_others, image_shape, seed, n_words=200):
     """Compute histograms of code words; only the training images `X` shape the codebook.
 
     The paper has 31 windows of 200 words, 6,200 numbers per image. Four of the 31 windows repeat
@@ -123,19 +91,5 @@ def codebook_features(X, X_others, image_shape, *, seed, cache: ArrayCache, n_wo
     -------
     features, features_others : ndarrays of shape (n_images, 27 * n_words), dtype float32
     """
-    inputs = {"X": X, "shape": image_shape, "seed": seed, "n_words": n_words}
-    words = cache.get(
-        "codebook-1",
-        inputs,
-        lambda: Codebook(n_words, random_state=seed).fit(grey_images(X, image_shape)).words_,
-    )
-    book = Codebook(n_words, random_state=seed)
-    book.words_ = words
-    return tuple(
-        cache.get(
-            "words-2",
-            {"X": part, "shape": image_shape, "words": words},
-            lambda part=part: book.transform(grey_images(part, image_shape)),
-        )
-        for part in (X, X_others)
-    )
+    book = Codebook(n_words, random_state=seed).fit(grey_images(X, image_shape))
+    return tuple(book.transform(grey_images(part, image_shape)) for part in (X, X_others))

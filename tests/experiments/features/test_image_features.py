@@ -1,15 +1,12 @@
-"""Image features: sizes, invariances, responses to patterns; the cache on disk."""
+"""Image features: sizes, invariances, responses to patterns."""
 
 import numpy as np
 import pytest
 
-from cwboost.experiments.cache import ArrayCache, content_hash
 from cwboost.experiments.features import image_features as features
 from cwboost.experiments.features.codebook import WINDOWS, Codebook, dense_descriptors
 from cwboost.experiments.features.gist import gist_features, transfer_functions
-from cwboost.experiments.features.signed_hog import signed_hog
-
-NO_CACHE = ArrayCache(None)
+from cwboost.experiments.features.hog import hog_features
 
 
 def grating(side, cycles, angle, phase=0.0):
@@ -64,41 +61,42 @@ def test_gist_refuses_other_shapes(shape):
 def test_gist_of_colour_planes_is_that_of_their_luminance():
     grey = grating(32, 6, 0.4)
     planes = np.stack([grey] * 3).reshape(1, -1)
-    of_colour = features.gist(planes, (3, 32, 32), cache=NO_CACHE)
-    of_grey = features.gist(grey.reshape(1, -1), (32, 32), cache=NO_CACHE)
+    of_colour = features.gist(planes, (3, 32, 32))
+    of_grey = features.gist(grey.reshape(1, -1), (32, 32))
     assert np.allclose(of_colour, of_grey, rtol=1e-3, atol=1e-4)
 
 
 # ---------------------------------------------------------------- HOG
 
 
-def test_signed_hog_with_half_the_span_is_that_of_scikit_image():
+def test_hog_is_that_of_scikit_image():
     image_hog = pytest.importorskip("skimage.feature").hog
     images = np.random.default_rng(0).random((2, 20, 20))
-    found = signed_hog(images, orientations=9, cell=5, span=180.0)
+    found = hog_features(images, 9, 5, 180.0)
     options = {"orientations": 9, "pixels_per_cell": (5, 5), "cells_per_block": (2, 2)}
     assert np.allclose(found, [image_hog(image, **options) for image in images], atol=1e-12)
 
 
 def test_signed_hog_tells_opposite_gradients_apart():
     ramp = np.tile(np.arange(20.0), (20, 1))
-    rising, falling = signed_hog(np.array([ramp, -ramp])).reshape(2, -1, 8).sum(axis=1)
+    rising, falling = (
+        hog_features(np.array([ramp, -ramp]), 8, 5, 360.0).reshape(2, -1, 8).sum(axis=1)
+    )
     assert rising[0] > 0 and rising[0] == rising.sum()
     assert falling[4] > 0 and falling[4] == falling.sum()
 
 
 @pytest.mark.parametrize(("side", "size"), [(32, 1568 + 2916 + 1568), (128, 1764)])
 def test_hog_sizes(side, size):
-    pytest.importorskip("skimage")
     images = np.array([grating(side, 5, 0.0), grating(side, 5, np.pi / 2)]).reshape(2, -1)
-    found = features.hog(images, (side, side), cache=NO_CACHE)
+    found = features.hog(images, (side, side))
     assert found.shape == (2, size) and found.dtype == np.float32
     assert np.linalg.norm(found[0] - found[1]) > 0.5 * np.linalg.norm(found[0])
 
 
 def test_hog_of_another_side_is_refused():
     with pytest.raises(ValueError, match=r"images must have a side among \[32, 128\], got 40"):
-        features.hog(np.zeros((1, 1600)), (40, 40), cache=NO_CACHE)
+        features.hog(np.zeros((1, 1600)), (40, 40))
 
 
 def test_enlargement_keeps_constants_and_ramps():
@@ -170,64 +168,10 @@ def test_codebook_needs_enough_patches():
         Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8))
 
 
-def test_codebook_features_are_learnt_from_the_training_images_alone(tmp_path):
+def test_codebook_features_are_learnt_from_the_training_images_alone():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 256, size=(5, 1024)).astype(np.uint8)
     others = [rng.integers(0, 256, size=(3, 1024)).astype(np.uint8) for _ in range(2)]
-    cache = ArrayCache(tmp_path)
-    found = [
-        features.codebook_features(X, other, (32, 32), seed=0, cache=cache, n_words=4)
-        for other in others
-    ]
+    found = [features.codebook_features(X, other, (32, 32), 0, n_words=4) for other in others]
     assert np.array_equal(found[0][0], found[1][0])
     assert found[0][1].shape == (3, 27 * 4)
-    # One codebook, and one file of histograms for each of three sets of images.
-    assert len(list(tmp_path.iterdir())) == 4
-
-
-# ---------------------------------------------------------------- the cache
-
-
-def test_cache_computes_once_per_content(tmp_path):
-    calls = []
-
-    def compute():
-        calls.append(1)
-        return np.arange(3.0)
-
-    cache = ArrayCache(tmp_path / "new")
-    inputs = {"X": np.arange(4), "n": 3}
-    for _ in range(2):
-        assert np.array_equal(cache.get("kind", inputs, compute), np.arange(3.0))
-    assert len(calls) == 1
-    for other in ({"X": np.arange(4), "n": 4}, {"X": np.arange(4.0), "n": 3}):
-        cache.get("kind", other, compute)
-    cache.get("kind-2", inputs, compute)
-    assert len(calls) == 4
-    assert all(path.suffix == ".npy" for path in (tmp_path / "new").iterdir())
-
-
-def test_cache_replaces_a_damaged_file_and_leaves_no_partial_file(tmp_path):
-    cache = ArrayCache(tmp_path)
-    cache.get("kind", {"n": 1}, lambda: np.arange(3.0))
-    (path,) = tmp_path.iterdir()
-    path.write_bytes(path.read_bytes()[:-5])
-    assert np.array_equal(cache.get("kind", {"n": 1}, lambda: np.arange(3.0)), np.arange(3.0))
-    assert np.array_equal(np.load(path), np.arange(3.0))
-
-    def fail():
-        raise RuntimeError("out of luck")
-
-    with pytest.raises(RuntimeError):
-        cache.get("kind", {"n": 2}, fail)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_content_hash_depends_on_shape_dtype_and_order():
-    X = np.arange(6)
-    hashes = {
-        content_hash("k", {"X": value})
-        for value in (X, X.reshape(2, 3), X.astype(np.int32), X[::-1], X.reshape(2, 3).T)
-    }
-    assert len(hashes) == 5
-    assert content_hash("k", {"a": X, "b": 1}) == content_hash("k", {"b": 1, "a": X})

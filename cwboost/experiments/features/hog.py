@@ -1,29 +1,27 @@
-"""HOG with signed orientations, which scikit-image does not offer: GTSRB's second kind."""
+"""Histograms of oriented gradients, also of signed orientations."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["signed_hog"]
+__all__ = ["hog_features"]
 
 EPSILON, CLIP = 1e-5, 0.2
 
 
-def signed_hog(images, *, orientations=8, cell=5, span=360.0) -> np.ndarray:
-    """Compute histograms of gradient orientations as `skimage.feature.hog` does.
-
-    Blocks of 2 x 2 cells, L2-Hys normalisation.
+def hog_features(images, orientations, cell, span) -> np.ndarray:
+    """Compute histograms of gradient orientations in blocks of 2 x 2 cells, L2-Hys normalised.
 
     Parameters
     ----------
     images : ndarray of shape (n_images, side, side)
         The side is a multiple of `cell`.
-    orientations : int, default=8
+    orientations : int
         Number of equal intervals of orientation.
-    cell : int, default=5
+    cell : int
         Side of a cell in pixels.
-    span : float, default=360.0
-        Degrees that the intervals cover; 180 takes opposite directions as one, as scikit-image.
+    span : float
+        Degrees that the intervals cover: 360, or 180, which takes opposite directions as one.
 
     Returns
     -------

@@ -1,0 +1,41 @@
+"""What the readers share: find files, open them compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from cwboost.support.extras import extra
+
+__all__ = ["find_one", "locate", "read_packed"]
+
+
+def locate(folder: Path, *names: str) -> Path | None:
+    """Return the path of the first of `names` that exists in `folder`, or None."""
+    return next((folder / name for name in names if (folder / name).exists()), None)
+
+
+def find_one(folder: Path, *names: str) -> Path:
+    """Return the path as `locate` does, but raise a ValueError if none of `names` exists.
+
+    For the second and further files of a set.
+    """
+    found = locate(folder, *names)
+    if found is None:
+        raise ValueError(f"{folder} has a part of the data set, but lacks {' or '.join(names)}")
+    return found
+
+
+def read_packed(path: Path) -> bytes:
+    """Return the bytes of a file, decompressed if its name ends in .gz or .Z."""
+    content = path.read_bytes()
+    try:
+        if path.suffix == ".gz":
+            return gzip.decompress(content)
+        if path.suffix == ".Z":
+            with extra("fetch", "reading .Z files needs unlzw3"):
+                from unlzw3 import unlzw
+            return unlzw(content)
+    except (EOFError, OSError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return content
