@@ -320,12 +320,6 @@ def _decoded(graph: _Graph, classifier) -> None:
     """Add nodes that decode the scores of code bits, as `AdaBoostMOClassifier` does."""
     code = classifier.code_.T.astype(np.float64)
     n_bits = np.float64(len(code))
-    if classifier.decoding == "hamming":
-        signs = graph.add("Sign", ["bits"], "signs_of_bits")
-        agreement = graph.add("MatMul", [signs, graph.constant("code", code)], "agreement")
-        missing = graph.add("Sub", [agreement, graph.constant("n_bits", n_bits)], "missing")
-        graph.add("Mul", [missing, graph.constant("half", np.float64(0.5))], "scores")
-        return
     # Relative to each example's largest score, so that nothing overflows.
     sizes = graph.add("Abs", ["bits"], "sizes")
     largest = graph.add("ReduceMax", [sizes], "largest", axes=[1], keepdims=1)

@@ -168,12 +168,11 @@ def test_no_rows():
     [
         cwboost.MultiBoostClassifier,
         cwboost.AdaBoostECCClassifier,
-        partial(cwboost.AdaBoostECCClassifier, coefficients="equal"),
         cwboost.AdaBoostMHClassifier,
         cwboost.AdaBoostMOClassifier,
-        partial(cwboost.AdaBoostMOClassifier, decoding="hamming", code="exhaustive"),
+        partial(cwboost.AdaBoostMOClassifier, code="exhaustive"),
     ],
-    ids=["multiboost", "ecc", "ecc equal", "mh", "mo", "mo hamming"],
+    ids=["multiboost", "ecc", "mh", "mo", "mo exhaustive"],
 )
 def test_the_other_classifiers(make, n_classes):
     X, y = load_vowel(return_X_y=True)

@@ -1,4 +1,4 @@
-"""`AdaBoostECCClassifier`: a new split of the classes every round, boosted by pseudo-loss."""
+"""`AdaBoostECCClassifier`: a random split of the classes every round, boosted by pseudo-loss."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwboost.baselines.base import BaselineClassifier
-from cwboost.baselines.codes import max_cut, random_half
+from cwboost.baselines.codes import random_half
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.parameters import check_number
 from cwboost.families.outputs import unpack_outputs
 
 if TYPE_CHECKING:
@@ -36,27 +36,19 @@ class CodeTraining(VoteTraining):
     ----------
     rng : numpy.random.Generator
         Shared with the pricer.
-    choice : {"random", "max_cut"}
-    both : bool
-        True: one coefficient for each of the predictions -1 and +1. False: one for both.
     smoothing : float
         Added to the masses of right and wrong predictions that determine a coefficient.
     """
 
     rng: np.random.Generator
-    choice: str = "random"
-    both: bool = True
-    smoothing: float = 1e-3
+    smoothing: float
 
     extra_names = ("edge", "code_mass", "alpha", "beta")
 
     def __post_init__(self):
         super().__post_init__()
-        self.codes: list[np.ndarray] = []
-        weight, counts = self.problem.weight, self.problem.counts
-        self._starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        self._log_mass = np.log((self.n_scores - 1) * self.problem.weight.sum())
         self._columns = np.arange(len(self.problem.y))
-        self._log_mass = np.log((self.n_scores - 1) * weight.sum())
         self._weigh()
 
     def _weigh(self) -> None:
@@ -70,18 +62,12 @@ class CodeTraining(VoteTraining):
     def objective(self) -> float:
         return self._objective
 
-    def _code(self) -> np.ndarray:
-        if self.choice == "random":
-            return random_half(self.n_scores, self.rng)
-        between = np.add.reduceat(self._weights, self._starts, axis=1)
-        return max_cut(between + between.T, self.rng)
-
     def round(self) -> bool:
         """Run one round of AdaBoost.ECC; return False once training ends (`stop_reason`)."""
         start = perf_counter()
         self.pricer.round = self.n_rounds + 1
         for _ in range(CODES_A_ROUND):
-            code = self._code()
+            code = random_half(self.n_scores, self.rng)
             signs = code[self.problem.y].astype(np.float64)
             # D_t: an example's weight is that of the wrong classes on the other side.
             across = np.where(code[:, None] != signs, self._weights, 0.0).sum(axis=0)
@@ -123,8 +109,6 @@ class CodeTraining(VoteTraining):
         sides = outputs > 0, outputs < 0
         of_right = np.array([across[right & side].sum() for side in sides])
         of_wrong = np.array([across[~right & side].sum() for side in sides])
-        if not self.both:
-            of_right[:], of_wrong[:] = of_right.sum(), of_wrong.sum()
         alpha, beta = half_log_odds(of_right, of_wrong, self.smoothing)
         return float(alpha), float(beta)
 
@@ -133,9 +117,7 @@ class CodeTraining(VoteTraining):
         slope, constant = 0.5 * (alpha + beta), 0.5 * (alpha - beta)
         self.scores += np.outer(code, slope * outputs + constant)
         classes = np.arange(self.n_scores)
-        offset = constant * code if self.both else None
-        self.add(priced, np.zeros_like(classes), classes, slope * code, offset)
-        self.codes.append(code)
+        self.add(priced, np.zeros_like(classes), classes, slope * code, constant * code)
         self._weigh()
 
 
@@ -143,8 +125,8 @@ class AdaBoostECCClassifier(BaselineClassifier):
     r"""AdaBoost.ECC: every round draws a new split of the classes and boosts by pseudo-loss.
 
     AdaBoost.ECC [1]_ keeps a distribution over pairs of an example and a wrong class, initially
-    P(i, l) proportional to w_i for l != y_i. A round chooses a code m in {-1, +1}^n_classes and
-    weights an example by the classes that the code separates from its class,
+    P(i, l) proportional to w_i for l != y_i. A round draws a code m in {-1, +1}^n_classes, +1 for
+    half of the classes, and weights an example by the classes that the code separates from its own,
 
     .. math::
 
@@ -171,13 +153,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
         Number of rounds; each adds one weak learner.
-    code : {"random", "max_cut"}, default="random"
-        "random" separates a random half of the classes from the others. "max_cut" starts from
-        there and increases U by local search: one class changes sides at a time, as long as U
-        increases.
-    coefficients : {"both", "equal"}, default="both"
-        "both": one coefficient per prediction, as above. "equal": a single one,
-        log((1 - pseudo-loss) / pseudo-loss) / 2.
     smoothing : float, > 0, default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
@@ -198,8 +173,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    codes_ : ndarray of shape (n_rounds, n_classes), int8
-        The code of each round.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined if X had string feature names.
@@ -235,17 +208,10 @@ class AdaBoostECCClassifier(BaselineClassifier):
     True
     """
 
-    _model_attributes: ClassVar[dict[str, type]] = {
-        **BaselineClassifier._model_attributes,
-        "codes_": np.ndarray,
-    }
-
     def __init__(
         self,
         weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
         n_estimators: int = 200,
-        code: str = "random",
-        coefficients: str = "both",
         smoothing: float = 1e-3,
         categorical_features: ArrayLike | str | None = "from_dtype",
         max_seconds: float | None = None,
@@ -258,8 +224,6 @@ class AdaBoostECCClassifier(BaselineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("code", self.code, ("random", "max_cut"))
-        check_choice("coefficients", self.coefficients, ("both", "equal"))
         check_number("smoothing", self.smoothing, Real, 0.0, 1.0, low_open=True)
 
     def _training(self, problem, family, rng, held_out) -> CodeTraining:
@@ -269,24 +233,10 @@ class AdaBoostECCClassifier(BaselineClassifier):
             len(self.classes_),
             held_out,
             rng=rng,
-            choice=self.code,
-            both=self.coefficients == "both",
             smoothing=float(self.smoothing),
         )
-
-    def _fitted_attributes(self, fit, stop_reason) -> dict:
-        attributes = super()._fitted_attributes(fit, stop_reason)
-        codes = np.array(fit.training.codes[: fit.training.n_rounds], dtype=np.int8)
-        return attributes | {"codes_": codes.reshape(-1, len(self.classes_))}
 
     @export_rule("scores")
     def _logits(self, scores) -> np.ndarray:
         # The expected loss is minimal if exp(F_l / 2) is proportional to sqrt(P(l)).
         return scores
-
-    def _check_model(self) -> None:
-        """Check that the values of a model file are consistent; raise a ValueError if not."""
-        super()._check_model()
-        shape = (self.ensemble_.n_rounds, len(self.classes_))
-        if self.codes_.shape != shape or self.codes_.dtype != np.int8:
-            raise ValueError(f"codes_ must be an int8 array of shape {shape}")

@@ -11,7 +11,6 @@ from scipy.special import log_expit
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.parameters import check_choice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,12 +26,12 @@ class AdaBoostMHClassifier(BaselineClassifier):
     AdaBoost.MH [1]_ turns an example of class y_i into n_classes binary examples with signs
     Y_i[l] = +1 for l = y_i and -1 otherwise, and keeps a distribution D over the pairs (i, l),
     initially D(i, l) = w_i / (n_classes sum w). A round's hypothesis is
-    h(x, l) = v_l h(x) with one weak learner h and a vote vector v in {-1, +1}^n_classes, or
-    v_l h_l(x) with one weak learner per class. Both maximise
+    h(x, l) = v_l h(x) with one weak learner h and a vote vector v in {-1, +1}^n_classes. It
+    maximises
 
     .. math:: r = \sum_{i, l} D(i, l) \, Y_i[l] \, h(x_i, l),
 
-    so v_l is the sign of the edge of class l, sum_i D(i, l) Y_i[l] h_l(x_i). Then
+    so v_l is the sign of the edge of class l, sum_i D(i, l) Y_i[l] h(x_i). Then
 
     .. math::
 
@@ -47,10 +46,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
     weak_learner : str, WeakLearnerFamily or list of these, default="stump"
         Registered name of a family, an instance with its hyper-parameters, or several to mix.
     n_estimators : int, default=200
-        Number of rounds.
-    learners : {"shared", "per_class"}, default="shared"
-        "shared": one weak learner per round with one vote per class. "per_class": one weak
-        learner per class and round. Both have one coefficient per round.
+        Number of rounds; each adds one weak learner.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
         frame that have a categorical dtype, None takes none. Categories may be text, numbers or
@@ -105,7 +101,6 @@ class AdaBoostMHClassifier(BaselineClassifier):
         self,
         weak_learner: str | WeakLearnerFamily | Sequence[str | WeakLearnerFamily] = "stump",
         n_estimators: int = 200,
-        learners: str = "shared",
         categorical_features: ArrayLike | str | None = "from_dtype",
         max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
@@ -115,10 +110,6 @@ class AdaBoostMHClassifier(BaselineClassifier):
     ) -> None:
         self._keep_parameters(locals())
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("learners", self.learners, ("shared", "per_class"))
-
     def _training(self, problem, family, rng, held_out) -> LabelTraining:
         n_classes = len(self.classes_)
         return LabelTraining(
@@ -127,7 +118,7 @@ class AdaBoostMHClassifier(BaselineClassifier):
             n_classes,
             held_out,
             code=2 * np.eye(n_classes, dtype=np.int8) - 1,
-            shared=self.learners == "shared",
+            shared=True,
             decode=self._class_scores,
         )
 

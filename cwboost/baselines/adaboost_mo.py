@@ -12,7 +12,7 @@ from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
-from cwboost.estimator.parameters import check_choice, check_number
+from cwboost.estimator.parameters import check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,13 +38,9 @@ class AdaBoostMOClassifier(BaselineClassifier):
 
     .. math:: D(i, b) \propto D(i, b) \, e^{-\mathrm{coefficient} \, M(y_i, b) \, h_b(x_i)}.
 
-    The scores of the bits, f_b(x) = sum over rounds of coefficient times h_b(x), are decoded by
-
-    - "loss": the class y of least :math:`\sum_b e^{-M(y, b) f_b(x)}`,
-    - "hamming": the class y of fewest bits whose sign of f_b(x) is not M(y, b),
-
-    where f_b = 0 counts as half a bit. `decision_function` returns
-    ``-log(mean_b exp(-M(y, b) f_b))``, or minus the number of bits.
+    The prediction is the class y of least :math:`\sum_b e^{-M(y, b) f_b(x)}`, with the scores of
+    the bits f_b(x) = sum over rounds of coefficient times h_b(x). `decision_function` returns
+    ``-log(mean_b exp(-M(y, b) f_b))``.
 
     Parameters
     ----------
@@ -54,16 +50,12 @@ class AdaBoostMOClassifier(BaselineClassifier):
         Number of rounds.
     code : str or array-like of shape (n_classes, n_bits), default="random"
         "random": dense random bits of distinct splits; of 100 codes, the one of largest minimum
-        distance between classes. "one_vs_all": one bit per class. "exhaustive": all
-        ``2 ** (n_classes - 1) - 1`` splits of the classes, for at most 11 classes. Or a matrix of
-        -1 and +1 with rows in the order of ``classes_``.
+        distance between classes. "exhaustive": all ``2 ** (n_classes - 1) - 1`` splits of the
+        classes, for at most 11 classes. Or a matrix of -1 and +1 with rows in the order of
+        ``classes_``.
     code_size : int or None, default=None
         Number of bits of a random code; None is ``ceil(10 log2 n_classes)``, but at most the
         number of splits.
-    decoding : {"loss", "hamming"}, default="loss"
-    learners : {"per_bit", "shared"}, default="per_bit"
-        "per_bit": one weak learner per bit and round. "shared": one per round with one vote per
-        bit.
     categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
         Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
         frame that have a categorical dtype, None takes none. Categories may be text, numbers or
@@ -123,8 +115,6 @@ class AdaBoostMOClassifier(BaselineClassifier):
         n_estimators: int = 200,
         code: str | ArrayLike = "random",
         code_size: int | None = None,
-        decoding: str = "loss",
-        learners: str = "per_bit",
         categorical_features: ArrayLike | str | None = "from_dtype",
         max_seconds: float | None = None,
         callbacks: list[Any] | None = None,
@@ -136,8 +126,6 @@ class AdaBoostMOClassifier(BaselineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("decoding", self.decoding, ("loss", "hamming"))
-        check_choice("learners", self.learners, ("per_bit", "shared"))
         if self.code_size is not None:
             check_number("code_size", self.code_size, Integral, 1)
             if not (isinstance(self.code, str) and self.code == "random"):
@@ -162,16 +150,13 @@ class AdaBoostMOClassifier(BaselineClassifier):
             n_bits,
             held_out,
             code=self.code_,
-            shared=self.learners == "shared",
+            shared=False,
             decode=self._class_scores,
         )
 
     @export_rule("decoded code")
     def _class_scores(self, scores) -> np.ndarray:
         """Decode the scores of the bits, one row per example."""
-        if self.decoding == "hamming":
-            agreement = np.sign(scores) @ self.code_.T.astype(np.float64)
-            return 0.5 * (agreement - self.code_.shape[1])
         # Relative to each example's largest score, so that nothing overflows. Row by row sums:
         # an example's result must not depend on those beside it.
         scores = np.ascontiguousarray(scores)

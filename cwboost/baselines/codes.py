@@ -9,8 +9,6 @@ __all__ = [
     "code_matrix",
     "code_size",
     "exhaustive",
-    "max_cut",
-    "one_vs_all",
     "random_dense",
     "random_half",
 ]
@@ -21,9 +19,6 @@ TRIES = 100
 """Number of random codes, of which the one of largest minimum distance is taken."""
 
 
-# --- one question: the codes of AdaBoost.ECC ---------------------------------------------------
-
-
 def random_half(n_classes: int, rng: np.random.Generator) -> np.ndarray:
     """Return a code with +1 for a random half of the classes (rounded down), -1 for the others."""
     code = np.full(n_classes, -1, dtype=np.int8)
@@ -31,41 +26,9 @@ def random_half(n_classes: int, rng: np.random.Generator) -> np.ndarray:
     return code
 
 
-def max_cut(weights, rng: np.random.Generator) -> np.ndarray:
-    """Return a code of large cut, ``sum of weights[a, b] over classes a, b of different sign``.
-
-    Local search from a random half: the class that increases the cut most changes sides, until
-    no class increases it. The cut is then at least half of the total weight.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_classes, n_classes), float64, symmetric, >= 0
-    """
-    n_classes = len(weights)
-    code = random_half(n_classes, rng).astype(np.float64)
-    coupling = weights - np.diag(np.diag(weights))
-    least = 1e-12 * coupling.sum()
-    while True:
-        # If class a changes sides, the cut gains its weights to its side and loses the others.
-        gain = code * (coupling * code).sum(axis=1)
-        best = int(np.argmax(gain))
-        if not gain[best] > least:
-            return code.astype(np.int8)
-        code[best] = -code[best]
-
-
-# --- all questions in advance: the codes of AdaBoost.MO ----------------------------------------
-
-
 def code_size(n_classes: int) -> int:
     """Return the bits of a random dense code: 10 log2 n_classes, at most the number of splits."""
     return min(int(np.ceil(10 * np.log2(n_classes))), 2 ** (min(n_classes, 40) - 1) - 1)
-
-
-def one_vs_all(n_classes: int) -> np.ndarray:
-    """Return the code of one bit per class; one bit for two classes."""
-    code = 2 * np.eye(n_classes, dtype=np.int8) - 1
-    return code if n_classes > 2 else code[:, 1:]
 
 
 def exhaustive(n_classes: int) -> np.ndarray:
@@ -131,7 +94,7 @@ def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.nd
 
     Parameters
     ----------
-    code : {"random", "one_vs_all", "exhaustive"} or array-like of shape (n_classes, n_bits)
+    code : {"random", "exhaustive"} or array-like of shape (n_classes, n_bits)
     n_classes : int
     n_bits : int or None
         For "random" only; None is `code_size`.
@@ -155,13 +118,9 @@ def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.nd
                     f"got {n_bits}"
                 )
             return random_dense(n_classes, n_bits, rng)
-        if code == "one_vs_all":
-            return one_vs_all(n_classes)
         if code == "exhaustive":
             return exhaustive(n_classes)
-        raise ValueError(
-            f"code must be 'random', 'one_vs_all', 'exhaustive' or a matrix, got {code!r}"
-        )
+        raise ValueError(f"code must be 'random', 'exhaustive' or a matrix, got {code!r}")
     matrix = np.asarray(code)
     if matrix.ndim != 2 or matrix.shape[0] != n_classes or matrix.shape[1] == 0:
         raise ValueError(

@@ -30,11 +30,6 @@ def test_exhaustive_has_every_split_once(n_classes):
         assert (code[a] != code[b]).sum() == 2 ** (n_classes - 2)
 
 
-def test_one_vs_all():
-    np.testing.assert_array_equal(codes.one_vs_all(4), 2 * np.eye(4) - 1)
-    np.testing.assert_array_equal(codes.one_vs_all(2), [[-1], [1]])
-
-
 @pytest.mark.parametrize(
     ("n_classes", "n_bits"), [(2, 1), (3, 3), (5, 15), (10, 34), (20, 44), (43, 55)]
 )
@@ -54,29 +49,6 @@ def test_random_half(rng):
     drawn = np.array([codes.random_half(7, rng) for _ in range(200)])
     assert (drawn.sum(axis=1) == -1).all()
     assert (np.abs(drawn.mean(axis=0)) < 0.5).all()
-
-
-def test_max_cut_is_a_local_optimum_of_at_least_half(rng):
-    for n_classes in (2, 3, 6, 9):
-        weights = rng.exponential(size=(n_classes, n_classes)) ** 3
-        weights += weights.T
-        np.fill_diagonal(weights, 0.0)
-
-        def cut(code, weights=weights):
-            return weights[np.not_equal.outer(code, code)].sum() / 2
-
-        code = codes.max_cut(weights, rng)
-        assert cut(code) >= 0.25 * weights.sum()
-        for a in range(n_classes):
-            other = code.copy()
-            other[a] = -other[a]
-            assert cut(other) <= cut(code) * (1 + 1e-9)
-        best = max(cut(np.array(c)) for c in itertools.product([-1, 1], repeat=n_classes))
-        assert cut(code) >= 0.8 * best
-
-
-def test_max_cut_of_nothing(rng):
-    assert set(codes.max_cut(np.zeros((4, 4)), rng)) <= {-1, 1}
 
 
 def test_refusals(rng):

@@ -42,8 +42,8 @@ def label_rounds(X, y, code, model, table, shared, weight=None):
         yield total, best, alpha, F
 
 
-def ecc_rounds(X, y, model, table, smoothing, both, weight=None):
-    """AdaBoost.ECC with the model's codes: yields edge, best edge, alpha, beta, U, scores."""
+def ecc_rounds(X, y, model, table, smoothing, weight=None):
+    """AdaBoost.ECC with the codes of a model: yields edge, best edge, alpha, beta, U, scores."""
     weight = np.ones(len(y)) if weight is None else weight
     n_classes = len(model.classes_)
     P = np.repeat(weight[:, None], n_classes, axis=1)
@@ -51,7 +51,9 @@ def ecc_rounds(X, y, model, table, smoothing, both, weight=None):
     P /= P.sum()
     outputs = model.ensemble_.learners.outputs(X)
     F = np.zeros_like(P)
-    for r, code in enumerate(model.codes_):
+    for r, votes in enumerate(model.ensemble_.coef().toarray()):
+        code = np.sign(votes)  # More classes have -1, if their number is odd.
+        code *= -np.sign(code.sum())
         m = code[y]
         D = np.array([P[i, code != m[i]].sum() for i in range(len(y))])
         U = D.sum()
@@ -60,9 +62,6 @@ def ecc_rounds(X, y, model, table, smoothing, both, weight=None):
         best = np.abs(table @ (D * m)).max()
         pp, pm = D[(h == 1) & (m == 1)].sum(), D[(h == 1) & (m == -1)].sum()
         mm, mp = D[(h == -1) & (m == -1)].sum(), D[(h == -1) & (m == 1)].sum()
-        if not both:
-            pp = mm = pp + mm
-            pm = mp = pm + mp
         alpha = 0.5 * np.log((pp + smoothing) / (pm + smoothing))
         beta = 0.5 * np.log((mm + smoothing) / (mp + smoothing))
         g = np.where(h == 1, alpha, -beta)

@@ -1,4 +1,4 @@
-"""Text tables of numbers: ISOLET of the UCI repository, USPS of Elements of Statistical Learning."""
+"""Text tables of numbers: ISOLET (UCI) and USPS (The Elements of Statistical Learning)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_isolet(folder: Path):
 
 
 def read_usps(folder: Path):
-    """Read ``zip.train`` and ``zip.test``: digit, 256 grey values in [-1, 1], rescaled to [0, 1]."""
+    """Read ``zip.train`` and ``zip.test``: digit, 256 grey values in [-1, 1]; return [0, 1]."""
     tables = _read(folder, "zip.train", "zip.test", delimiter=None, columns=257)
     if tables is None:
         return None
