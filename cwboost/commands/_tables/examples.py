@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import numpy as np
 
-from cwboost.commands._tables.fields import DATE, MISSING, is_number, number
 from cwboost.commands._tables.options import Options, Table
-from cwboost.commands._tables.stored import Stored, place_of
+from cwboost.commands._tables.stored import MISSING, NUMBER, Stored, place_of
 from cwboost.estimator.input.columns import call as call_of_frame
 from cwboost.estimator.input.columns import listed, quoted
 
@@ -17,8 +15,7 @@ __all__ = ["examples_of"]
 
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it writes or reads a file."""
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", re.ASCII)
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.ASCII)
+WITH_COMMA = r"^[+-]?[0-9]*(,[0-9]+)+(\.[0-9]*)?(e[+-]?[0-9]+)?$"
 
 
 def examples_of(stored: Stored, options: Options) -> Table:
@@ -37,31 +34,27 @@ def examples_of(stored: Stored, options: Options) -> Table:
     label = _label(stored, options, gone, notes)
     kept, index = _kept(stored, options, gone, label, notes)
     words = {kept[at] for at in trained.categories} if trained else set()
-    table = stored.table(words | ({label} - {None}))
-    frame = table.rename_columns(list(map(str, range(stored.n_columns)))).to_pandas(
-        ignore_metadata=True
-    )
-    frame.columns = range(stored.n_columns)
+    columns = stored.table.columns
     for place in index:
-        if not frame[place].is_unique:
+        if len(columns[place].unique()) < len(columns[place]):
             raise ValueError(
                 f"{stored.path}: column {place} has no name, and its values occur repeatedly, so "
                 f"it is not an index: give it a name, or leave it out by --drop {place}"
             )
     labels = labelled = None
     if label is not None:
-        labels, labelled = _labels(stored, options, table.column(label), label)
-        if options.drop_unlabelled:
-            frame, labelled = frame[labelled], None
+        labels, labelled = _labels(stored, options, columns[label], label)
     may_be_words = trained is None and options.label is not None
     X = pandas.DataFrame(
         {
-            at: _categories(frame[place])
+            at: _categories(columns[place])
             if place in words
-            else _feature(stored, options, frame[place], place, may_be_words)
+            else _feature(stored, options, columns[place], place, may_be_words)
             for at, place in enumerate(kept)
         }
     )
+    if labelled is not None and options.drop_unlabelled:
+        X, labelled = X[labelled], None
     table = Table(X, labels, labelled, notes)
     if table.categories:
         called = (_call(kept[at], names) for at in table.categories)
@@ -86,7 +79,7 @@ def _call(place: int, names) -> str:
 
 def _find(stored: Stored, spec: str, what: str) -> int:
     """Return the place of a column that the user gave by name or number."""
-    path, names, n_columns = stored.path, stored.names or [], stored.n_columns
+    path, names, n_columns = stored.path, stored.names or [], stored.table.num_columns
     places = [place for place, name in enumerate(names) if name == spec]
     if len(places) == 1:
         return places[0]
@@ -119,10 +112,10 @@ def _label(stored: Stored, options: Options, gone, notes) -> int | None:
         return None
     by_name = _by_name(stored, options)
     known = {*trained.names, *UNNAMED} if by_name else ()
-    unknown = [i for i in range(stored.n_columns) if by_name and names[i] not in known]
+    unknown = [i for i in range(stored.table.num_columns) if by_name and names[i] not in known]
     unknown = [i for i in unknown if i not in gone]
     if spec is None:
-        place = unknown[0] if len(unknown) == 1 else stored.n_columns - 1
+        place = unknown[0] if len(unknown) == 1 else stored.table.num_columns - 1
     elif not options.needs_labels and spec not in (names or ()) and place_of(spec) is None:
         notes.append(f"no column {quoted(spec)}, so no labels")
         return None
@@ -134,7 +127,7 @@ def _label(stored: Stored, options: Options, gone, notes) -> int | None:
         if options.needs_labels:
             rest = f", one of [{listed([names[i] for i in unknown])}]" if unknown else ""
             raise ValueError(f"{path}: {no_label}, not a label: name the label by --label{rest}")
-    elif trained and not by_name and stored.n_columns - len(gone) == trained.n_features:
+    elif trained and not by_name and stored.table.num_columns - len(gone) == trained.n_features:
         no_label = "no column besides the features of the model"
     if no_label and not options.needs_labels:
         notes.append(f"{no_label}, so no labels")
@@ -161,7 +154,7 @@ def _kept(stored: Stored, options: Options, gone, label, notes) -> tuple[list[in
     index = {i for i, name in enumerate(names or ()) if name in UNNAMED} - {label} - gone
     if index:
         notes.append(f"column {min(index)} has no name and is left out as an index")
-    kept = [i for i in range(stored.n_columns) if i not in {*gone, *index, label}]
+    kept = [i for i in range(stored.table.num_columns) if i not in {*gone, *index, label}]
     if not kept:
         hint = "; if its lines hold several fields, name their separator by --sep"
         raise ValueError(f"{path}: has no column of features{hint if stored.is_text else ''}")
@@ -177,12 +170,9 @@ def _kept(stored: Stored, options: Options, gone, label, notes) -> tuple[list[in
 
 def _labels(stored: Stored, options: Options, column, place: int):
     """Return the labels that there are, and which examples have one."""
-    labelled = column.is_valid().to_numpy()
-    values = column.drop_null().to_pandas()
-    if stored.is_text:
-        values = values.str.strip()
-        labelled = (values != "").to_numpy()
-        values = values[labelled]
+    values = column.to_pandas()
+    labelled = (values.notna() & (values != "")).to_numpy()
+    values = values[labelled]
     called = _call(place, stored.names)
     if options.needs_labels and not labelled.all() and not options.drop_unlabelled:
         raise ValueError(
@@ -206,26 +196,16 @@ def _feature(stored: Stored, options: Options, column, place: int, may_be_words:
     """Return a column of numbers, or of categories if it may; refuse what is neither."""
     from pandas.api.types import infer_dtype, is_numeric_dtype
 
-    if is_numeric_dtype(column.dtype):
-        return column.astype(np.float64) if stored.is_text else column
-    present = column.dropna()
-    kind = infer_dtype(present)
+    if stored.is_text:
+        return _feature_of_text(stored, options, column, place, may_be_words)
+    values = column.to_pandas()
+    if is_numeric_dtype(values.dtype):
+        return values
+    kind = infer_dtype(values.dropna())
     if kind in ("boolean", "empty"):
-        return column.astype(np.float64)
-    if kind == "string" and stored.is_text:
-        column = column.str.strip()
-        counts = column.value_counts()
-        numbers = {text: number(text, options.decimal) for text in counts.index}
-        if None not in numbers.values():
-            return column.map(numbers)
-        if not (may_be_words and _are_words(counts, options.decimal)):
-            raise _not_a_number(stored, options, column, place)
+        return values.astype(np.float64)
     if may_be_words and kind in ("string", "categorical"):
-        words = _categories(column)
-        dates = words.dropna().str.fullmatch(DATE)
-        if 2 * dates.sum() <= len(dates):
-            return words
-        kind = f"dates or times such as {quoted(words.dropna().iloc[0])}"
+        return _categories(column)
     wanted = "numbers or words" if options.trained is None else "numbers as in the model"
     raise ValueError(
         f"{stored.path}, {_call(place, stored.names)}: must hold {wanted}, got {kind}; make "
@@ -233,34 +213,49 @@ def _feature(stored: Stored, options: Options, column, place: int, may_be_words:
     )
 
 
+def _feature_of_text(stored: Stored, options: Options, column, place: int, may_be_words: bool):
+    """Return a column of numbers, or of categories if most of its fields are no numbers."""
+    from pyarrow import bool_, compute, float64
+
+    plain = column if options.decimal == "." else compute.replace_substring(column, ",", ".")
+    plain = _without_missing(plain)
+    is_number = compute.match_substring_regex(plain, NUMBER).fill_null(True).to_numpy()
+    if is_number.all():
+        # The words of truth occur among themselves only: a cast takes no others.
+        is_true = compute.match_substring_regex(plain, "(?i)^[tf]")
+        if not compute.any(is_true).as_py():
+            return plain.cast(float64()).to_pandas()
+        if compute.all(is_true).as_py():
+            return plain.cast(bool_()).to_pandas().astype(np.float64)
+    n_words, n_present = np.count_nonzero(~is_number), len(plain) - plain.null_count
+    with_comma = compute.match_substring_regex(plain, WITH_COMMA).fill_null(False).to_numpy()
+    if may_be_words and 2 * n_words > n_present and not with_comma.any():
+        return _categories(column)
+    raise _not_a_number(stored, options, column, place, int(np.argmin(is_number)), with_comma)
+
+
+def _without_missing(column):
+    """Return a column of text whose missing values are null."""
+    import pyarrow
+    from pyarrow import compute
+
+    is_missing = compute.is_in(compute.utf8_lower(column), pyarrow.array(MISSING))
+    return compute.if_else(is_missing, None, column)
+
+
 def _categories(column):
     """Return a column of words with a categorical dtype."""
-    words = column.astype("str").where(column.notna()).str.strip()
-    return words.mask(words.str.lower().isin(MISSING)).astype("category")
+    from pyarrow import compute, string
+
+    words = compute.utf8_trim_whitespace(column.cast(string()))
+    return _without_missing(words).to_pandas().astype("category")
 
 
-def _are_words(counts, decimal: str) -> bool:
-    """Return True if most of the fields that are not missing are words, not numbers.
-
-    A number with commas is not a word: if it occurs, the decimal mark is wrong.
-    """
-    present = counts[[text.lower() not in MISSING for text in counts.index]]
-    words = present[[not is_number(text, decimal) for text in present.index]]
-    with_commas = any(THOUSANDS.fullmatch(t) or DECIMAL_COMMA.fullmatch(t) for t in words.index)
-    return 2 * words.sum() > present.sum() and not with_commas
-
-
-def _not_a_number(stored: Stored, options: Options, column, place: int) -> ValueError:
-    """Return the error for the first field of a column that is not a number, with advice."""
-    row, text = next((r, t) for r, t in column.items() if not is_number(t, options.decimal))
-    called = _call(place, stored.names)
-    if options.decimal == "." and THOUSANDS.fullmatch(text):
-        advice = (
-            f"; write {text.replace(',', '')} if commas separate thousands, or give --decimal , "
-            "if they are decimal marks"
-        )
-    elif options.decimal == "." and DECIMAL_COMMA.fullmatch(text):
-        advice = "; --decimal , reads decimal commas"
+def _not_a_number(stored: Stored, options: Options, column, place, row, with_comma) -> ValueError:
+    """Return the error for a field of a column that is not a number, with advice."""
+    called, text = _call(place, stored.names), column[row].as_py()
+    if options.decimal == "." and with_comma[row]:
+        advice = "; --decimal , reads decimal commas, and commas between thousands must go"
     elif options.trained is None and options.label is None:
         advice = f"; if {called} is the label, name it by --label"
     else:

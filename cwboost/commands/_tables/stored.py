@@ -1,4 +1,4 @@
-"""Files as they are stored: the fields of text and Parquet files, which pyarrow reads."""
+"""Files of columns as they are stored: text, all of whose fields stay text, and Parquet."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cwboost.commands._tables.fields import MISSING, TRUTH, is_header
 from cwboost.commands._tables.options import Options
 from cwboost.support.extras import extra
 
-__all__ = ["STANDARD_INPUT", "Stored", "place_of", "read_parquet", "read_text"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["MISSING", "NUMBER", "STANDARD_INPUT", "Stored", "place_of", "read_parquet", "read_text"]
 
 STANDARD_INPUT = "-"
+MISSING = ("", "na", "nan", "n/a", "null", "?")
+NUMBER = r"(?i)^([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?|true|false)$"
+LABEL_NAMES = {"class", "label", "labels", "target", "y"}
 SEPARATORS = ("\t", ";", "|", ",")
 """In order of preference: a comma may stand inside numbers, the others do not."""
-LINES_LOOKED_AT = 1000
-WRONG_LENGTH = re.compile(r"Row #(\d+): Expected \d+ columns, got (\d+)")
+LINES_LOOKED_AT = 100
+WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 @dataclass
 class Stored:
-    """A file whose columns are known."""
+    """The columns of a file."""
 
     path: Path
     names: list[str] | None  # None for a text file without a header line
-    n_columns: int
-    table: Callable[[Collection[int]], object]
-    """Maps the places of columns that must stay text to the pyarrow.Table of all columns."""
+    table: pyarrow.Table
     where: Callable[[int], str]
     """Maps the place of an example to words that say where it stands, such as "line 3"."""
     is_text: bool = False
@@ -58,7 +62,7 @@ def read_parquet(path: Path) -> Stored:
         table = parquet.ParquetFile(path).read()
     except pyarrow.ArrowException as error:
         raise ValueError(f"{path}: is not a Parquet file, or is damaged: {error}") from error
-    return Stored(path, table.column_names, table.num_columns, lambda _: table, "row {}".format)
+    return Stored(path, table.column_names, table, "row {}".format)
 
 
 def read_text(path: Path, options: Options) -> Stored:
@@ -73,17 +77,29 @@ def read_text(path: Path, options: Options) -> Stored:
     """
     with _libraries(path):
         import pyarrow
+        import pyarrow.compute
     text = _text(path, options.encoding)
-    sep = _separator(path, text, options.sep)
-    shown = "tab" if sep == "\t" else repr(sep)
+    sep = _separator(text, options.sep)
     head = _head(path, text, sep)
     if {len(row) for row in head[1:]} == {len(head[0]) + 1}:
         text = sep + text.lstrip("\r\n")  # R writes no name over the names of its rows.
         head[0].insert(0, "")
-    names, lines, n_columns = None, io.StringIO(text, newline=""), len(head[0])
+    shown = "tab" if sep == "\t" else repr(sep)
+    try:
+        table = _parsed(text, sep, len(head[0]))
+    except pyarrow.ArrowInvalid as error:
+        if not (found := WRONG_LENGTH.search(str(error))):
+            raise ValueError(f"{path}: {error}") from error
+        row, expected, got = map(int, found.groups())
+        raise ValueError(
+            f"{path}, line {_line(text, sep, row - 1)}: expected {expected} fields as in line "
+            f"{_line(text, sep, 0)}, got {got} (separator {shown}; --sep sets another)"
+        ) from error
+    notes, names = [f"separator {shown}"] if options.sep is None else [], None
     if _has_header(head, options):
-        names = head[0]
-        if len(head) == 1:
+        names, table = head[0], table.slice(1)
+        notes.append("first line read as header (--no-header if it is an example)")
+        if not len(table):
             raise ValueError(
                 f"{path}: has a header line but no examples (--no-header if it has none)"
             )
@@ -91,31 +107,13 @@ def read_text(path: Path, options: Options) -> Stored:
             raise ValueError(
                 f"{path}, line 1: column {names.index('', 1)} has no name in the header line"
             )
-        next(row for row in csv.reader(lines, delimiter=sep) if row)
-    body = lines.read().encode("utf-8", "surrogatepass")
+    else:
+        notes.append("no header line (--header if the first line holds names)")
 
     def where(row: int) -> str:
         return f"line {_line(text, sep, row + (names is not None))}"
 
-    def table(as_text: Collection[int]):
-        try:
-            return _parsed(body, sep, n_columns, options.decimal, as_text)
-        except pyarrow.ArrowInvalid as error:
-            if not (found := WRONG_LENGTH.search(str(error))):
-                raise ValueError(f"{path}: {error}") from error
-            row, got = map(int, found.groups())
-            raise ValueError(
-                f"{path}, {where(row - 1)}: expected {n_columns} fields as in line "
-                f"{_line(text, sep, 0)}, got {got} (separator {shown}; --sep sets another)"
-            ) from error
-
-    notes = [
-        f"separator {shown}",
-        "no header line (--header if the first line holds names)"
-        if names is None
-        else "first line read as header (--no-header if it is an example)",
-    ]
-    return Stored(path, names, n_columns, table, where, True, notes[options.sep is not None :])
+    return Stored(path, names, table, where, True, notes)
 
 
 def _text(path: Path, encoding: str) -> str:
@@ -139,15 +137,14 @@ def _text(path: Path, encoding: str) -> str:
     return text
 
 
-def _separator(path: Path, text: str, sep: str | None) -> str:
+def _separator(text: str, sep: str | None) -> str:
     """Return the separator: the given one, or the first that gives lines of one length."""
     if sep is not None:
         sep = "\t" if sep in ("tab", "\\t") else sep
         if len(sep) != 1 or sep in '\r\n"':
             raise ValueError(f"--sep: must be one character or 'tab', got {sep!r}")
         return sep
-    lines = filter(str.strip, io.StringIO(text, newline=""))
-    start = list(islice(lines, LINES_LOOKED_AT // 10))
+    start = list(islice(filter(str.strip, io.StringIO(text, newline="")), LINES_LOOKED_AT))
     for candidate in SEPARATORS:
         try:
             lengths = {len(row) for row in csv.reader(start, delimiter=candidate) if row}
@@ -155,21 +152,19 @@ def _separator(path: Path, text: str, sep: str | None) -> str:
             continue
         if len(lengths) == 1 and lengths != {1}:
             return candidate
-    if ".tsv" in path.suffixes:
-        return "\t"
     return max(reversed(SEPARATORS), key=start[0].count)
 
 
 def _head(path: Path, text: str, sep: str) -> list[list[str]]:
-    """Return the fields of the first lines; check the quotation marks of all lines if need be."""
+    """Return the fields of the first lines; check the quotation marks of all, if there are any."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
     line, head = 1, []
     try:
         for row in reader:
             line = reader.line_num + 1
-            if row and len(head) <= LINES_LOOKED_AT:
+            if row and len(head) < LINES_LOOKED_AT:
                 head.append([field.strip() for field in row])
-            if len(head) > LINES_LOOKED_AT and '"' not in text:
+            elif '"' not in text and row:
                 break
     except csv.Error as error:
         what = str(error)
@@ -179,22 +174,22 @@ def _head(path: Path, text: str, sep: str) -> list[list[str]]:
     return head
 
 
-def _has_header(head: Sequence[Sequence[str]], options: Options) -> bool:
-    if options.header is not None:
-        return options.header
-    given = [spec for spec in (options.label, *options.drop) if spec is not None]
-    wanted = [spec for spec in given if place_of(spec) is None]
-    wanted += (options.trained and options.trained.names) or ()
-    n_columns, place = len(head[0]), place_of(options.label or "")
-    if place is not None:
-        place = place % n_columns if -n_columns <= place < n_columns else None
-    rows = [row for row in head if len(row) == n_columns]  # others are an error to come
-    return is_header(rows, place, wanted, options.decimal)
+def _parsed(text: str, sep: str, n_columns: int) -> pyarrow.Table:
+    """Return the fields of all lines as text, without the blanks around them."""
+    import pyarrow
+    from pyarrow import compute
+    from pyarrow import csv as reader
 
-
-def place_of(spec: str) -> int | None:
-    """Return the number that a user gave for a column, None for a name."""
-    return int(spec) if re.fullmatch(r"[+-]?[0-9]{1,9}", spec.strip()) else None
+    data = text.encode("utf-8", "surrogatepass")
+    names = [str(place) for place in range(n_columns)]
+    table = reader.read_csv(
+        io.BytesIO(data),
+        # One block on one thread, so that errors know their rows.
+        reader.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
+        reader.ParseOptions(delimiter=sep, newlines_in_values=True),
+        reader.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
+    )
+    return pyarrow.table(list(map(compute.utf8_trim_whitespace, table.columns)), names)
 
 
 def _line(text: str, sep: str, row: int) -> int:
@@ -209,25 +204,36 @@ def _line(text: str, sep: str, row: int) -> int:
     return start
 
 
-def _parsed(body: bytes, sep: str, n_columns: int, decimal: str, as_text: Collection[int]):
-    """Return the columns of the lines after the header, by their places."""
-    import pyarrow
-    from pyarrow import csv as reader
+def _has_header(head: Sequence[Sequence[str]], options: Options) -> bool:
+    """Return True if the first line holds names, by the user's word or by its looks.
 
-    cases = (str.lower, str.upper, str.capitalize)
-    return reader.read_csv(
-        io.BytesIO(body),
-        reader.ReadOptions(
-            use_threads=False,  # so that errors know their rows
-            block_size=len(body) + 1,
-            column_names=[str(place) for place in range(n_columns)],
-        ),
-        reader.ParseOptions(delimiter=sep, newlines_in_values=True),
-        reader.ConvertOptions(
-            column_types={str(place): pyarrow.string() for place in as_text},
-            null_values=["NaN", *(case(word) for word in MISSING for case in cases)],
-            true_values=[case(word) for word in TRUTH if TRUTH[word] for case in cases],
-            false_values=[case(word) for word in TRUTH if not TRUTH[word] for case in cases],
-            decimal_point=decimal,
-        ),
-    )
+    It does if it holds a name that the user or the model has; or if fields of features are no
+    numbers, the label is called "label" or the like, or the features are numbered from 0, as pandas
+    writes columns without names, and no field that is no number occurs again in its column.
+    """
+    if options.header is not None:
+        return options.header
+    first, body = head[0], [row for row in head[1:] if len(row) == len(head[0])]
+    given = [spec for spec in (options.label, *options.drop) if spec is not None]
+    wanted = [spec for spec in given if place_of(spec) is None]
+    if {*wanted, *((options.trained and options.trained.names) or ())} & set(first):
+        return True
+    place = place_of(options.label or "")
+    label = None if place is None else place % len(first)
+    texts = {at for at, field in enumerate(first) if not _is_number(field, options.decimal)}
+    if texts <= {label}:
+        features = [field for at, field in enumerate(first) if not (texts and at == label)]
+        features = features[first[0] == "" :]
+        is_numbered = len(features) > 1 and features == [str(k) for k in range(len(features))]
+        if not is_numbered and not (texts and first[label].lower() in LABEL_NAMES):
+            return False
+    return not any(row[at] == first[at] for row in body for at in texts)
+
+
+def _is_number(field: str, decimal: str) -> bool:
+    return field.lower() in MISSING or bool(re.match(NUMBER, field.replace(decimal, ".")))
+
+
+def place_of(spec: str) -> int | None:
+    """Return the number that a user gave for a column, None for a name."""
+    return int(spec) if re.fullmatch(r"[+-]?[0-9]{1,9}", spec.strip()) else None
