@@ -63,7 +63,6 @@ def run(args) -> int:
     from cwboost.experiments.reporting.figures import draw_figures
     from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import Plan, reproduce
-    from cwboost.experiments.solver_study import SETS
 
     defaults = QUICK if args.quick else FULL
     chosen = {
@@ -82,8 +81,7 @@ def run(args) -> int:
         quiet=not shows_progress(args),
         **chosen,
     )
-    solver_sets = [n for n in SETS if plan.datasets is None or n in plan.datasets]
-    n_asked = len(plan.protocols()) + len(solver_sets) * ("solver" in plan.figures)
+    n_asked = len(plan.protocols()) + len(plan.protocols("solver"))
     if n_asked == 0:
         raise CommandError(
             f"nothing to run: --datasets {' '.join(args.datasets)} names no data set of the "

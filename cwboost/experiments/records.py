@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from pathlib import Path
 
 __all__ = ["RecordFile", "find_done"]
@@ -48,20 +47,14 @@ class RecordFile:
         return records
 
     def append(self, record: dict) -> None:
-        """Append a record in one write and flush it to disk."""
+        """Append a record; an unfinished line before it goes."""
         line = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            end = _end_of_finished(handle)
-            os.ftruncate(handle, end)
-            os.lseek(handle, end, os.SEEK_SET)
-            while line:
-                line = line[os.write(handle, line) :]
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with self.path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(line)
 
 
 def find_done(records: list[dict], key: dict, limit: float | None) -> dict | None:
@@ -82,16 +75,3 @@ def find_done(records: list[dict], key: dict, limit: float | None) -> dict | Non
             cut = record.get("stopped", False) and (limit is None or limit > record["limit"])
             return None if cut else record
     return None
-
-
-def _end_of_finished(handle) -> int:
-    """Return the offset after the last newline of an open file."""
-    end = os.lseek(handle, 0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - 65536)
-        os.lseek(handle, start, os.SEEK_SET)
-        newline = os.read(handle, end - start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0

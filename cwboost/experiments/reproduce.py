@@ -11,8 +11,7 @@ import numpy as np
 from joblib import Memory
 
 from cwboost.datasets import DataAbsent, load
-from cwboost.experiments import solver_study
-from cwboost.experiments.methods import BASIC, METHODS
+from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, prepare
 from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.revision import machine, revision
@@ -100,15 +99,18 @@ class Plan:
         """Parameters common to all estimators."""
         return {"weak_learner": parse_weak_learner(self.weak_learner), "n_jobs": self.n_jobs}
 
-    def protocols(self) -> list[Protocol]:
-        """Return the protocols of the requested figures, in the paper's order."""
+    def protocols(self, kind: str = "run") -> list[Protocol]:
+        """Return the protocols of the requested figures, or of the study of solvers."""
         names = [name for figure in FIGURES if figure in self.figures for name in FIGURES[figure]]
-        kept = names if self.datasets is None else [n for n in names if n in self.datasets]
-        return [PROTOCOLS[name] for name in kept]
+        if kind == "solver":
+            names = SOLVER_SETS if "solver" in self.figures else ()
+        return [PROTOCOLS[n] for n in names if self.datasets is None or n in self.datasets]
 
-    def methods_of(self, protocol: Protocol) -> list[str]:
-        """Return the requested methods that run on a protocol."""
-        return [m for m in self.methods if m in (*BASIC, *protocol.more_methods)]
+    def methods_of(self, protocol: Protocol, kind: str = "run") -> list[Method]:
+        """Return the requested methods that run on a protocol, or the solvers of the study."""
+        if kind == "solver":
+            return list(SOLVERS.values())
+        return [METHODS[m] for m in self.methods if m in (*BASIC, *protocol.more_methods)]
 
     def limit_of(self, method) -> float | None:
         """Return the limit in seconds of processor time per training of a method, or None."""
@@ -132,24 +134,25 @@ def reproduce(plan: Plan) -> dict[str, str]:
         The protocols that were not run, each with the reason.
     """
     absent = {}
-    for run in range(plan.runs):
-        for protocol in plan.protocols():
-            if protocol.name not in absent:
-                try:
-                    _run_protocol(plan, protocol, run)
-                except DataAbsent as error:
-                    absent[protocol.name] = str(error)
-    if "solver" in plan.figures:
-        absent |= solver_study.run(plan)
+    for kind, suffix in (("run", ""), ("solver", " (solver)")):
+        for run in range(plan.runs):
+            for protocol in plan.protocols(kind):
+                if protocol.name + suffix not in absent:
+                    try:
+                        _run_protocol(plan, kind, protocol, run)
+                    except DataAbsent as error:
+                        absent[protocol.name + suffix] = str(error)
     return absent
 
 
-def _run_protocol(plan, protocol, run):
+def _run_protocol(plan, kind, protocol, run):
     """Make the missing results of one run of all methods on a data set."""
-    keys = [_key(plan, protocol, method, run) for method in plan.methods_of(protocol)]
     records = plan.records.read()
-    limits = {name: plan.limit_of(METHODS[name]) for name in plan.methods}
-    todo = [key for key in keys if find_done(records, key, limits[key["method"]]) is None]
+    todo = []
+    for method in plan.methods_of(protocol, kind):
+        key = _key(plan, kind, protocol, method, run)
+        if find_done(records, key, plan.limit_of(method)) is None:
+            todo.append((method, key))
     if not todo:
         return
     bunch = load(protocol.dataset, plan.data_dir)
@@ -157,27 +160,26 @@ def _run_protocol(plan, protocol, run):
         return
     split = prepare(protocol, bunch, run, seed=plan.seed, memory=plan.memory)
     with progress_bar(todo, desc=protocol.name, unit="run", disable=plan.quiet) as bar:
-        for key in bar:
-            bar.set_postfix_str(f"{key['method']}, run {run + 1} of {plan.runs}")
-            plan.records.append(_run(plan, key, split))
+        for method, key in bar:
+            bar.set_postfix_str(f"{method.name}, run {run + 1} of {plan.runs}")
+            plan.records.append(_run(plan, method, key, split))
 
 
-def _key(plan, protocol, method, run) -> dict:
+def _key(plan, kind, protocol, method, run) -> dict:
     return {
-        "kind": "run",
+        "kind": kind,
         "protocol": protocol.name,
-        "method": method,
+        "method": method.name,
         "run": run,
         "rounds": plan.rounds,
-        "selection_rounds": plan.selection_rounds if METHODS[method].grid else None,
+        "selection_rounds": plan.selection_rounds if method.grid else None,
         "seed": plan.seed,
         "n_jobs": plan.n_jobs,
         "weak_learner": plan.weak_learner,
     }
 
 
-def _run(plan, key, split) -> dict:
-    method = METHODS[key["method"]]
+def _run(plan, method, key, split) -> dict:
     limit = plan.limit_of(method)
     rng = np.random.default_rng([plan.seed, key["run"], 1])
     parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
@@ -185,12 +187,11 @@ def _run(plan, key, split) -> dict:
     with progress_bar(
         desc=f"  {method.name}", unit="round", leave=False, disable=plan.quiet
     ) as bar:
+        bar.total = plan.rounds
         if method.grid:
-            bar.total = plan.rounds + len(method.grid) * min(plan.selection_rounds, plan.rounds)
+            bar.total += len(method.grid) * min(plan.selection_rounds, plan.rounds)
             chosen = _choice(plan, key, method, split, rng, parameters, bar)
             parameters["C"] = chosen["C"]
-        else:
-            bar.total = plan.rounds
         measured = train_and_measure(
             method, split, rounds=plan.rounds, limit=limit, parameters=parameters, bar=bar
         )

@@ -10,10 +10,10 @@ import shutil
 
 import numpy as np
 
+from cwboost.experiments.methods import PRINTED
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.report import suffix_of
-from cwboost.experiments.reporting.summary import excess_over_best, gather, gather_solvers
-from cwboost.experiments.solver_study import PRINTED
+from cwboost.experiments.reporting.summary import excess_over_best, gather
 from cwboost.support.extras import extra
 
 __all__ = ["draw_figures"]
@@ -61,14 +61,12 @@ def draw_figures(plan, page=None) -> list:
     with extra("plot", "figures need matplotlib"):
         from matplotlib.figure import Figure
     records = plan.records.read()
-    curves, solvers = gather(records, plan), gather_solvers(records, plan)
     paths = []
     for figure in plan.figures:
-        found = solvers if figure == "solver" else curves
-        names = list(found) if figure == "solver" else [n for n in FIGURES[figure] if n in found]
-        if not names:
+        found = gather(records, plan, "solver" if figure == "solver" else "run")
+        shown = {name: found[name] for name in FIGURES.get(figure, found) if name in found}
+        if not shown:
             continue
-        shown = {name: found[name] for name in names}
         if figure == "solver":
             drawing = _solver_figure(Figure, shown)
         else:

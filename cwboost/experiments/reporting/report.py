@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwboost.experiments.reporting.summary import gather, gather_solvers
+from cwboost.experiments.reporting.summary import gather
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 
 __all__ = ["page_parts", "suffix_of", "write_page", "write_report"]
@@ -35,7 +35,7 @@ def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
         Message per protocol without data.
     """
     records = plan.records.read()
-    gathered, solvers = gather(records, plan), gather_solvers(records, plan)
+    gathered, solvers = gather(records, plan), gather(records, plan, "solver")
     parts = {"settings": _settings(plan, gathered, solvers)}
     parts |= method_tables(plan, gathered, absent)
     if "solver" in plan.figures:

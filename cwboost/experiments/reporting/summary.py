@@ -12,7 +12,6 @@ __all__ = [
     "excess_over_best",
     "excess_over_reference",
     "gather",
-    "gather_solvers",
     "rounds_to_reach",
     "solver_ratios",
 ]
@@ -79,22 +78,13 @@ def _values(record, name) -> np.ndarray:
     return np.array(record[name], dtype=np.float64)
 
 
-def gather(records, plan=None) -> dict[str, dict[str, Curve]]:
-    """Return curves by protocol and method, for the plan's settings (all runs without a plan)."""
-    return _gather(records, "run", "method", plan)
-
-
-def gather_solvers(records, plan=None) -> dict[str, dict[str, Curve]]:
-    """Return the curves of the solver study by protocol and solver."""
-    return _gather(records, "solver", "solver", plan)
-
-
-def _gather(records, kind, label, plan):
+def gather(records, plan, kind="run") -> dict[str, dict[str, Curve]]:
+    """Return curves by protocol and method, for the plan's settings and "run" or "solver"."""
     found = {}
     for record in records:
         key = record["key"]
-        if key["kind"] == kind and (plan is None or _is_of(plan, key)):
-            runs = found.setdefault(key["protocol"], {}).setdefault(key[label], {})
+        if key["kind"] == kind and _is_of(plan, key):
+            runs = found.setdefault(key["protocol"], {}).setdefault(key["method"], {})
             runs[key["run"]] = record
     return {
         protocol: {

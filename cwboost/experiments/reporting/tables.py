@@ -23,10 +23,10 @@ AT_ROUNDS_OF_PASSES = (10, 20, 40, 100)
 def method_tables(plan, gathered, absent) -> dict[str, str]:
     """Return the tables of the plan's methods by name; "methods" names the absent data."""
     pairs = [
-        (protocol.name, method)
+        (protocol.name, method.name)
         for protocol in plan.protocols()
         for method in plan.methods_of(protocol)
-        if method in gathered.get(protocol.name, {})
+        if method.name in gathered.get(protocol.name, {})
     ]
     curves = [(name, method, gathered[name][method]) for name, method in pairs]
     missing = [
