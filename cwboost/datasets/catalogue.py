@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cwboost.datasets.formats import cifar, idx, images, npz, pascal, tables
+from cwboost.datasets.formats import cifar, idx, images, npz, tables
 
 __all__ = ["CATALOGUE", "DataSet", "RemoteFile", "find"]
 
@@ -227,7 +227,10 @@ _SETS = (
         "fifteen scene categories",
         (
             ("SCENE15_gray64.npz", npz.reader("SCENE15_gray64.npz")),
-            ("the fifteen folders CALsuburb, MITcoast, ... store of images", images.read_scene15),
+            (
+                "the fifteen folders SCENE15/CALsuburb, SCENE15/MITcoast, ... of images",
+                images.folders("SCENE15", 256),
+            ),
         ),
         "S. Lazebnik's page (Beyond Bags of Features), the archive scene_categories.zip",
         counts=(241, 360, 328, 260, 308, 374, 410, 292, 356, 215, 216, 311, 210, 289, 315),
@@ -236,7 +239,7 @@ _SETS = (
     DataSet(
         "SUN",
         "25 categories of SUN397, 200 images each",
-        (("the folders a/abbey, a/airplane_cabin, ... of SUN397", images.read_sun),),
+        (("25 folders SUN/abbey, ... of 200 images each", images.folders("SUN", 128)),),
         "https://vision.princeton.edu/projects/2010/SUN/ (SUN397)",
         counts=(200,) * 25,
         image_shape=(128, 128),
@@ -244,7 +247,12 @@ _SETS = (
     DataSet(
         "LABELME",
         "LabelMe-12-50k, images of one class",
-        (("train/annotation.txt, train/0000/*.jpg and the same of test", images.read_labelme),),
+        (
+            (
+                "12 folders LABELME/person, ... of the images with one label",
+                images.folders("LABELME", 128),
+            ),
+        ),
         "https://www.ais.uni-bonn.de/download/datasets.html (LabelMe-12-50k)",
         image_shape=(128, 128),
     ),
@@ -253,8 +261,9 @@ _SETS = (
         "PASCAL VOC 2007, five kinds of features, images of one class",
         (
             (
-                "pascal07_train_DenseSift.hvecs ... pascal07_test_classes.hvecs",
-                pascal.read_pascal07,
+                "PASCAL07.npz with X, the DenseSift, DenseHue, HarrisSift, HarrisHue and Gist of "
+                "the images with one label, and y",
+                npz.reader("PASCAL07.npz"),
             ),
         ),
         "the features of M. Guillaumin, J. Verbeek and C. Schmid, CVPR 2010 (INRIA LEAR)",

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from cwboost.datasets.formats import cifar, idx, images, npz, pascal, tables
+from cwboost.datasets.formats import cifar, idx, images, npz, tables
 from cwboost.datasets.formats.files import read_packed
 
 
@@ -22,10 +22,7 @@ def test_every_reader_returns_none_without_files(tmp_path):
         tables.read_usps,
         idx.read_mnist,
         cifar.read_cifar10,
-        pascal.read_pascal07,
-        images.read_scene15,
-        images.read_sun,
-        images.read_labelme,
+        images.folders("A", 8),
         images.read_gtsrb,
     ]
     assert [reader(tmp_path) for reader in readers] == [None] * len(readers)
@@ -185,62 +182,6 @@ def test_another_file_is_no_batch_of_cifar(tmp_path, content):
         cifar.read_cifar10(tmp_path)
 
 
-# ---------------------------------------------------------------- PASCAL07
-
-
-def write_vectors(path, rows):
-    length, value = pascal._TYPES[path.suffix]
-    path.write_bytes(
-        b"".join(
-            np.array([len(row)], length).tobytes() + np.asarray(row, value).tobytes()
-            for row in rows
-        )
-    )
-
-
-def write_pascal(folder, rng):
-    classes = {
-        "train": np.array([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]]),
-        "test": np.array([[0, 1, 0], [1, 0, 0]]),
-    }
-    made = {}
-    for part, labels in classes.items():
-        write_vectors(folder / f"pascal07_{part}_classes.hvecs", labels)
-        for kind, columns in zip(pascal.FEATURES, (7, 3, 6, 2, 5)):
-            suffix = ".fvec" if kind == "Gist" else ".hvecs"
-            values = rng.integers(0, 60000, size=(len(labels), columns))
-            values = values / 7 if kind == "Gist" else values
-            write_vectors(folder / f"pascal07_{part}_{kind}{suffix}", values)
-            made[part, kind] = values
-    return made
-
-
-def test_pascal_keeps_images_of_one_class(tmp_path, rng):
-    made = write_pascal(tmp_path, rng)
-    arrays = pascal.read_pascal07(tmp_path)
-    assert np.array_equal(arrays["y"], [0, 2, 1, 0])
-    assert arrays["X"].shape == (4, 23)
-    expected = np.hstack([made["train", kind][2] for kind in pascal.FEATURES])
-    assert np.allclose(arrays["X"][1], expected)
-
-
-@pytest.mark.parametrize("suffix", [".hvecs", ".hvecs32", ".fvec"])
-def test_vector_files_of_each_type(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
-    write_vectors(path, [[1, 2, 3], [4, 5, 60000]])
-    assert np.array_equal(pascal.read_vectors(path), [[1, 2, 3], [4, 5, 60000]])
-    path.write_bytes(path.read_bytes()[:-2])
-    with pytest.raises(ValueError, match="not a whole number of rows"):
-        pascal.read_vectors(path)
-
-
-def test_vector_file_with_rows_of_different_lengths_is_refused(tmp_path):
-    path = tmp_path / "a.hvecs"
-    write_vectors(path, [[1, 2, 3], [4], [9]])
-    with pytest.raises(ValueError, match="rows of different lengths"):
-        pascal.read_vectors(path)
-
-
 # ---------------------------------------------------------------- images
 
 
@@ -250,41 +191,15 @@ def write_image(path, grey, size=(20, 12)):
     image.new("RGB", size, (grey, grey, grey)).save(path)
 
 
-def test_scene15_folders_in_the_order_of_their_classes(tmp_path):
-    for label, folder in enumerate(images.SCENE15_FOLDERS.values()):
-        write_image(tmp_path / folder / "image_0001.png", 10 * label)
-    arrays = images.read_scene15(tmp_path, side=8)
-    assert np.array_equal(arrays["y"], np.arange(15))
-    assert np.array_equal(arrays["X"], np.repeat(10 * np.arange(15), 64).reshape(15, 64))
-    assert arrays["target_names"][1] == "coast"
-
-
-def test_sun_takes_the_first_large_categories(tmp_path):
-    for category, n in (("a/abbey", 3), ("a/attic", 1), ("c/cabin/outdoor", 2), ("z/zoo", 2)):
-        for number in range(n):
-            write_image(tmp_path / category / f"sun_{number}.jpg", 40 * number)
-    arrays = images.read_sun(tmp_path, side=8, n_classes=2, per_class=2)
-    assert list(arrays["target_names"]) == ["abbey", "cabin/outdoor"]
-    assert np.array_equal(arrays["y"], [0, 0, 1, 1])
-    with pytest.raises(ValueError, match="4 categories of at least 2 images expected, got 3"):
-        images.read_sun(tmp_path, side=8, n_classes=4, per_class=2)
-
-
-def test_labelme_keeps_images_of_one_class(tmp_path):
-    labels = {"000000": {1: 1.0}, "000001": {}, "001002": {4: 1.0, 5: 0.3}, "012003": {11: 1.0}}
-    for part in ("train", "test"):
-        lines = []
-        for name, positive in labels.items():
-            write_image(tmp_path / part / f"0{name[:3]}" / f"{name}.jpg", 90)
-            values = [f"{positive.get(c, -1.0):.2f}" for c in range(12)]
-            lines.append(" ".join([name, *values]))
-        (tmp_path / part / "annotation.txt").write_text("\n".join(lines) + "\n", "ascii")
-    arrays = images.read_labelme(tmp_path, side=16)
-    assert np.array_equal(arrays["y"], [1, 11, 1, 11])
-    assert arrays["X"].shape == (4, 256)
-    (tmp_path / "train" / "annotation.txt").write_text("000000 1.0\n", "ascii")
-    with pytest.raises(ValueError, match=r"line 1: a name and 12 values expected"):
-        images.read_labelme(tmp_path)
+def test_the_folders_of_images_are_the_classes(tmp_path):
+    for label, name in enumerate(("Zoo", "abbey", "cabin/outdoor")):
+        for number in range(label + 1):
+            write_image(tmp_path / "A" / name / f"image_{number}.png", 10 * label + number)
+    (tmp_path / "A" / "abbey" / "notes.txt").touch()
+    arrays = images.folders("A", 8)(tmp_path)
+    assert list(arrays["target_names"]) == ["Zoo", "abbey", "cabin"]
+    assert np.array_equal(arrays["y"], [0, 1, 1, 2, 2, 2])
+    assert np.array_equal(arrays["X"][:, 0], [0, 10, 11, 20, 21, 22])
 
 
 def test_gtsrb_final_folders(tmp_path):
@@ -306,8 +221,7 @@ def test_gtsrb_final_folders(tmp_path):
 
 def test_damaged_image_is_named(tmp_path):
     pytest.importorskip("PIL.Image")
-    for folder in images.SCENE15_FOLDERS.values():
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.jpg").write_bytes(b"not an image")
-    with pytest.raises(ValueError, match=r"CALsuburb.a\.jpg is not a readable image"):
-        images.read_scene15(tmp_path)
+    (tmp_path / "A" / "b").mkdir(parents=True)
+    (tmp_path / "A" / "b" / "c.jpg").write_bytes(b"not an image")
+    with pytest.raises(ValueError, match=r"c\.jpg is not a readable image"):
+        images.folders("A", 8)(tmp_path)
