@@ -89,7 +89,7 @@ def _run_paper(args) -> int:
                 verbose=verbose,
             )
             trained.append(one)
-            written += paper_demo.save(one, args.out)
+            written.append(paper_demo.save(one, args.out))
     print(paper_demo.table(trained), file=args.results)
     written += _draw(paper_demo.draw, trained, args.out / "demo_paper.png", args.results)
     print("written:", *written, sep="\n  ", file=args.results)

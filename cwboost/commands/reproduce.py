@@ -7,6 +7,7 @@ sets are reported and never replaced by others; VOWEL and PENDIGITS come with th
 from __future__ import annotations
 
 from cwboost.commands import CommandError, InputPath, OutputPath, add_run_arguments, shows_progress
+from cwboost.support.extras import extra
 
 __all__ = ["add_arguments", "run"]
 
@@ -60,8 +61,10 @@ def add_arguments(parser) -> None:
 def run(args) -> int:
     """Run, report, draw."""
     from cwboost.experiments.methods import METHODS
-    from cwboost.experiments.reporting.figures import draw_figures
-    from cwboost.experiments.reporting.report import write_page, write_report
+
+    with extra("frames", "the tables of a reproduction need pandas"):
+        from cwboost.experiments.reporting.figures import draw_figures
+        from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import Plan, reproduce
 
     defaults = QUICK if args.quick else FULL

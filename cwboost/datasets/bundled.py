@@ -13,38 +13,6 @@ __all__ = ["load_annealing", "load_pendigits", "load_vowel"]
 
 _SUBSETS = ("all", "train", "test")
 
-_VOWEL_DESCR = """\
-Deterding's vowels: eleven steady-state vowels of British English, fifteen speakers, six utterances
-of each vowel per speaker, described by ten log area ratios from linear prediction.
-
-990 examples, 10 features (float64, three decimals), 11 classes of 90. All rows are distinct. The
-source trains on 528 examples of eight speakers and tests on 462 of the other seven.
-
-Source: Connectionist Bench (Vowel Recognition - Deterding Data), D. Deterding, M. Niranjan and
-T. Robinson, UCI Machine Learning Repository, https://doi.org/10.24432/C58P4S. Licence: CC BY 4.0.
-"""
-
-_PENDIGITS_DESCR = """\
-Pen-based handwritten digits: eight points (x, y) along the stroke, resampled and scaled to 0..100.
-
-10,992 examples, 16 features (uint8), 10 classes. The source trains on 7,494 examples of thirty
-writers and tests on 3,498 of fourteen others.
-
-Source: Pen-Based Recognition of Handwritten Digits, E. Alpaydin and F. Alimoglu, 1996,
-UCI Machine Learning Repository, https://doi.org/10.24432/C5MG6K. Licence: CC BY 4.0.
-"""
-
-_ANNEALING_DESCR = """\
-Annealing: grades of steel sheet, told from the alloy, the surface, the treatment and the shape.
-
-898 examples, 31 columns, 5 classes (the largest has 684 examples). 25 columns are categories, six
-are numbers; 23 columns have gaps, where the source has a "?". The seven columns of the source that
-are constant are left out.
-
-Source: Annealing, D. Sterling and W. Buntine, UCI Machine Learning Repository,
-https://doi.org/10.24432/C5RW2F. Licence: CC BY 4.0.
-"""
-
 
 def load_annealing(*, as_frame=False, return_X_y=False):
     """Load the bundled ANNEALING table: 898 examples, 25 categories, 6 numbers, 5 classes.
@@ -99,7 +67,7 @@ def load_annealing(*, as_frame=False, return_X_y=False):
         feature_names=names.tolist(),
         is_categorical=np.array([known is not None for known in coded.values()]),
         categories={names[j]: known for j, known in coded.items() if known is not None},
-        DESCR=_ANNEALING_DESCR,
+        DESCR=_description("annealing.npz"),
     )
 
 
@@ -141,7 +109,7 @@ def load_vowel(*, subset="all", return_X_y=False):
         return_X_y,
         target_names=["hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed"],
         feature_names=[f"log_area_ratio_{j}" for j in range(10)],
-        DESCR=_VOWEL_DESCR,
+        DESCR=_description("vowel.npz"),
     )
 
 
@@ -183,8 +151,16 @@ def load_pendigits(*, subset="all", return_X_y=False):
         return_X_y,
         target_names=[str(digit) for digit in range(10)],
         feature_names=[f"{axis}{point}" for point in range(8) for axis in "xy"],
-        DESCR=_PENDIGITS_DESCR,
+        DESCR=_description("pendigits.npz"),
     )
+
+
+def _description(name) -> str:
+    """Return the part of ATTRIBUTION.md about a file, and the licence."""
+    text = resources.files("cwboost.datasets.data").joinpath("ATTRIBUTION.md").read_text("utf-8")
+    licence, *parts = text.split("\n## ")
+    (own,) = (part for part in parts if part.startswith(name))
+    return own.partition("\n")[2].strip() + "\n" + licence.partition("\n")[2]
 
 
 def _read(name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,18 +22,8 @@ SETS = ("VOWEL", "PENDIGITS")
 METHOD_NAMES = ("CW", "CW-1")
 CHECKPOINTS = (10, 20, 50, 100, 200)
 SELECTION_ROUNDS = 50
-COLUMNS = [
-    "set",
-    "method",
-    "C",
-    "rounds",
-    "train%",
-    "test%",
-    "objective",
-    "gap",
-    "pricing-s",
-    "solver-s",
-]
+COLUMNS = ("set", "method", "C", "rounds", "train%", "test%", "objective", "gap")
+COLUMNS += ("pricing-s", "solver-s")
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,7 @@ def table(trained) -> str:
                     [
                         one.dataset,
                         one.method,
-                        _power(one.C),
+                        f"{one.C:.0e}",
                         str(n),
                         f"{100 * history['train_error'][n - 1]:.2f}",
                         f"{100 * one.test_error[n - 1]:.2f}",
@@ -107,21 +96,12 @@ def table(trained) -> str:
     return aligned(rows, right=range(len(COLUMNS)))
 
 
-def save(trained: Trained, out: Path) -> list[Path]:
-    """Write the history as CSV and the model file; return their paths."""
+def save(trained: Trained, out: Path) -> Path:
+    """Write the model file, which holds the history; return its path."""
     out.mkdir(parents=True, exist_ok=True)
-    stem = f"{trained.dataset.lower()}-{trained.method.lower()}"
-    paths = [out / f"{stem}.csv", out / f"{stem}.cwb"]
-    history = {**trained.model.history_, "test_error": trained.test_error}
-    # No examples were held out, so this column is empty.
-    del history["valid_error"]
-    with paths[0].open("w", newline="", encoding="ascii") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["round", *history])
-        for number, values in enumerate(zip(*history.values()), 1):
-            writer.writerow([number, *(repr(float(value)) for value in values)])
-    trained.model.save(paths[1])
-    return paths
+    path = out / f"{trained.dataset.lower()}-{trained.method.lower()}.cwb"
+    trained.model.save(path)
+    return path
 
 
 def draw(trained, path: Path) -> None:
@@ -142,7 +122,7 @@ def draw(trained, path: Path) -> None:
         above, below = axes[:, sets.index(one.dataset)]
         rounds = np.arange(1, one.model.n_iter_ + 1)
         colour, history = colours[one.method], one.model.history_
-        label = f"{one.method}, C = {_power(one.C)}"
+        label = f"{one.method}, C = {one.C:.0e}"
         above.plot(rounds, 100 * one.test_error, color=colour, label=label)
         below.plot(rounds, history["objective"], color=colour, label=f"{label}: objective")
         below.plot(
@@ -162,8 +142,3 @@ def draw(trained, path: Path) -> None:
         panel.legend(fontsize=8, loc="upper right")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
-
-
-def _power(C: float) -> str:
-    """Return a power of ten as text: "1e5" for 100000.0."""
-    return f"{C:.0e}".replace("e+0", "e")

@@ -16,7 +16,7 @@ from cwboost.experiments.methods import BASIC, METHODS
 from cwboost.experiments.protocols import PROTOCOLS
 from cwboost.experiments.records import RecordFile
 from cwboost.experiments.reporting.report import write_page, write_report
-from cwboost.experiments.reporting.summary import gather
+from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reproduce import Plan, reproduce
 from cwboost.experiments.revision import revision
 from cwboost.experiments.weak_learner import parse_weak_learner
@@ -99,7 +99,7 @@ def test_a_larger_limit_repeats_only_stopped_runs(plan):
     (again,) = plan.records.read()[2:]
     assert (again["rounds"], again["stopped"]) == (8, False)
     # It replaces the stopped one, for the smaller limit too.
-    assert gather(plan.records.read(), plan)["VOWEL"]["Ada.MO"].rounds == [8]
+    assert Results(plan).runs.xs("Ada.MO", level="method")["rounds"].tolist() == [8]
     reproduce(plan)
     assert len(plan.records.read()) == 3
 
@@ -123,9 +123,8 @@ def test_more_rounds_are_separate_runs(plan):
     n_before = len(plan.records.read())
     longer = replace(plan, rounds=9, runs=1)
     reproduce(longer)
-    curves = gather(plan.records.read(), longer)
-    assert curves["VOWEL"]["CW"].rounds == [9]
-    assert gather(plan.records.read(), plan)["VOWEL"]["CW"].n_runs == 2
+    assert Results(longer).runs.xs("CW", level="method")["rounds"].tolist() == [9]
+    assert len(Results(plan).runs.xs("CW", level="method")) == 2
     assert len(plan.records.read()) == n_before + 3
 
 
@@ -175,7 +174,7 @@ def test_the_page_gets_the_tables_of_its_weak_learner(plan):
     # The tables of stumps stay.
     assert text.count("old") == 2
     assert "| VOWEL | MultiBoost |" in text and "| ISOLET | not run: data absent |" in text
-    assert "| data | C = 100 | C = 1000 |" in text
+    assert "| data | method | C = 100 | C = 1000 |" in text
     (run,) = (r for r in plan.records.read() if r["key"]["method"] == "CW" and "rounds" in r)
     assert run["settings"]["weak_learner"] == "TreeFamily(max_depth=2)"
     assert run["machine"]["cores"] >= 1 and run["stop_reason"] == "n_estimators"

@@ -1,23 +1,19 @@
-"""The results of a reproduction: the record file, ratios of curves, provenance."""
+"""The results of a reproduction: the record file, provenance, tables."""
 
 from importlib.machinery import EXTENSION_SUFFIXES
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
 import cwboost
 from cwboost import MultiBoostClassifier
 from cwboost.experiments.records import RecordFile, find_done
+from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
-from cwboost.experiments.reporting.summary import (
-    Curve,
-    error_differences,
-    excess_over_best,
-    excess_over_reference,
-    rounds_to_reach,
-    solver_ratios,
-)
+from cwboost.experiments.reporting.summary import Results, mean, rounds_to_reach
+from cwboost.experiments.reporting.tables import method_tables, solver_tables
 from cwboost.experiments.reproduce import Plan
 from cwboost.experiments.revision import code_digest, revision
 from cwboost.experiments.runner import used
@@ -96,97 +92,112 @@ def test_revision_covers_cwboost_and_the_familys_package():
     assert revision("stump")["version"] == cwboost.__version__
 
 
-@pytest.mark.parametrize(
-    ("codes", "warning"),
-    [
-        (("aa", "aa"), None),
-        (("aa", "bb"), "2 states of the code are mixed.** 0.1 (aa): 1 runs, 0.1 (bb): 1 runs."),
-        (("aa", None), "2 states of the code are mixed.** 0.1 (aa): 1 runs, 0.1 (code unknown)"),
-    ],
-)
-def test_table_warns_of_mixed_states_of_the_code(tmp_path, codes, warning):
-    plan = Plan(figures=("uci",), out=tmp_path, datasets=("VOWEL",), methods=("CW-1",))
-    for run, code in enumerate(codes):
-        (record,) = curve([0.2, 0.1]).records
-        key = {"kind": "run", "protocol": "VOWEL", "method": "CW-1", "run": run}
-        made = {} if code is None else {"code": code}
-        plan.records.append({**record, "key": key, "version": "0.1", **made})
+# ---------------------------------------------------------------- tables
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Write results of methods on VOWEL, each a list of errors per run; return the summary."""
+
+    def make(kind="run", cut=(), **methods):
+        figures = ("solver",) if kind == "solver" else ("uci",)
+        plan = Plan(figures, tmp_path, runs=2, rounds=3, datasets=("VOWEL",))
+        for method, runs in methods.items():
+            for run, errors in enumerate(runs):
+                n = len(errors)
+                plan.records.append(
+                    {
+                        "key": {"kind": kind, "protocol": "VOWEL", "method": method, "run": run},
+                        "version": "0.1",
+                        "code": f"of {method}",
+                        "machine": dict.fromkeys(MACHINE, "M"),
+                        "rounds": n,
+                        "stopped": (method, run) in cut,
+                        "test_error": errors,
+                        "objective": [10 * error for error in errors],
+                        "pricing_seconds": [0.25] * n,
+                        "solver_seconds": [0.75] * n,
+                        "cpu_seconds": [2.0 * (i + 1) for i in range(n)],
+                        "n_nonzero": [2 * (i + 1) for i in range(n)],
+                        "n_learners": [i + 1 for i in range(n)],
+                        "selection_nonzero": {"100": 6},
+                        "selection_learners": {"100": 4},
+                    }
+                )
+        return plan, Results(plan, kind)
+
+    return make
+
+
+MACHINE = ("processor", "cores", "system", "instruction_set", "python", "numpy")
+
+
+def cells(table):
+    """Return the rows of a Markdown table by method."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    return {row[1]: row[2:] for row in rows}
+
+
+def test_report_warns_of_mixed_states_of_the_code(results):
+    plan, _ = results(**{"CW-1": [[0.2, 0.1]]})
+    assert "mixed" not in write_report(plan, {})
+    plan, _ = results(CW=[[0.2, 0.1]])
     text = write_report(plan, {})
-    assert "| VOWEL | CW-1 | 10.00" in text
-    assert ("mixed" in text) is (warning is not None)
-    assert warning is None or warning in text
+    assert "| VOWEL | CW-1 | 10.00 | 2 | 4.00 | 3.00 |" in text
+    assert "2 states of the code are mixed.** 0.1 (of CW): 1 runs, 0.1 (of CW-1): 1 runs." in text
 
 
-# ---------------------------------------------------------------- ratios
-
-
-def curve(*errors, objective=None, seconds=1.0, cut=()):
-    return Curve(
-        tuple(
-            {
-                "rounds": len(e),
-                "stopped": run in cut,
-                "test_error": e,
-                "objective": objective or e,
-                "pricing_seconds": [0.25] * len(e),
-                "solver_seconds": [0.75] * len(e),
-                "cpu_seconds": [seconds * (n + 1) for n in range(len(e))],
-                "n_nonzero": [2 * (n + 1) for n in range(len(e))],
-                "n_learners": [n + 1 for n in range(len(e))],
-            }
-            for run, e in enumerate(errors)
-        )
-    )
-
-
-def test_rounds_to_reach_uses_mean_curves():
-    fast = curve([0.5, 0.2, 0.1], [0.5, 0.4, 0.1])
-    slow = curve([0.9, 0.6, 0.3], [0.9, 0.6, 0.3])
-    assert rounds_to_reach(fast, 0.3) == 2
-    assert rounds_to_reach(slow, 0.1) is None
-
-
-def test_a_run_that_ended_keeps_its_last_error():
-    both = curve([0.5, 0.2, 0.1], [0.4])
-    assert np.array_equal(both.rows("test_error")[1], [0.4, 0.4, 0.4])
-    assert both.rounds == [3, 1] and not both.stopped
-
-
-def test_the_curve_of_a_run_that_was_cut_is_not_continued():
-    both = curve([0.5, 0.2, 0.1], [0.4, 0.3], cut=[1])
-    assert both.stopped
-    assert np.allclose(both.mean("test_error"), [0.45, 0.25, np.nan], equal_nan=True)
-    assert np.array_equal(both.last("test_error"), [0.1, 0.3])
+def test_a_run_that_ended_keeps_its_last_error_and_one_that_was_cut_does_not(results):
+    runs = [[0.5, 0.2, 0.1], [0.4]]
+    _, ended = results(CW=runs)
+    assert ended.at("test_error").to_numpy().tolist() == [[0.5, 0.2, 0.1], [0.4, 0.4, 0.4]]
+    _, both = results(cut=[("CW", 1)], CW=runs)
+    errors = mean(both.at("test_error"))
+    assert np.allclose(errors, [[0.45, np.nan, np.nan]], equal_nan=True)
+    assert both.last("test_error").tolist() == [0.1, 0.4]
     # The mean of the first run alone would reach 0.1.
-    assert rounds_to_reach(both, 0.1) is None
+    assert rounds_to_reach(errors, pd.Series({"VOWEL": 0.1})).isna().all()
+    assert rounds_to_reach(errors, pd.Series({"VOWEL": 0.45})).tolist() == [1]
 
 
-def test_differences_are_those_of_common_runs():
-    def numbered(runs, *errors, **options):
-        records = curve(*errors, **options).records
-        return Curve(tuple({**r, "key": {"run": run}} for r, run in zip(records, runs)))
-
-    one = numbered([0, 2, 3], [0.5, 0.2], [0.6, 0.3], [0.1, 0.1])
-    other = numbered([2, 0], [0.9, 0.4], [0.4], cut=[1])
-    found = error_differences(one, other, (1, 2, 5))
-    assert np.allclose(found, [[0.1, np.nan, np.nan], [-0.3, -0.1, -0.1]], equal_nan=True)
+def test_times_are_shared_by_pricing_and_solver(results):
+    _, one = results(CW=[[0.5, 0.4, 0.3]])
+    assert np.allclose(one.at("cpu_seconds"), [[2.0, 4.0, 6.0]])
+    assert np.allclose(one.at("solver_cpu_seconds"), [[1.5, 3.0, 4.5]])
 
 
-def test_times_are_shared_by_pricing_and_solver():
-    one = curve([0.5, 0.4], seconds=2.0)
-    assert np.allclose(one.rows("cpu_seconds"), [[2.0, 4.0]])
-    assert np.allclose(one.rows("solver_cpu_seconds"), [[1.5, 3.0]])
+def test_tables_of_methods(results, monkeypatch):
+    monkeypatch.setattr(tables, "AT_ROUNDS", (1, 3, 500))
+    _, found = results(
+        CW=[[0.5, 0.3, 0.2], [0.5, 0.3, 0.1]],
+        MultiBoost=[[0.9, 0.6, 0.3], [0.8, 0.5]],
+        **{"Ada.MH": [[0.9, 0.8, 0.7]]},
+    )
+    parts = method_tables(found, {"ISOLET": "absent"})
+    assert cells(parts["methods"])["CW"][:3] == ["15.00 ± 7.07", "3", "6.00 ± 0.00"]
+    assert cells(parts["methods"])["MultiBoost"][1] == "2 to 3"
+    assert "| ISOLET | not run: data absent |" in parts["methods"]
+    assert cells(parts["rounds"])["MultiBoost"] == ["85.0", "40.0"]
+    # Only the first run is common to CW and AdaBoost.MH.
+    paired = cells(parts["paired"])
+    assert paired["Ada.MH"] == ["-40.0", "-50.0", "1 of 1"]
+    assert paired["MultiBoost"] == ["-35.0 ± 5.0", "-25.0 ± 15.0", "2 of 2"]
+    compact = cells(parts["compact"])
+    assert compact["CW"] == ["2", "2", "4", "4.00", "0.8", "40.00"]
+    assert compact["Ada.MH"][0] == "never" and compact["MultiBoost"][4] == "1"
+    assert cells(parts["sparse"])["MultiBoost"] == ["1.50 ± 0.00", "2.00 ± 0.00"]
 
 
-def test_excesses_of_the_objective():
-    curves = {
-        "FCD-2": curve([0.1] * 3, objective=[6.0, 4.0, 2.0]),
-        "FCD-20": curve([0.1] * 2, objective=[3.0, 2.5]),
-    }
-    best = excess_over_best(curves)
-    assert np.allclose(best["FCD-2"], [2.0, 1.0, 0.0]) and np.allclose(best["FCD-20"], [0.5, 0.25])
-    assert np.allclose(excess_over_reference(curves, "FCD-20")["FCD-2"], [1.0, 0.6])
-    assert excess_over_reference(curves, "L-BFGS-B") == {}
+def test_tables_of_solvers(results, monkeypatch):
+    monkeypatch.setattr(tables, "AT_ROUNDS_OF_PASSES", (1, 40))
+    curves = {"FCD-2": [[0.5, 0.2, 0.1]], "FCD-20": [[0.25, 0.2, 0.3]]}
+    _, found = results("solver", **curves, **{"L-BFGS-B": [[0.4, 0.3, 0.2]]})
+    parts = solver_tables(found, {"USPS (solver)": "absent"})
+    solvers = cells(parts["solvers"])
+    assert solvers["FCD-2"] == ["3", "1", "-50.00%", "4.500", "1", "0.667", "10.00"]
+    assert solvers["FCD-20"][2:6] == ["+50.00%", "4.500", "1", "0.667"]
+    assert cells(parts["passes"])["FCD-2"] == ["+100.0", "-66.7"]
+    assert "| USPS | not run: data absent |" in parts["solvers"]
 
 
 def test_used_counts_coefficients_and_learners_per_round():
@@ -197,17 +208,3 @@ def test_used_counts_coefficients_and_learners_per_round():
     assert n_nonzero == [coef.nnz for coef in coefs] == model.history_["n_nonzero"].tolist()
     assert n_learners == [np.count_nonzero(np.diff(coef.indptr)) for coef in coefs]
     assert n_nonzero[-1] > n_learners[-1]
-
-
-def test_solver_ratios():
-    curves = {
-        "FCD-2": curve([0.1] * 3, objective=[5.0, 2.0, 1.0], seconds=1.0),
-        "FCD-1": curve([0.1] * 3, objective=[5.0, 4.0, 3.0], seconds=0.5),
-        "L-BFGS-B": curve([0.1] * 3, objective=[4.0, 3.0, 2.0], seconds=10.0),
-    }
-    ratios = solver_ratios(curves)
-    assert ratios["FCD-2"]["objective"] == pytest.approx(-0.5)
-    assert ratios["FCD-2"]["seconds"] == pytest.approx(0.1)
-    assert ratios["FCD-2"]["seconds_to_same"] == pytest.approx(2 / 30)
-    assert np.isnan(ratios["FCD-1"]["seconds_to_same"])
-    assert solver_ratios({"FCD-2": curve([0.1])}) == {}

@@ -1,7 +1,6 @@
 """The bytes of a model file: exact round trips, and refusal of hostile files."""
 
 import json
-import os
 import stat
 import struct
 import subprocess
@@ -264,19 +263,6 @@ def test_missing_file_and_folder(tmp_path):
         read(tmp_path / "absent", LIMIT)
     with pytest.raises(FileNotFoundError):
         write(tmp_path / "absent" / "x", {}, {})
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(written, monkeypatch):
-    before = written.read_bytes()
-
-    def fail(*_):
-        raise OSError("disk on fire")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk on fire"):
-        write(written, {}, {})
-    assert written.read_bytes() == before
-    assert os.listdir(written.parent) == [written.name]
 
 
 def test_permissions_and_links(written, tmp_path):

@@ -257,12 +257,6 @@ def test_deeply_nested_values(model, path):
         load_model(path)
 
 
-def test_limit_of_bytes(model, path):
-    model.save(path)
-    with pytest.raises(ModelFileError, match="raise max_bytes"):
-        load_model(path, max_bytes=100)
-
-
 # ---------------------------------------------------------------------------- fuzzing
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 import os
 import pickle
 import stat
@@ -81,30 +80,6 @@ def test_round_trip(quantile, path, correction):
     assert second.read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array(["setosa", "versicolor", "ß-Iris ☘"]),
-        np.array(["a", "b", "c"], dtype="<U40"),
-        np.array(["a", "b", "c"], dtype=object),
-        np.array([-7, 0, 2**40]),
-        np.array([0, 1, 200], dtype=np.uint8),
-        np.array([0.0, 1.0, 2.0]),
-    ],
-    ids=["str", "wide str", "object str", "int64", "uint8", "float"],
-)
-def test_labels_of_every_type(quantile, path, labels):
-    clf = trained(quantile, labels[Y])
-    clf.save(path)
-    assert_equal_models(load_model(path), clf)
-
-
-def test_two_classes_of_bools(quantile, path):
-    clf = CWBoostClassifier(quantile(), correction="total", n_estimators=5).fit(X, Y == 1)
-    clf.save(path)
-    assert_equal_models(load_model(path), clf)
-
-
 def test_labels_that_need_pickle_are_refused(quantile, path, model):
     clf = copy.copy(model)
     clf.classes_ = np.array([(1,), (2,), (3, 4)], dtype=object)
@@ -149,14 +124,6 @@ def test_generators_and_callbacks_are_not_stored(quantile, path):
     with pytest.warns(UserWarning, match="random_state is a generator object"):
         clf.save(path)
     assert load_model(path).random_state is None and load_model(path).callbacks is None
-
-
-def test_odd_but_legal_parameters(quantile, path):
-    clf = trained(quantile, C=np.float32(50), n_estimators=np.int64(3), n_jobs=2)
-    clf.tol = math.inf
-    clf.save(path)
-    loaded = load_model(path)
-    assert (loaded.C, loaded.n_estimators, loaded.n_jobs, loaded.tol) == (50.0, 3, 2, math.inf)
 
 
 def test_pickle_and_joblib(model, tmp_path):

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import shutil
 
-import numpy as np
-
 from cwboost.experiments.methods import PRINTED
 from cwboost.experiments.protocols import FIGURES
 from cwboost.experiments.reporting.report import suffix_of
-from cwboost.experiments.reporting.summary import excess_over_best, gather
+from cwboost.experiments.reporting.summary import GROUP, Results, mean
 from cwboost.support.extras import extra
 
 __all__ = ["draw_figures"]
@@ -60,17 +58,17 @@ def draw_figures(plan, page=None) -> list:
     """
     with extra("plot", "figures need matplotlib"):
         from matplotlib.figure import Figure
-    records = plan.records.read()
     paths = []
     for figure in plan.figures:
-        found = gather(records, plan, "solver" if figure == "solver" else "run")
-        shown = {name: found[name] for name in FIGURES.get(figure, found) if name in found}
-        if not shown:
+        results = Results(plan, "solver" if figure == "solver" else "run")
+        there = results.runs.index.unique("data") if len(results.runs) else []
+        names = [name for name in FIGURES.get(figure, there) if name in there]
+        if not names:
             continue
         if figure == "solver":
-            drawing = _solver_figure(Figure, shown)
+            drawing = _solver_figure(Figure, results, names)
         else:
-            drawing = _rows_figure(Figure, shown, PANELS[figure])
+            drawing = _rows_figure(Figure, results, names, PANELS[figure])
         name = f"{figure}{suffix_of(plan)}"
         plan.out.mkdir(parents=True, exist_ok=True)
         for suffix in ("png", "svg"):
@@ -83,24 +81,30 @@ def draw_figures(plan, page=None) -> list:
     return paths
 
 
-def _rows_figure(Figure, curves, n_panels):
-    figure = Figure(figsize=(4.0 * n_panels + 2.0, 3.2 * len(curves)), layout="constrained")
-    axes = figure.subplots(len(curves), n_panels, squeeze=False)
-    for row, (name, methods) in zip(axes, curves.items()):
-        for method in STYLES:
-            if method in methods:
-                _draw_method(row, method, methods[method])
+def _rows_figure(Figure, results, names, n_panels):
+    figure = Figure(figsize=(4.0 * n_panels + 2.0, 3.2 * len(names)), layout="constrained")
+    axes = figure.subplots(len(names), n_panels, squeeze=False)
+    curves = ("test_error", "cpu_seconds", "solver_cpu_seconds")[:n_panels]
+    means = [mean(results.at(name)) for name in curves]
+    means[0] *= 100
+    last = 100 * results.last("test_error")
+    for row, name in zip(axes, names):
+        finals = last[name].groupby("method", sort=False).agg(["mean", "std"])
+        for method, (final, spread) in finals.iterrows():
+            label = f"{method} {final:.1f}" + (f" ({spread:.1f})" if spread >= 0 else "")
+            stopped = results.runs["stopped"].xs((name, method), level=GROUP).any()
+            for panel, table in zip(row, means):
+                if panel is not row[-1] or n_panels < 3 or not method.startswith("Ada."):
+                    _draw(panel, table.loc[name, method], STYLES[method], label, stopped)
         titles = (f"{name}: test error, %", f"{name}: training, s", f"{name}: solver, s")
         for panel, title in zip(row, titles):
             panel.set(title=title, xlabel="rounds", xscale="log")
             panel.grid(alpha=0.3)
-        _fit_errors(row[0], methods)
+        _fit_errors(row[0], means[0].loc[name].iloc[:, 0], finals["mean"])
         for panel in row[1:]:
             panel.set_yscale("log")
-        handles, labels = row[0].get_legend_handles_labels()
         row[-1].legend(
-            handles,
-            labels,
+            *row[0].get_legend_handles_labels(),
             fontsize=8,
             title="last error %, mean (std)",
             title_fontsize=8,
@@ -110,38 +114,30 @@ def _rows_figure(Figure, curves, n_panels):
     return figure
 
 
-def _draw_method(panels, method, curve):
-    colour, dashes = STYLES[method]
-    last = 100 * curve.last("test_error")
-    spread = f" ({last.std(ddof=1):.1f})" if len(last) > 1 else ""
-    label = f"{method} {last.mean():.1f}{spread}"
-    names = ("test_error", "cpu_seconds", "solver_cpu_seconds")
-    for panel, name in zip(panels, names):
-        if name == "solver_cpu_seconds" and method.startswith("Ada."):
-            continue  # it has no solver
-        values = curve.mean(name) * (100 if name == "test_error" else 1)
-        rounds = np.arange(1, len(values) + 1)
-        panel.plot(rounds, values, color=colour, linestyle=dashes, linewidth=1.4, label=label)
-        done = np.flatnonzero(~np.isnan(values))
-        if curve.stopped and done.size:
-            panel.plot(rounds[done[-1]], values[done[-1]], "x", color=colour, markersize=8)
+def _draw(panel, values, style, label, stopped):
+    colour, dashes = style
+    panel.plot(values.index, values, color=colour, linestyle=dashes, linewidth=1.4, label=label)
+    done = values.last_valid_index()
+    if stopped and done is not None:
+        panel.plot(done, values[done], "x", color=colour, markersize=8)
 
 
-def _fit_errors(panel, methods):
+def _fit_errors(panel, starts, finals):
     """Limit the error axis so that it omits the steep start of the slowest method."""
-    finals = [100 * curve.last("test_error").mean() for curve in methods.values()]
-    starts = [100 * curve.mean("test_error")[0] for curve in methods.values()]
-    low, high = min(finals), max(finals)
-    top = min(max(starts), max(5.0 * low, 2.0 * high))
+    low, high = finals.min(), finals.max()
+    top = min(starts.max(), max(5.0 * low, 2.0 * high))
     panel.set_ylim(max(0.0, low - 0.1 * (top - low)), top)
 
 
-def _solver_figure(Figure, curves):
-    figure = Figure(figsize=(5.6 * len(curves) + 2.0, 8.6), layout="constrained")
-    axes = figure.subplots(2, len(curves), squeeze=False)
-    for column, (name, solvers) in zip(axes.T, curves.items()):
-        excess = excess_over_best(solvers)
-        for solver, curve in solvers.items():
+def _solver_figure(Figure, results, names):
+    figure = Figure(figsize=(5.6 * len(names) + 2.0, 8.6), layout="constrained")
+    axes = figure.subplots(2, len(names), squeeze=False)
+    objective = results.at("objective")
+    lowest = objective.min(axis=1).groupby(["data", "run"]).transform("min")
+    excess = mean(objective.div(lowest, axis=0) - 1.0)
+    seconds = mean(results.at("solver_cpu_seconds"))
+    for column, name in zip(axes.T, names):
+        for solver in excess.loc[name].index:
             ours = solver.removesuffix(PRINTED)
             style = {
                 "color": SOLVER_COLOURS[ours],
@@ -149,10 +145,9 @@ def _solver_figure(Figure, curves):
                 "linestyle": "--" if solver == "L-BFGS-B" else "-" if solver == ours else ":",
                 "label": solver,
             }
-            above = np.where(excess[solver] > LEAST_EXCESS, excess[solver], np.nan)
-            column[0].plot(np.arange(1, len(above) + 1), above, **style)
-            seconds = curve.mean("solver_cpu_seconds")
-            column[1].plot(np.arange(1, len(seconds) + 1), seconds, **style)
+            above = excess.loc[name, solver]
+            column[0].plot(above.index, above.where(above > LEAST_EXCESS), **style)
+            column[1].plot(above.index, seconds.loc[name, solver], **style)
         column[0].set(title=f"{name}: objective over the lowest one, less 1", xlabel="rounds")
         column[1].set(title=f"{name}: solver, s", xlabel="rounds")
         for panel in column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwboost.experiments.reporting.summary import gather
+from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 
 __all__ = ["page_parts", "suffix_of", "write_page", "write_report"]
@@ -34,10 +34,9 @@ def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
     absent : dict of str
         Message per protocol without data.
     """
-    records = plan.records.read()
-    gathered, solvers = gather(records, plan), gather(records, plan, "solver")
-    parts = {"settings": _settings(plan, gathered, solvers)}
-    parts |= method_tables(plan, gathered, absent)
+    methods, solvers = Results(plan), Results(plan, "solver")
+    parts = {"settings": _settings(plan, [*_records(methods), *_records(solvers)])}
+    parts |= method_tables(methods, absent)
     if "solver" in plan.figures:
         parts |= solver_tables(solvers, absent)
     return parts
@@ -93,14 +92,11 @@ def write_page(plan, absent: dict[str, str], page) -> None:
         page.write_text(text, encoding="utf-8")
 
 
-def _settings(plan, *gathered) -> str:
-    records = [
-        record
-        for curves in gathered
-        for by_name in curves.values()
-        for curve in by_name.values()
-        for record in curve.records
-    ]
+def _records(results: Results) -> list[dict]:
+    return results.runs.to_dict("records")
+
+
+def _settings(plan, records: list[dict]) -> str:
     lines = [
         f"{plan.rounds} rounds at most, weak learner `{plan.weak_learner}`, {plan.n_jobs} "
         f"thread(s), seed {plan.seed}. Mean ± standard deviation over the runs. Times are seconds "
@@ -117,17 +113,15 @@ def _settings(plan, *gathered) -> str:
         )
     elif states:
         lines.append(f"Code: version {states[0]}.")
-    lines += [f"Machine: {text}." for text in sorted({_machine(r) for r in records} - {""})]
+    lines += [f"Machine: {text}." for text in sorted({_machine(r) for r in records})]
     return "\n\n".join(lines)
 
 
 def _state(record) -> str:
-    return f"{record['version']} ({record.get('code', 'code unknown')})"
+    return f"{record['version']} ({record['code']})"
 
 
 def _machine(record) -> str:
-    if "machine" not in record:
-        return ""
     machine = record["machine"]
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, instruction set "

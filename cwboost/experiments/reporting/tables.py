@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-from cwboost.experiments.protocols import PROTOCOLS
-from cwboost.experiments.reporting.summary import (
-    Curve,
-    error_differences,
-    excess_over_reference,
-    rounds_to_reach,
-    solver_ratios,
-)
+from cwboost.experiments.reporting.summary import GROUP, Results, mean, rounds_to_reach
 
 __all__ = ["method_tables", "solver_tables"]
 
@@ -20,179 +14,173 @@ AT_ROUNDS = (10, 25, 50, 100, 200, 500)
 AT_ROUNDS_OF_PASSES = (10, 20, 40, 100)
 
 
-def method_tables(plan, gathered, absent) -> dict[str, str]:
-    """Return the tables of the plan's methods by name; "methods" names the absent data."""
-    pairs = [
-        (protocol.name, method.name)
-        for protocol in plan.protocols()
-        for method in plan.methods_of(protocol)
-        if method.name in gathered.get(protocol.name, {})
-    ]
-    curves = [(name, method, gathered[name][method]) for name, method in pairs]
-    missing = [
-        [protocol.name, ABSENT]
-        for protocol in plan.protocols()
-        if protocol.name not in gathered and protocol.name in absent
-    ]
-    if not (curves or missing):
-        return {}
-    header = "data", "method", "test error %", "rounds", "training s", "in the solver s"
-    header += ("rest per round ms", "C", "choice of C s", "runs")
-    tables = {"methods": _table(header, [_method_row(*one) for one in curves] + missing)}
-    if curves:
-        header = ("data", "method", *(f"{n}" for n in AT_ROUNDS), "runs")
-        tables["rounds"] = _table(header, [_error_row(*one) for one in curves])
-    paired = [
-        _paired_row(name, method, curve, gathered[name]["CW"])
-        for name, method, curve in curves
-        if method != "CW" and "CW" in gathered[name]
-    ]
-    if paired:
-        header = ("data", "CW less", *(f"{n}" for n in AT_ROUNDS), "lower at the end", "runs")
-        tables["paired"] = _table(header, paired)
-    compact = [
-        _compact_row(name, method, curve, gathered[name]["MultiBoost"])
-        for name, method, curve in curves
-        if "MultiBoost" in gathered[name]
-    ]
-    if compact:
-        header = "data", "method", "rounds", "weak learners", "non-zero coefficients"
-        header += ("training s", "over MultiBoost's", "MultiBoost's error %", "runs")
-        tables["compact"] = _table(header, compact)
-        sparse = [_sparse_row(*one) for one in curves if one[1] == "MultiBoost"]
-        grid = next(c for _, m, c in curves if m == "MultiBoost").records[0]["selection_nonzero"]
-        header = ("data", *(f"C = {C}" for C in grid), "chosen C, last round", "runs")
-        tables["sparse"] = _table(header, sparse)
+def method_tables(results: Results, absent) -> dict[str, str]:
+    """Return the tables of methods by name; "methods" names the absent data."""
+    missing = [[name, ABSENT] for name in absent if "(solver)" not in name]
+    if not len(results.runs):
+        return {"methods": _table(["data", "method"], missing)} if missing else {}
+    tables = {"methods": _markdown(_methods(results), missing)}
+    errors = 100 * results.at("test_error")
+    tables["rounds"] = _markdown(_text(mean(_at(errors, AT_ROUNDS)), ".1f"))
+    methods = set(errors.index.get_level_values("method"))
+    if "CW" in methods and len(methods) > 1:
+        tables["paired"] = _markdown(_paired(_at(errors, AT_ROUNDS)))
+    if "MultiBoost" in methods:
+        tables["compact"] = _markdown(_compact(results, errors))
+        tables["sparse"] = _markdown(_sparse(results))
     return tables
 
 
-def solver_tables(gathered, absent) -> dict[str, str]:
-    """Return the tables of the solver study by name."""
-    finals = [[name.split()[0], ABSENT] for name in absent if "(solver)" in name]
-    passes = []
-    for name in PROTOCOLS:
-        curves = gathered.get(name, {})
-        ratios, excesses = solver_ratios(curves), excess_over_reference(curves, "FCD-20")
-        for solver, curve in curves.items():
-            finals.append(_solver_row(name, solver, curve, ratios.get(solver, {})))
-            if solver in excesses:
-                at = [_at(excesses[solver], n) for n in AT_ROUNDS_OF_PASSES]
-                cells = [_or_dash(100 * value, "+.1f") for value in at]
-                passes.append([name, solver, *cells, str(curve.n_runs)])
-    header = "data", "solver", "rounds", "objective", "over L-BFGS-B's", "solver s"
-    header += ("over L-BFGS-B's", "to its objective within 0.1%", "test error %", "runs")
-    tables = {"solvers": _table(header, finals)}
-    if passes:
-        header = ("data", "solver", *(f"round {n}" for n in AT_ROUNDS_OF_PASSES), "runs")
-        tables["passes"] = _table(header, passes)
-    return tables
+def solver_tables(results: Results, absent) -> dict[str, str]:
+    """Return the tables of the study of solvers by name."""
+    missing = [[name.split()[0], ABSENT] for name in absent if "(solver)" in name]
+    if not len(results.runs):
+        return {"solvers": _table(["data", "method"], missing)}
+    objective = mean(results.at("objective"))
+    excess = 100 * _at(objective / _of(objective, "FCD-20") - 1.0, AT_ROUNDS_OF_PASSES)
+    passes = _text(excess, "+.1f").rename(columns="round {}".format)
+    return {"solvers": _markdown(_solvers(results), missing), "passes": _markdown(passes)}
 
 
-def _method_row(name, method, curve: Curve) -> list[str]:
-    seconds = [sum(r["selection_seconds"].values()) for r in curve.records if "C" in r]
-    spent, in_solver = curve.last("cpu_seconds"), curve.last("solver_cpu_seconds")
-    return [
-        name,
-        method,
-        _mean(100 * curve.last("test_error"), 2),
-        _range(curve.rounds) + ("*" if curve.stopped else ""),
-        _mean(spent, 2),
-        _mean(in_solver, 2),
-        _mean(1e3 * (spent - in_solver) / curve.rounds, 1),
-        " ".join(f"{C:.0e}".replace("e+0", "e") for C in curve.C) or "-",
-        _mean(np.array(seconds), 2) if seconds else "-",
-        str(curve.n_runs),
-    ]
+def _at(table: pd.DataFrame, rounds) -> pd.DataFrame:
+    """Return the columns of some rounds that there are, and of the last round."""
+    last = table.columns[-1]
+    return table[[*(n for n in rounds if n < last), last]]
 
 
-def _error_row(name, method, curve: Curve) -> list[str]:
-    errors = 100 * curve.mean("test_error")
-    # A run that ended by itself before a round keeps its model.
-    cells = [_or_dash(_at(errors, n, ended=not curve.stopped), ".1f") for n in AT_ROUNDS]
-    return [name, method, *cells, str(curve.n_runs)]
+def _methods(results: Results) -> pd.DataFrame:
+    runs = results.runs
+    spent, in_solver = results.last("cpu_seconds"), results.last("solver_cpu_seconds")
+    nothing = pd.Series(np.nan, runs.index)
+    C, seconds = (runs.get(name, nothing) for name in ("C", "selection_seconds"))
+    cut = runs["stopped"].groupby(level=GROUP, sort=False).any()
+    return pd.DataFrame(
+        {
+            "test error %": _spread(100 * results.last("test_error"), 2),
+            "rounds": _rounds(runs) + cut.map({True: "*", False: ""}),
+            "training s": _spread(spent, 2),
+            "in the solver s": _spread(in_solver, 2),
+            "rest per round ms": _spread(1e3 * (spent - in_solver) / runs["rounds"], 1),
+            "C": C.groupby(level=GROUP, sort=False).agg(_powers),
+            "choice of C s": _spread(seconds.map(_total), 2),
+            "runs": runs.groupby(level=GROUP, sort=False).size().map(str),
+        }
+    ).replace(r"^nan.*", "-", regex=True)
 
 
-def _paired_row(name, method, curve: Curve, cw: Curve) -> list[str]:
+def _powers(C: pd.Series) -> str:
+    return " ".join(f"{value:.0e}".replace("e+0", "e") for value in C.dropna()) or "-"
+
+
+def _total(seconds) -> float:
+    return sum(seconds.values()) if isinstance(seconds, dict) else np.nan
+
+
+def _paired(errors: pd.DataFrame) -> pd.DataFrame:
     """Return CW's test error less a method's on the same splits, with standard errors."""
-    differences = 100 * error_differences(cw, curve, AT_ROUNDS)
-    n_runs = len(differences)
-    cells = []
-    for values in differences.T:
-        spread = f" ± {values.std(ddof=1) / n_runs**0.5:.1f}" if n_runs > 1 else ""
-        cells.append(f"{values.mean():+.1f}{spread}" if not np.isnan(values).any() else "-")
-    n_lower = int(np.count_nonzero(differences[:, -1] < 0))
-    return [name, method, *cells, f"{n_lower} of {n_runs}", str(n_runs)]
+    others = errors.drop("CW", level="method")
+    less = (_of(errors, "CW").reindex(others.index) - others).dropna(how="all")
+    groups = less.groupby(level=GROUP, sort=False)
+    counts = groups.size()
+    spread = groups.std().div(counts**0.5, axis=0)
+    table = _text(mean(less), "+.1f") + spread.map(lambda s: "" if np.isnan(s) else f" ± {s:.1f}")
+    lower = (less.iloc[:, -1] < 0).groupby(level=GROUP, sort=False).sum()
+    table["lower at the end"] = lower.map(str) + " of " + counts.map(str)
+    return table
 
 
-def _compact_row(name, method, curve: Curve, multiboost: Curve) -> list[str]:
-    target = multiboost.last("test_error").mean()
-    n_rounds = rounds_to_reach(curve, target)
-    if n_rounds is None:
-        cells = ["never", "-", "-", "-", "-"]
-    else:
-        at = n_rounds - 1
-        own = multiboost.mean("cpu_seconds")[rounds_to_reach(multiboost, target) - 1]
-        seconds = curve.mean("cpu_seconds")[at]
-        cells = [
-            str(n_rounds),
-            f"{curve.mean('n_learners')[at]:.0f}",
-            f"{curve.mean('n_nonzero')[at]:.0f}",
-            f"{seconds:.2f}",
-            f"{seconds / own:.3g}",
-        ]
-    return [name, method, *cells, f"{100 * target:.2f}", str(curve.n_runs)]
+def _compact(results: Results, errors: pd.DataFrame) -> pd.DataFrame:
+    """Return what each method needs to reach MultiBoost's last error."""
+    averages = mean(errors)
+    targets = mean(results.last("test_error") * 100).xs("MultiBoost", level="method")
+    averages = averages[averages.index.isin(targets.index, level="data")]
+    first = rounds_to_reach(averages, targets)
+
+    def there(name):
+        values = mean(results.at(name))
+        return pd.Series([values.loc[g].get(r, np.nan) for g, r in first.items()], first.index)
+
+    seconds = there("cpu_seconds")
+    return pd.DataFrame(
+        {
+            "rounds": _text(first, ".0f").replace("-", "never"),
+            "weak learners": _text(there("n_learners"), ".0f"),
+            "non-zero coefficients": _text(there("n_nonzero"), ".0f"),
+            "training s": _text(seconds, ".2f"),
+            "over MultiBoost's": _text(seconds / _of(seconds, "MultiBoost"), ".3g"),
+            "MultiBoost's error %": targets.reindex(first.index, level="data").map("{:.2f}".format),
+        }
+    )
 
 
-def _sparse_row(name, method, curve: Curve) -> list[str]:
-    records = curve.records
-    cells = []
-    for C in records[0]["selection_nonzero"]:
-        ratios = [r["selection_nonzero"][C] / r["selection_learners"][C] for r in records]
-        cells.append(_mean(np.array(ratios), 2))
-    last = curve.last("n_nonzero") / curve.last("n_learners")
-    return [name, *cells, _mean(last, 2), str(curve.n_runs)]
+def _sparse(results: Results) -> pd.DataFrame:
+    """Return the classes per weak learner of MultiBoost."""
+    runs = results.runs.xs("MultiBoost", level="method", drop_level=False)
+    nonzero, learners = (
+        pd.DataFrame(runs[f"selection_{what}"].tolist(), index=runs.index)
+        for what in ("nonzero", "learners")
+    )
+    table = (nonzero / learners).apply(_spread, digits=2).rename(columns="C = {}".format)
+    last = (results.last("n_nonzero") / results.last("n_learners")).loc[runs.index]
+    return table.assign(**{"chosen C, last round": _spread(last, 2)})
 
 
-def _solver_row(name, solver, curve: Curve, ratio) -> list[str]:
-    return [
-        name,
-        solver,
-        _range(curve.rounds),
-        f"{curve.last('objective').mean():.5g}",
-        _or_dash(ratio.get("objective", np.nan), "+.2%"),
-        _mean(curve.last("solver_cpu_seconds"), 3),
-        _or_dash(ratio.get("seconds", np.nan), ".3g"),
-        _or_dash(ratio.get("seconds_to_same", np.nan), ".3g"),
-        _mean(100 * curve.last("test_error"), 2),
-        str(curve.n_runs),
-    ]
+def _solvers(results: Results) -> pd.DataFrame:
+    """Compare each solver with L-BFGS-B at the last round."""
+    objective, seconds = (mean(results.last(c)) for c in ("objective", "solver_cpu_seconds"))
+    targets = 1.001 * objective.xs("L-BFGS-B", level="method")
+    curve, spent = mean(results.at("objective")), mean(results.at("solver_cpu_seconds"))
+    first = rounds_to_reach(curve, targets)
+    to_same = pd.Series([spent.loc[g].get(r, np.nan) for g, r in first.items()], first.index)
+    reference = _of(seconds, "L-BFGS-B")
+    return pd.DataFrame(
+        {
+            "rounds": _rounds(results.runs),
+            "objective": objective.map("{:.5g}".format),
+            "over L-BFGS-B's": _text(objective / _of(objective, "L-BFGS-B") - 1.0, "+.2%"),
+            "solver s": _spread(results.last("solver_cpu_seconds"), 3),
+            "its time over L-BFGS-B's": _text(seconds / reference, ".3g"),
+            "to its objective within 0.1%": _text(to_same / reference, ".3g"),
+            "test error %": _spread(100 * results.last("test_error"), 2),
+        }
+    )
+
+
+def _of(values, method: str):
+    """Return the rows of one method in place of those of every method of the same data and run."""
+    levels = [level for level in values.index.names if level != "method"]
+    own = values.xs(method, level="method")
+    keys = values.index.droplevel("method")
+    found = own.reindex(keys if len(levels) > 1 else keys.to_numpy())
+    found.index = values.index
+    return found
+
+
+def _rounds(runs: pd.DataFrame) -> pd.Series:
+    groups = runs["rounds"].groupby(level=GROUP, sort=False)
+    low, high = groups.min().map(str), groups.max().map(str)
+    return low.where(low == high, low + " to " + high)
+
+
+def _spread(values: pd.Series, digits: int) -> pd.Series:
+    """Return means and standard deviations over the runs as text."""
+    form = f"{{:.{digits}f}}".format
+    spread = values.groupby(level=GROUP, sort=False).std()
+    return mean(values).map(form) + spread.map(lambda s: "" if np.isnan(s) else f" ± {form(s)}")
+
+
+def _text(values, form: str):
+    """Return numbers as text, NaN as a dash."""
+    return values.map(lambda value: "-" if np.isnan(value) else format(value, form))
+
+
+def _markdown(table: pd.DataFrame, more=()) -> str:
+    rows = [[*group, *cells] for group, cells in zip(table.index, table.to_numpy().tolist())]
+    return _table([*table.index.names, *table.columns], [*rows, *more])
 
 
 def _table(header, rows) -> str:
     """Return a Markdown table; short rows get empty cells."""
     lines = [list(header), ["---"] * len(header), *rows]
     full = [[*line, *[""] * (len(header) - len(line))] for line in lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in full)
-
-
-def _at(values, n_rounds, ended=False) -> float:
-    """Return the value after a round, the last one of training that `ended` earlier, or NaN."""
-    if n_rounds <= len(values):
-        return values[n_rounds - 1]
-    return values[-1] if ended else np.nan
-
-
-def _range(numbers) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _mean(values, digits):
-    if np.isnan(values).any():
-        return "-"
-    spread = f" ± {values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
-    return f"{values.mean():.{digits}f}{spread}"
-
-
-def _or_dash(value, form):
-    return "-" if np.isnan(value) else format(value, form)
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in full)
