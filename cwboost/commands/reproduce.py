@@ -62,7 +62,7 @@ def run(args) -> int:
     """Run, report, draw."""
     from cwboost.experiments.methods import METHODS
 
-    with extra("frames", "the tables of a reproduction need pandas"):
+    with extra("reporting", "the tables of a reproduction need pandas"):
         from cwboost.experiments.reporting.figures import draw_figures
         from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import Plan, reproduce

@@ -97,8 +97,6 @@ class Protocol:
         Methods besides those that run everywhere. AdaBoost.MO: on the sets on which the paper ran
         it. Its code of all splits of the classes: of these, with at most 11 classes. MultiBoost
         with L-BFGS-B, the paper's solver: on small sets.
-    description : str
-        The protocol in words, for the report.
     """
 
     name: str
@@ -107,91 +105,25 @@ class Protocol:
     split: Share | PerClass | Batch
     features: str | None = None
     more_methods: tuple[str, ...] = ()
-    description: str = ""
 
 
 _MO, _CODES = ("Ada.MO",), ("Ada.MO", "Ada.MO-all")
 _SMALL = ("MultiBoost-LBFGSB", *_CODES)
 
 
-def _pooled_set(name, figure, more_methods):
-    return Protocol(
-        name,
-        name,
-        figure,
-        Share(0.75),
-        more_methods=more_methods,
-        description="pooled, 75/25",
-    )
-
-
 _TABLE = (
-    _pooled_set("VOWEL", "uci", _SMALL),
-    _pooled_set("ISOLET", "uci", _MO),
-    _pooled_set("USPS", "digits", _CODES),
-    _pooled_set("PENDIGITS", "digits", _SMALL),
-    Protocol(
-        "MNIST",
-        "MNIST",
-        "digits",
-        PerClass(1000, original_test=True),
-        more_methods=_CODES,
-        description="1,000 per class, original test set",
-    ),
-    Protocol(
-        "PASCAL07",
-        "PASCAL07",
-        "images",
-        Share(0.7),
-        description="five kinds of features, images of one class, 70/30",
-    ),
-    Protocol(
-        "LABELME",
-        "LABELME",
-        "images",
-        Share(0.7),
-        features="gist",
-        description="GIST, images of one class, 70/30",
-    ),
-    Protocol(
-        "CIFAR10-GIST",
-        "CIFAR10",
-        "images",
-        Batch(),
-        features="gist",
-        description="GIST, one training batch per run, original test set",
-    ),
-    Protocol(
-        "CIFAR10-PIXELS",
-        "CIFAR10",
-        "images",
-        Batch(),
-        description="pixels, one training batch per run, original test set",
-    ),
-    Protocol(
-        "SCENE15",
-        "SCENE15",
-        "scenes",
-        PerClass(100, original_test=False),
-        features="codebook",
-        description="100 per class, histograms of 200 code words in 27 windows",
-    ),
-    Protocol(
-        "SUN",
-        "SUN",
-        "scenes",
-        Share(0.8),
-        features="hog",
-        description="25 categories x 200 images, HOG computed here, 80/20",
-    ),
-    Protocol(
-        "GTSRB",
-        "GTSRB",
-        "traffic",
-        PerClass(100, original_test=True),
-        features="hog",
-        description="100 per class, HOG, original test set",
-    ),
+    Protocol("VOWEL", "VOWEL", "uci", Share(0.75), None, _SMALL),
+    Protocol("ISOLET", "ISOLET", "uci", Share(0.75), None, _MO),
+    Protocol("USPS", "USPS", "digits", Share(0.75), None, _CODES),
+    Protocol("PENDIGITS", "PENDIGITS", "digits", Share(0.75), None, _SMALL),
+    Protocol("MNIST", "MNIST", "digits", PerClass(1000, original_test=True), None, _CODES),
+    Protocol("PASCAL07", "PASCAL07", "images", Share(0.7)),
+    Protocol("LABELME", "LABELME", "images", Share(0.7), "gist"),
+    Protocol("CIFAR10-GIST", "CIFAR10", "images", Batch(), "gist"),
+    Protocol("CIFAR10-PIXELS", "CIFAR10", "images", Batch()),
+    Protocol("SCENE15", "SCENE15", "scenes", PerClass(100, original_test=False), "codebook"),
+    Protocol("SUN", "SUN", "scenes", Share(0.8), "hog"),
+    Protocol("GTSRB", "GTSRB", "traffic", PerClass(100, original_test=True), "hog"),
 )
 
 PROTOCOLS = {protocol.name: protocol for protocol in _TABLE}

@@ -16,7 +16,6 @@ ALLOWED = {
     "cwboost/experiments/features": "features of images, computed before any training",
     "cwboost/families/sealing/forms.py": "checks within a tolerance",
     "cwboost/families/sealing/pricer.py": "tells whether all numbers are finite",
-    "cwboost/baselines/adaboost_mo.py": EXACT,
     "cwboost/baselines/codes.py": EXACT,
     "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
     "cwboost/ensemble/directed_shapley.py": SPARSE,

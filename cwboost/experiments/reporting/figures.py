@@ -56,7 +56,7 @@ def draw_figures(plan, page=None) -> list:
     ImportError
         If matplotlib is not installed.
     """
-    with extra("plot", "figures need matplotlib"):
+    with extra("reporting", "figures need matplotlib"):
         from matplotlib.figure import Figure
     paths = []
     for figure in plan.figures:
