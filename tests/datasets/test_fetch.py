@@ -121,6 +121,7 @@ def test_a_broken_download_is_named_and_keeps_nothing(server, tmp_path):
         (packed(".zip", CONTENT)[:-30], None, "the archive cannot be unpacked"),
         (packed(".zip", {"other": b""}), None, "none of its files is in"),
     ],
+    ids=["checksum", "figures", "cut", "other files"],
 )
 def test_what_is_not_the_data_set_is_not_kept(server, tmp_path, content, known_hash, message):
     server.files["small.zip"] = content
