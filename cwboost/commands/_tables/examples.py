@@ -15,6 +15,7 @@ __all__ = ["examples_of"]
 
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
 """Names that pandas gives to an index that has none, when it writes or reads a file."""
+DATE = r"(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})([T ]+\d.*)?|\d\d?:\d\d(:\d\d.*)?"
 WITH_COMMA = r"^[+-]?[0-9]*(,[0-9]+)+(\.[0-9]*)?(e[+-]?[0-9]+)?$"
 
 
@@ -205,9 +206,24 @@ def _feature(stored: Stored, options: Options, column, place: int, may_be_words:
     if kind in ("boolean", "empty"):
         return values.astype(np.float64)
     if may_be_words and kind in ("string", "categorical"):
-        return _categories(column)
+        return _words(stored, options, column, place)
+    raise _neither(stored, options, place, kind)
+
+
+def _words(stored: Stored, options: Options, column, place: int):
+    """Return a column of categories; refuse dates, as frames do, which have a dtype for them."""
+    words = _categories(column)
+    is_date = words.dropna().str.fullmatch(DATE)
+    if 2 * is_date.sum() > len(is_date):
+        kind = f"dates or times such as {quoted(words.dropna().iloc[0])}"
+        raise _neither(stored, options, place, kind)
+    return words
+
+
+def _neither(stored: Stored, options: Options, place: int, kind: str) -> ValueError:
+    """Return the error for a column that holds neither numbers nor words."""
     wanted = "numbers or words" if options.trained is None else "numbers as in the model"
-    raise ValueError(
+    return ValueError(
         f"{stored.path}, {_call(place, stored.names)}: must hold {wanted}, got {kind}; make "
         "numbers of such a column, as year or weekday of a date, or leave it out by --drop"
     )
@@ -230,7 +246,7 @@ def _feature_of_text(stored: Stored, options: Options, column, place: int, may_b
     n_words, n_present = np.count_nonzero(~is_number), len(plain) - plain.null_count
     with_comma = compute.match_substring_regex(plain, WITH_COMMA).fill_null(False).to_numpy()
     if may_be_words and 2 * n_words > n_present and not with_comma.any():
-        return _categories(column)
+        return _words(stored, options, column, place)
     raise _not_a_number(stored, options, column, place, int(np.argmin(is_number)), with_comma)
 
 
