@@ -30,8 +30,18 @@ class FamilyError(ValueError):
     """A weak learner or init model that is unknown, failed to load, or is registered twice."""
 
 
+class _Loading(threading.local):
+    """Keys of the plugins that the present thread is loading."""
+
+    def __init__(self):
+        self.keys: set[tuple[str, str]] = set()
+
+
 class Registry:
     """Plugins of one kind and their records, filled on demand and kept for the process.
+
+    Threads may find and load the same at the same time; the first result stays. No lock is held
+    while a plugin is imported: its import may wait for another thread that asks here.
 
     Parameters
     ----------
@@ -40,17 +50,15 @@ class Registry:
 
     def __init__(self, kind: Kind):
         self.kind = kind
-        self._lock = threading.RLock()
         self._registered: dict[str, PluginRecord] = {}
-        self._loading: set[tuple[str, str]] = set()
+        self._loading = _Loading()
         self.clear()
 
     def clear(self) -> None:
         """Forget what was discovered; what was registered at run time stays."""
-        with self._lock:
-            self._own: list[Plugin] | None = None
-            self._others: list[Plugin] | None = None
-            self._loaded: dict[tuple[str, str], list[PluginRecord]] = {}
+        self._own: list[Plugin] | None = None
+        self._others: list[Plugin] | None = None
+        self._loaded: dict[tuple[str, str], list[PluginRecord]] = {}
 
     # ---------------------------------------------------------------- questions
 
@@ -75,53 +83,48 @@ class Registry:
 
     def find(self, name: str) -> list[PluginRecord]:
         """Return the records of a name; only the plugins that can answer are imported."""
-        with self._lock:
-            named = [plugin for plugin in self._own_plugins() if name in plugin.names]
-            if named:
-                return _speaking_for(name, self._records(named))
-            if name in self._registered:
-                return [self._registered[name]]
-            others, disabled = self._other_plugins()
-            for plugins in ([plugin for plugin in others if name in plugin.names], others):
-                found = _speaking_for(name, self._records(plugins))
-                if found:
-                    return found
-            return _speaking_for(name, disabled)
+        named = [plugin for plugin in self._own_plugins() if name in plugin.names]
+        if named:
+            return _speaking_for(name, self._records(named))
+        if name in self._registered:
+            return [self._registered[name]]
+        others, disabled = self._other_plugins()
+        for plugins in ([plugin for plugin in others if name in plugin.names], others):
+            found = _speaking_for(name, self._records(plugins))
+            if found:
+                return found
+        return _speaking_for(name, disabled)
 
     def owner(self, name: str) -> tuple[str, str] | None:
         """Return distribution and version of the plugin that a name comes from.
 
         None if there is no usable one, or if it was registered at run time.
         """
-        with self._lock:
-            records = self.find(name)
-            if not records or records[0].state != "loaded" or records[0].is_registered:
-                return None
-            return records[0].distribution, records[0].version
+        records = self.find(name)
+        if not records or records[0].state != "loaded" or records[0].is_registered:
+            return None
+        return records[0].distribution, records[0].version
 
     def all(self) -> list[PluginRecord]:
         """Return every class and every failure: cwboost's own, those registered, the others."""
-        with self._lock:
-            others, disabled = self._other_plugins()
-            own = self._records(self._own_plugins())
-            found = [*self._records(others), *disabled]
-            found.sort(key=lambda record: normalise(record.distribution))
-            return [*own, *self._registered.values(), *found]
+        others, disabled = self._other_plugins()
+        own = self._records(self._own_plugins())
+        found = [*self._records(others), *disabled]
+        found.sort(key=lambda record: normalise(record.distribution))
+        return [*own, *self._registered.values(), *found]
 
     def present(self) -> list[PluginRecord]:
         """Return cwboost's own classes, those registered, and those of plugins imported before."""
-        with self._lock:
-            others = [p for p in self._other_plugins()[0] if p.key in self._loaded]
-            own = self._records(self._own_plugins())
-            return [*own, *self._registered.values(), *self._records(others)]
+        others = [p for p in self._other_plugins()[0] if p.key in self._loaded]
+        own = self._records(self._own_plugins())
+        return [*own, *self._registered.values(), *self._records(others)]
 
     def names(self) -> set[str]:
         """Return the names that are known without importing more plugins."""
-        with self._lock:
-            names = {record.name for record in self.present() if record.state == "loaded"}
-            loaded = set(self._loaded)
-            waiting = [p for p in self._other_plugins()[0] if p.key not in loaded]
-            return names.union(*(plugin.names for plugin in waiting))
+        names = {record.name for record in self.present() if record.state == "loaded"}
+        loaded = set(self._loaded)
+        waiting = [p for p in self._other_plugins()[0] if p.key not in loaded]
+        return names.union(*(plugin.names for plugin in waiting))
 
     # ---------------------------------------------------------------- registration
 
@@ -139,21 +142,19 @@ class Registry:
         name = plugin_class.name
         about = name, plugin_class.__module__, "", plugin_class.__qualname__
         base = PluginRecord(self.kind.noun, *about, "failed")
-        with self._lock:
-            for record in [] if name in self._registered else self._known(name):
-                if record.plugin_class is plugin_class:
-                    return
-                raise FamilyError(f"the name {name!r} is taken by {record.source}")
-            present = self._registered.get(name)
-            # The same module and qualified name: the class was redefined (a notebook's cell).
-            if present is not None and _place(present.plugin_class) != _place(plugin_class):
-                raise FamilyError(
-                    f"the name {name!r} is taken by the class {_place(present.plugin_class)}, "
-                    "which was registered before"
-                )
-            self._registered[name] = replace(
-                record_of(self.kind, plugin_class, base), is_registered=True
+        for record in [] if name in self._registered else self._known(name):
+            if record.plugin_class is plugin_class:
+                return
+            raise FamilyError(f"the name {name!r} is taken by {record.source}")
+        record = replace(record_of(self.kind, plugin_class, base), is_registered=True)
+        present = self._registered.setdefault(name, record)
+        # The same module and qualified name: the class was redefined (a notebook's cell).
+        if _place(present.plugin_class) != _place(plugin_class):
+            raise FamilyError(
+                f"the name {name!r} is taken by the class {_place(present.plugin_class)}, "
+                "which was registered before"
             )
+        self._registered[name] = record
 
     def _known(self, name: str) -> list[PluginRecord]:
         """Return the records of a name without importing a plugin that does not declare it."""
@@ -165,18 +166,20 @@ class Registry:
     # ---------------------------------------------------------------- loading
 
     def _own_plugins(self) -> list[Plugin]:
-        if self._own is None:
-            self._own = index_own(self.kind)
-        return self._own
+        own = self._own
+        if own is None:
+            own = self._own = index_own(self.kind)
+        return own
 
     def _other_plugins(self) -> tuple[list[Plugin], list[PluginRecord]]:
         """Return plugins that may be imported, and records of the disabled ones."""
         if not third_parties_enabled():
             return [], []
-        if self._others is None:
-            self._others = index_others(self.kind)
+        others = self._others
+        if others is None:
+            others = self._others = index_others(self.kind)
         disabled, enabled, records = disabled_names(), [], []
-        for plugin in self._others:
+        for plugin in others:
             off = set(plugin.names)
             if normalise(plugin.distribution) not in disabled:
                 off = {name for name in plugin.names if normalise(name) in disabled}
@@ -188,15 +191,17 @@ class Registry:
         return enabled, records
 
     def _load(self, plugin: Plugin) -> list[PluginRecord]:
-        if plugin.key in self._loading:
+        if plugin.key in self._loading.keys:
             raise RuntimeError("a plugin asked for another while plugins were being loaded")
-        if plugin.key not in self._loaded:
-            self._loading.add(plugin.key)
-            try:
-                self._loaded[plugin.key] = load_plugin(plugin, self.kind)
-            finally:
-                self._loading.discard(plugin.key)
-        return self._loaded[plugin.key]
+        records = self._loaded.get(plugin.key)
+        if records is not None:
+            return records
+        self._loading.keys.add(plugin.key)
+        try:
+            records = load_plugin(plugin, self.kind)
+        finally:
+            self._loading.keys.discard(plugin.key)
+        return self._loaded.setdefault(plugin.key, records)
 
     def _records(self, plugins: list[Plugin]) -> list[PluginRecord]:
         """Return the records of these plugins; names that belong to others are refused."""

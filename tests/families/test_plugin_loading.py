@@ -1,6 +1,10 @@
 """Every failure of a plugin is listed, explained and isolated."""
 
+import importlib
 import re
+import sys
+from threading import Event, Thread
+from types import ModuleType
 
 import pytest
 from plugin_folder import (
@@ -155,3 +159,39 @@ def test_a_plugin_may_use_a_built_in_while_loading(install):
     source = "import cwboost\nBASE = cwboost.get_family('stump')\n" + family_source("derived")
     install("derived-dist", "1", derived_plugin=source)
     assert only_record("derived-dist").state == "loaded"
+
+
+def test_a_plugin_that_asks_while_another_thread_waits_for_its_import(install, monkeypatch):
+    """One thread imports a plugin, which asks for a family; another asks for the plugin."""
+    gate = ModuleType("gate")
+    gate.begun, gate.go_on = Event(), Event()
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    source = "import cwboost, gate\ngate.begun.set()\ngate.go_on.wait(10)\n"
+    source += "BASE = cwboost.get_family('stump')\n" + family_source("derived")
+    install("derived-dist", "1", derived_plugin=source)
+    importing = Thread(target=importlib.import_module, args=("derived_plugin",), daemon=True)
+    importing.start()
+    assert gate.begun.wait(10)
+    found = []
+    asking = Thread(target=lambda: found.append(get_family("derived")), daemon=True)
+    asking.start()
+    asking.join(0.2)  # by now it waits for the import
+    gate.go_on.set()
+    for thread in (importing, asking):
+        thread.join(10)
+        assert not thread.is_alive()
+    assert [family.name for family in found] == ["derived"]
+
+
+def test_threads_that_ask_at_once_get_one_class(install):
+    """The first result of loading stays."""
+    install(
+        "sleepy-dist", "1", sleepy_plugin="import time; time.sleep(0.2)\n" + family_source("slow")
+    )
+    found = []
+    threads = [Thread(target=lambda: found.append(get_family("slow"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(found) == 4 and len(set(found)) == 1
