@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -12,6 +14,7 @@ from cwboost._kernels.projections.group_weights import (
 )
 from cwboost._kernels.projections.projection import (
     Directions,
+    Panels,
     fill_directions,
     orthogonalise,
     stored_directions,
@@ -82,8 +85,12 @@ class Projector:
             indptr = X.indptr.astype(np.int64, copy=False)
             self._directions.sparse(readable(X.data), indices, indptr, out, n_threads)
         else:
-            self._directions.dense(readable(X), out, n_threads)
+            self._directions.dense(self._panels, readable(X), out, n_threads)
         return out
+
+    @cached_property
+    def _panels(self) -> Panels:
+        return Panels(self._directions)
 
 
 def seeded_directions(seeds, density, scale) -> np.ndarray:

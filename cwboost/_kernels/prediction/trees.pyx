@@ -20,8 +20,9 @@ from cwboost._kernels.prediction.tree_rows cimport (
     cwb_coding, cwb_fetch_nodes, fill_dense, fill_sparse, scratch_of
 )
 
-from cwboost._kernels.prediction.coded_nodes import laid_out_for_codes
-from cwboost._kernels.prediction.tree_nodes import laid_out
+from cwboost._kernels.prediction.coded_nodes import CodedNodes
+from cwboost._kernels.prediction.tree_layouts import TreeLayouts
+from cwboost._kernels.prediction.tree_nodes import NODE
 
 cdef extern from "prediction/trees.h" nogil:
     const int CWB_BLOCK
@@ -55,13 +56,8 @@ cdef int64_t NODES_AT_ONCE = 4096
 # Blocks of a task.
 cdef int64_t BLOCKS_AT_ONCE = 64
 cdef int64_t BYTES_AT_ONCE = 1 << 20
-# A tree with more inner nodes than this is walked, since a row meets few of them.
-cdef int64_t MAX_NODES_BY_SET = 255
-# Fewer rows do not repay the search for codes, and fewer trees or no more than features neither.
-cdef int64_t ROWS_WORTH_CODES = 64
-cdef int64_t TREES_WORTH_CODES = 64
-# Rows per node of a tree that repay the layout for codes where there is one for values.
-cdef int64_t ROWS_PER_NODE = 8
+
+assert NODE.itemsize == sizeof(cwb_inner)
 
 
 cdef struct Batch:
@@ -84,10 +80,8 @@ cdef class TreeEvaluator:
         The category sets of the nodes (see `cwboost.kernels.CategorySets`).
     """
 
-    cdef object arrays             # offsets, feature, threshold, left, missing, sign
-    cdef object nodes              # FlatNodes, None before they are needed
-    cdef object coded              # CodedNodes; False if there are none, None as above
-    cdef int64_t n_rows            # of all calls that would have used codes
+    # Threads share an evaluator: no field changes after the constructor.
+    cdef object layouts            # TreeLayouts
     cdef int64_t[::1] set_start    # of inner nodes only
     cdef uint8_t[::1] set_bits     # with one more byte
     cdef int32_t[::1] used         # columns of X that some tree reads
@@ -111,37 +105,9 @@ cdef class TreeEvaluator:
             start = np.append(set_start[: len(inner)][inner], set_start[len(inner):])
             bits = np.append(set_bits, bits)
         self.set_start, self.set_bits = start, bits
-        self.arrays = offsets, feature, threshold, left, missing, sign
-        self.nodes = self.coded = None
-
-    cdef _columns(self):
-        """Return the arrays with places in `used` for features."""
-        offsets, feature, *others = self.arrays
-        places = np.append(self.column_of, np.int32(-1))  # of -1 too, the feature of a leaf
-        return offsets, places[feature], *others
-
-    cdef _nodes(self):
-        """Return the nodes for values."""
-        if self.nodes is None:
-            sets = np.flatnonzero(np.diff(self.set_start))
-            nodes = laid_out(*self._columns(), sets, MAX_NODES_BY_SET)
-            assert nodes.nodes.itemsize == sizeof(cwb_inner)
-            self.nodes = nodes
-        return self.nodes
-
-    cdef _codes(self, Py_ssize_t n_rows):
-        """Return the nodes for codes if these are worth their search, else None."""
-        if (len(self.set_bits) > 1 or n_rows < ROWS_WORTH_CODES
-                or self.n_trees < max(TREES_WORTH_CODES, len(self.used))):
-            return None
-        self.n_rows += n_rows
-        if self.coded is None:
-            # Nodes for values, if there are any, serve until others repay their making.
-            if self.nodes is not None and self.n_rows * self.n_trees < ROWS_PER_NODE * len(
-                    self.nodes.nodes):
-                return None
-            self.coded = laid_out_for_codes(*self._columns(), code_kernels.max_reached) or False
-        return self.coded or None
+        places = np.append(column_of, np.int32(-1))  # of -1 too, the feature of a leaf
+        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, sign), places,
+                                   np.flatnonzero(np.diff(start)), code_kernels.max_reached)
 
     def outputs(self, X, int n_threads=1):
         """Return outputs on dense X, or on the CSR triple (data, indices, indptr).
@@ -198,8 +164,8 @@ cdef class TreeEvaluator:
         cdef cwb_coded_trees coded
         cdef Batch batch
         cdef Sizes sizes
-        codes = self._codes(n_rows)
-        nodes = self._nodes() if codes is None else None
+        layout = self.layouts.for_rows(n_rows)
+        codes, nodes = (layout, None) if isinstance(layout, CodedNodes) else (None, layout)
         if codes is None:
             flat = trees_of(self, nodes)
             batch.flat, batch.coded, batch.start = &flat, NULL, flat.start

@@ -56,12 +56,6 @@ cdef class Directions:
     cdef int64_t d
     cdef int64_t width
     cdef readonly int64_t n_columns
-    # W in panels of eight columns, each with the features that it uses; made for dense rows only.
-    cdef bint has_panels
-    cdef double[:, ::1] panels
-    cdef int32_t[::1] feature
-    cdef int64_t[::1] start
-    cdef double few  # number of non-zeros below which a row is summed over these only
 
     def __init__(self, const double[:, :] directions, const double[:] centre):
         cdef int64_t d = directions.shape[0], n = directions.shape[1], k, j
@@ -72,35 +66,11 @@ cdef class Directions:
         self.d, self.n_columns = d, n
         self.width = (n + CWB_PROJ_LANES - 1) // CWB_PROJ_LANES * CWB_PROJ_LANES
         self.W, self.offset = np.zeros((d, self.width)), np.zeros(self.width)
-        self.has_panels = False
         for k in range(d):
             for j in range(n):
                 self.W[k, j] = directions[k, j]
                 if centre is not None:
                     self.offset[j] += centre[k] * directions[k, j]
-
-    cdef fill_panels(self):
-        cdef int64_t n_panels = self.width // CWB_PROJ_LANES, k, g
-        cdef int64_t[::1] start = np.zeros(n_panels + 1, dtype=np.int64)
-        cdef int64_t[::1] end
-        for k in range(self.d):
-            for g in range(n_panels):
-                start[g + 1] += self.is_used(k, g)
-        for g in range(n_panels):
-            start[g + 1] += start[g]
-        end = start.copy()
-        self.start = start
-        self.panels = np.empty((start[n_panels], CWB_PROJ_LANES))
-        self.feature = np.empty(start[n_panels], dtype=np.int32)
-        for k in range(self.d):
-            for g in range(n_panels):
-                if self.is_used(k, g):
-                    self.feature[end[g]] = <int32_t> k
-                    memcpy(&self.panels[end[g], 0], &self.W[k, CWB_PROJ_LANES * g],
-                           CWB_PROJ_LANES * sizeof(double))
-                    end[g] += 1
-        self.few = FEW * self.feature.shape[0] / n_panels
-        self.has_panels = True
 
     cdef inline bint is_used(self, int64_t feature, int64_t panel) noexcept nogil:
         cdef const double *entry = &self.W[feature, CWB_PROJ_LANES * panel]
@@ -110,10 +80,10 @@ cdef class Directions:
                 return True
         return False
 
-    def dense(self, const feature_t[:, :] X, floating[:, ::1] out, int n_threads):
+    def dense(self, Panels panels, const feature_t[:, :] X, floating[:, ::1] out, int n_threads):
         """Fill `out`, (n_columns, n_samples), with the projections of the rows of X.
 
-        Doubles are the sums before they are rounded.
+        The panels are those of these directions. Doubles are the sums before they are rounded.
         """
         cdef int64_t n = X.shape[0], task
         cdef int64_t n_tasks = (n + CWB_PROJ_TASK - 1) // CWB_PROJ_TASK
@@ -125,17 +95,16 @@ cdef class Directions:
             raise ValueError("X, W and out do not fit together")
         if n == 0:
             return
-        if not self.has_panels:
-            self.fill_panels()
         x = &X[0, 0]
         for task in prange(n_tasks, nogil=True, schedule="dynamic", num_threads=n_threads):
-            failed += self.dense_task(x, row_step, column_step, task * CWB_PROJ_TASK,
+            failed += self.dense_task(panels, x, row_step, column_step, task * CWB_PROJ_TASK,
                                       min(n, (task + 1) * CWB_PROJ_TASK), n, &out[0, 0])
         if failed:
             raise MemoryError("no memory for the projections")
 
-    cdef int dense_task(self, const feature_t *x, int64_t row_step, int64_t column_step,
-                        int64_t start, int64_t end, int64_t n, floating *out) noexcept nogil:
+    cdef int dense_task(self, Panels panels, const feature_t *x, int64_t row_step,
+                        int64_t column_step, int64_t start, int64_t end, int64_t n,
+                        floating *out) noexcept nogil:
         cdef int64_t d = self.d, i, k, count
         cdef int64_t fitting = BYTES_HELD // (8 * CWB_PROJ_ROWS * d) * CWB_PROJ_ROWS
         cdef int64_t held = max(<int64_t> CWB_PROJ_ROWS, min(<int64_t> CWB_PROJ_TASK, fitting))
@@ -155,7 +124,7 @@ cdef class Directions:
                     read_row(x + i * row_step, 1, d, row)
                 else:
                     read_row(x + i * row_step, column_step, d, row)
-                if kernels.unknown_or_fewer(row, d, self.few):
+                if kernels.unknown_or_fewer(row, d, panels.few):
                     count = 0
                     for k in range(d):
                         value[count], feature[count] = row[k], <int32_t> k
@@ -166,7 +135,7 @@ cdef class Directions:
                     rows[waiting] = i
                     waiting += 1
                 if waiting == held or (waiting and i == end - 1):
-                    self.project_tile(tile, rows, waiting, n, out)
+                    self.project_tile(panels, tile, rows, waiting, n, out)
                     waiting = 0
         free(rows)
         free(tile)
@@ -175,21 +144,22 @@ cdef class Directions:
         free(all_sums)
         return failed
 
-    cdef void project_tile(self, const double *tile, const int64_t *rows, int64_t n_rows, int64_t n,
-                           floating *out) noexcept nogil:
+    cdef void project_tile(self, Panels panels, const double *tile, const int64_t *rows,
+                           int64_t n_rows, int64_t n, floating *out) noexcept nogil:
         """Project rows that lie one after the other; up to a multiple of four may be read."""
         cdef int64_t at = 0, row, first, end
         cdef double sums[CWB_PROJ_TASK * CWB_PROJ_LANES]
-        cdef const double *panels = &self.panels[0, 0] if self.feature.shape[0] else NULL
-        cdef const int32_t *features = &self.feature[0] if self.feature.shape[0] else NULL
+        cdef bint is_any = panels.feature.shape[0] > 0
+        cdef const double *weights = &panels.panels[0, 0] if is_any else NULL
+        cdef const int32_t *features = &panels.feature[0] if is_any else NULL
         while at < self.n_columns:
             memset(sums, 0, sizeof(sums))
-            first = self.start[at // CWB_PROJ_LANES]
-            end = self.start[at // CWB_PROJ_LANES + 1]
+            first = panels.start[at // CWB_PROJ_LANES]
+            end = panels.start[at // CWB_PROJ_LANES + 1]
             while first < end:
                 row = 0
                 while row < n_rows:
-                    kernels.rows(tile + row * self.d, self.d, panels + CWB_PROJ_LANES * first,
+                    kernels.rows(tile + row * self.d, self.d, weights + CWB_PROJ_LANES * first,
                                  features + first, min(FEATURES_AT_ONCE, end - first),
                                  sums + row * CWB_PROJ_LANES)
                     row = row + CWB_PROJ_ROWS
@@ -232,6 +202,42 @@ cdef class Directions:
         self.store(value + count, i, n, 0, self.n_columns, out)
         free(value)
         return 0
+
+
+cdef class Panels:
+    """Directions in panels of eight columns, each with the features that it uses: for dense rows.
+
+    Parameters
+    ----------
+    directions : Directions
+    """
+
+    cdef double[:, ::1] panels
+    cdef int32_t[::1] feature
+    cdef int64_t[::1] start
+    cdef double few  # number of non-zeros below which a row is summed over these only
+
+    def __init__(self, Directions directions):
+        cdef int64_t n_panels = directions.width // CWB_PROJ_LANES, k, g
+        cdef int64_t[::1] start = np.zeros(n_panels + 1, dtype=np.int64)
+        cdef int64_t[::1] end
+        for k in range(directions.d):
+            for g in range(n_panels):
+                start[g + 1] += directions.is_used(k, g)
+        for g in range(n_panels):
+            start[g + 1] += start[g]
+        end = start.copy()
+        self.start = start
+        self.panels = np.empty((start[n_panels], CWB_PROJ_LANES))
+        self.feature = np.empty(start[n_panels], dtype=np.int32)
+        for k in range(directions.d):
+            for g in range(n_panels):
+                if directions.is_used(k, g):
+                    self.feature[end[g]] = <int32_t> k
+                    memcpy(&self.panels[end[g], 0], &directions.W[k, CWB_PROJ_LANES * g],
+                           CWB_PROJ_LANES * sizeof(double))
+                    end[g] += 1
+        self.few = FEW * self.feature.shape[0] / n_panels
 
 
 cdef inline void read_row(const feature_t *x, int64_t step, int64_t d, double *row) noexcept nogil:
