@@ -35,7 +35,8 @@ DIRECTIVES = {
     "nonecheck": DEBUG,
     "cdivision": not DEBUG,
     "embedsignature": True,
-    "freethreading_compatible": False,
+    # An object that threads share, such as a part of a fitted model, changes no field once made.
+    "freethreading_compatible": True,
 }
 
 OPENMP_PROBE = """

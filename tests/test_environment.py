@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 
 import numpy
 import pytest
@@ -43,3 +44,25 @@ def test_it_follows_the_environment():
         text=True,
     )
     assert "instruction_set: plain" in done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs an interpreter without a lock"
+)
+def test_no_module_switches_the_global_lock_on():
+    """Each compiled module is imported, and the interpreter warns if one needs the lock."""
+    program = """if True:
+        import importlib, pathlib, sys, sysconfig, cwboost
+        root = pathlib.Path(cwboost.__file__).parent
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        modules = [path.relative_to(root.parent) for path in root.rglob(f"*{suffix}")]
+        assert len(modules) > 40, modules
+        for path in modules:
+            importlib.import_module(".".join([*path.parts[:-1], path.name.partition(".")[0]]))
+        import cwboost.classifier
+        sys.exit(sys._is_gil_enabled())
+    """
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHON_GIL"}
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
