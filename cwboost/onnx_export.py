@@ -257,7 +257,7 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
     place = np.arange(len(trees.feature)) - np.repeat(trees.offsets[:-1], sizes)
     leaf = trees.feature < 0
     left = np.where(leaf, 0, trees.left)
-    return {
+    attributes = {
         "n_targets": len(sizes),
         "aggregate_function": "SUM",
         "post_transform": "NONE",
@@ -267,11 +267,14 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
         "nodes_modes": np.where(leaf, "LEAF", "BRANCH_GT").tolist(),
         "nodes_truenodeids": np.where(leaf, 0, left + 1).tolist(),
         "nodes_falsenodeids": left.tolist(),
-        "nodes_missing_value_tracks_true": (trees.missing > 0).astype(int).tolist(),
         "target_treeids": tree[leaf].tolist(),
         "target_nodeids": place[leaf].tolist(),
         "target_ids": tree[leaf].tolist(),
     }
+    missing = trees.missing > 0
+    if missing.any():
+        attributes["nodes_missing_value_tracks_true"] = missing.astype(int).tolist()
+    return attributes
 
 
 def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: str) -> None:

@@ -22,11 +22,16 @@ def add_nodes(graph, model, features: str) -> str:
         grown = graph.add("Mul", [grown, grown], f"init_grown_{power}")
     fallen = graph.add("Div", [number("init_unit", UNIT, real), grown], "init_fallen")
     values = graph.cast(graph.add("Round", [fallen], "init_values_32"), "init_values", np.float64)
-    whole = model.coefficients.whole
-    whole = np.hstack([whole, -whole]) if whole.shape[1] == 1 else whole
-    sums = graph.add("MatMul", [values, number("init_coefficients", whole)], "init_whole")
+    whole = number("init_coefficients", model.coefficients.whole)
     per_unit = number("init_per_unit", model.coefficients.unit / UNIT)
-    return graph.add("Mul", [sums, per_unit], "init_scores")
+    scores = graph.add(
+        "Mul", [graph.add("MatMul", [values, whole], "init_whole"), per_unit], "init"
+    )
+    if model.coefficients.whole.shape[1] > 1:
+        return scores
+    return graph.add(
+        "Concat", [scores, graph.add("Neg", [scores], "init_2")], "init_scores", axis=1
+    )
 
 
 def _expanded(graph, expansion: Expansion, features: str) -> str:
@@ -65,25 +70,29 @@ def _codes(graph, codes, features: str) -> str:
 
 
 def _distances(graph, landmarks, codes: str) -> str:
-    """Add nodes for the squared distances from the landmarks, block by block, as float32."""
+    """Add nodes for the squared distances from the landmarks, block by block, as float32.
+
+    The file holds landmarks in a byte per code. The runtime multiplies them by -2 once, on loading.
+    """
 
     def number(name, value, dtype=np.float32):
         return graph.constant_of_type(name, value, dtype)
 
-    total, axis = None, number("init_axis", [1], np.int64)
+    total, axis, minus_two = None, number("init_axis", [1], np.int64), number("init_-2", -2.0)
     for start in range(0, landmarks.shape[1], BLOCK):
         at = f"_{start}"
-        part = landmarks[:, start : start + BLOCK].astype(np.float32)
+        part = landmarks[:, start : start + BLOCK]
         ends = [number(f"init_{k}{at}", [start + k * BLOCK], np.int64) for k in (0, 1)]
         rows = graph.add("Slice", [codes, *ends, axis], f"init_rows{at}")
-        inner = graph.add(
-            "MatMul", [rows, number(f"init_landmarks{at}", -2 * part.T)], f"init_in{at}"
-        )
+        bytes_ = graph.constant_of_type(f"init_landmarks{at}", part.T, np.int8)
+        wide = graph.cast(bytes_, f"init_wide{at}", np.float32)
+        doubled = graph.add("Mul", [wide, minus_two], f"init_doubled{at}")
+        inner = graph.add("MatMul", [rows, doubled], f"init_in{at}")
         squared = graph.add("Mul", [rows, rows], f"init_squared{at}")
         ones = number(f"init_ones{at}", np.ones((part.shape[1], 1)))
         own = graph.add("MatMul", [squared, ones], f"init_own{at}")
         apart = graph.add("Add", [inner, own], f"init_plus_own{at}")
-        others = number(f"init_others{at}", np.square(part).sum(axis=1))
+        others = number(f"init_others{at}", np.square(part, dtype=np.float32).sum(axis=1))
         apart = graph.add("Add", [apart, others], f"init_apart{at}")
         total = apart if total is None else graph.add("Add", [total, apart], f"init_total{at}")
     return total
