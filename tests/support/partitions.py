@@ -3,6 +3,9 @@
 import pickle
 
 import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
 
 from cwboost.dask.crew import Crew, united
 from cwboost.dask.host import Host
