@@ -15,7 +15,7 @@ import numpy as np
 from cwboost.automatic import constants as at
 from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
-from cwboost.estimator.held_out.calibration import scale_and_loss
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.held_out.stopping import EarlyStopping
@@ -157,11 +157,11 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     last = ceil(n_rounds * shorter)
     patience = ceil(at.PATIENCE / training.settings.learning_rate)
     stopping = EarlyStopping(LOGLOSS, "", patience)
-    best = None
+    best, scale = None, LOSS_SCALE
     while training.n_rounds < last and training.round():
         if chooses:
             now = scores()
-            scale, loss = scale_and_loss(now, y, weight)
+            scale, loss = scale_and_loss(now, y, weight, scale)
             is_over = stopping.observe(loss, training.n_rounds)
             if stopping.kept_round == training.n_rounds:
                 best = scale, now

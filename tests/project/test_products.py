@@ -21,7 +21,6 @@ ALLOWED = {
     "cwboost/ensemble/directed_shapley.py": SPARSE,
     "cwboost/ensemble/inspection.py": SPARSE,
     "cwboost/ensemble/describing.py": SHOWN,
-    "cwboost/estimator/held_out/calibration.py": IN_ORDER,
     "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
     "cwboost/families/flat_forms.py": SPARSE,
     "cwboost/families/composed/sklearn_learners.py": SPARSE,

@@ -26,7 +26,12 @@ proportional to the square root of P(y | x)."""
 LOWEST, HIGHEST = np.log(1e-6), np.log(1e3)
 """Limits of the logarithm of a scale."""
 
-MOST_STEPS, SMALLEST_STEP = 60, 1e-9
+MOST_STEPS, SMALLEST_STEP = 60, 1e-5
+"""Newton steps at most, and the step after which the error of the next one, its square, is
+rounding."""
+
+LARGEST_DIFFERENCE = 1e300
+"""Between two scores: times a scale it is finite."""
 
 
 @dataclass(frozen=True)
@@ -116,25 +121,30 @@ def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
     -------
     float
     """
-    return _fit(scores, y, weight, prior)[0]
+    return _fit(scores, y, weight, prior, prior.scale)[0]
 
 
-def scale_and_loss(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> tuple[float, float]:
-    """Return the scale of `fit_scale` and the mean negative log-likelihood of the labels there."""
-    return _fit(scores, y, weight, prior)
+def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[float, float]:
+    """Return the scale of `fit_scale` and the mean negative log-likelihood of the labels there.
+
+    A `start` close to the scale, such as that of the round before, saves time.
+    """
+    return _fit(scores, y, weight, LOSS_PRIOR, start)
 
 
-def _fit(scores, y, weight, prior: ScalePrior) -> tuple[float, float]:
+def _fit(scores, y, weight, prior: ScalePrior, start: float) -> tuple[float, float]:
     """Return the most likely scale and the mean negative log-likelihood there.
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
     s, so the derivative changes its sign once.
     """
     n_samples = len(y)
-    differences = scores - scores[np.arange(n_samples), y][:, None]
+    # One row per class: sums over the classes then add rows, in a fraction of the time.
+    differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
+    np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
     weight = np.ones(n_samples) if weight is None else weight * (n_samples / weight.sum())
     centre = np.log(prior.scale)
-    low, high, u = LOWEST, HIGHEST, centre
+    low, high, u = LOWEST, HIGHEST, np.log(start)
     for _ in range(MOST_STEPS):
         loss, first, second = _likelihood(np.exp(u), differences, weight)
         slope = first + (u - centre) / prior.spread**2
@@ -146,7 +156,8 @@ def _fit(scores, y, weight, prior: ScalePrior) -> tuple[float, float]:
         step, u = target - u, target
         if abs(step) < SMALLEST_STEP:
             break
-    return _rounded(float(np.exp(u))), float(loss / max(1, n_samples))
+    # The likelihood is that before the last step, of which the first order is enough.
+    return _rounded(float(np.exp(u))), float((loss + first * step) / max(1, n_samples))
 
 
 def _rounded(number: float) -> float:
@@ -158,13 +169,13 @@ def _rounded(number: float) -> float:
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
     """Return the negative log-likelihood and its two derivatives in the logarithm of the scale."""
     logits = scale * differences
-    largest = logits.max(axis=1, initial=0.0)
-    p = np.exp(logits - largest[:, None])
-    total = p.sum(axis=1)
-    p /= total[:, None]
-    mean = np.einsum("ij,ij->i", p, logits)
-    # At logits beyond the largest float, a probability of zero times their square is not a number.
-    square = np.einsum("ij,ij->i", p * np.maximum(logits, -1e150), np.maximum(logits, -1e150))
+    largest = logits.max(axis=0, initial=0.0)
+    p = np.exp(logits - largest)
+    total = p.sum(axis=0)
+    p *= logits
+    mean = p.sum(axis=0) / total
+    p *= logits
+    square = p.sum(axis=0) / total
     # Not products of BLAS, whose order of summation depends on its threads and the processor.
     first = np.sum(weight * mean)
     loss = np.sum(weight * (largest + np.log(total)))
