@@ -34,7 +34,6 @@ from cwboost.estimator.input.categories import (
     encode,
     in_order_of,
     learn_categories,
-    refuse_new_categories,
 )
 from cwboost.estimator.input.columns import as_columns, call
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
@@ -176,12 +175,12 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             learned = learn_categories(columns, self.categorical_features)
             self._set_categories(in_order_of(self._known_categories(), learned))
         categories = self._categories()
-        refuse_new_categories(columns, categories, self.categorical_features)
         if categories:
             validate_data(self, X, reset=reset, skip_check_array=True)  # names and their number
-            X = encode(columns, categories, FEATURE_DTYPES)
+            X = encode(columns, categories, self.categorical_features, FEATURE_DTYPES)
         else:
-            encode(columns, {}, FEATURE_DTYPES)  # refuses what is not a number
+            # Refuses what is not a number.
+            encode(columns, {}, self.categorical_features, FEATURE_DTYPES)
             X = validate_data(
                 self,
                 X,

@@ -17,7 +17,6 @@ from cwboost.estimator.input.categories import (
     by_frequency,
     count_categories,
     encode,
-    refuse_new_categories,
 )
 from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.kernels import canonical, readable
@@ -186,8 +185,7 @@ class Encoding:
         if not X.shape[0]:
             return np.empty(X.shape)
         columns = as_columns(X)
-        refuse_new_categories(columns, self.categories, self.categorical_features)
-        X = encode(columns, self.categories, DTYPES)
+        X = encode(columns, self.categories, self.categorical_features, DTYPES)
         X = check_array(
             X, accept_sparse=["csr", "csc"], dtype=DTYPES, ensure_all_finite=False, input_name="X"
         )

@@ -13,9 +13,10 @@ from cwboost.estimator.input.columns import (
     call,
     column_of,
     dtype_of,
+    dtypes_of,
     holds_text,
     holds_words,
-    is_frame,
+    is_category_dtype,
     kind_of_values,
     names_of,
     refuse_kinds,
@@ -32,7 +33,6 @@ __all__ = [
     "encode",
     "in_order_of",
     "learn_categories",
-    "refuse_new_categories",
 ]
 
 LARGEST_INTEGER = 2.0**53
@@ -87,12 +87,14 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
     names = names_of(X)
     learned = {}
     for place in places.tolist():
-        _, values, _ = _present(X, place, names)
-        learned[place] = np.unique(values, return_counts=True)
+        _, values, places = _present(X, place, names)
+        known, at = np.unique(values, return_inverse=True)
+        of_values = np.bincount(places[places >= 0], minlength=len(values))
+        learned[place] = known, np.bincount(at, of_values, minlength=len(known)).astype(np.int64)
     return learned
 
 
-def encode(X, categories: Mapping[int, np.ndarray], dtypes):
+def encode(X, categories: Mapping[int, np.ndarray], categorical_features, dtypes):
     """Return X with codes for categories: an array of numbers.
 
     A category gets its rank by frequency in fit, from 0; a missing one, or one that was not seen in
@@ -103,6 +105,8 @@ def encode(X, categories: Mapping[int, np.ndarray], dtypes):
     X : frame, sparse matrix or ndarray of shape (n_samples, n_features)
     categories : mapping of int to ndarray
         As `learn_categories` returns them; if there are none, X is returned as it is.
+    categorical_features
+        As `learn_categories` took it.
     dtypes : sequence of dtypes
         That numbers may have; others become the first of these.
 
@@ -110,9 +114,12 @@ def encode(X, categories: Mapping[int, np.ndarray], dtypes):
     ------
     ValueError
         For columns of text or times that are not categorical, or categories of another kind than
-        those of fit; the message names the column.
+        those of fit, or where fit had none; the message names the column.
     """
-    _refuse_text(X, categories)
+    found = dtypes_of(X)
+    if isinstance(categorical_features, str):
+        _refuse_new_categories(X, found, categories)
+    _refuse_text(X, found, categories)
     if not categories:
         return X
     names = names_of(X)
@@ -141,18 +148,17 @@ def encode(X, categories: Mapping[int, np.ndarray], dtypes):
     return out
 
 
-def refuse_new_categories(X, categories: Mapping[int, np.ndarray], categorical_features) -> None:
+def _refuse_new_categories(X, dtypes, categories: Mapping[int, np.ndarray]) -> None:
     """Raise ValueError for the first column that fit would take for categories, but held none.
 
     Only a categorical dtype changes what `categorical_features` selects.
     """
-    if isinstance(categorical_features, str) and is_frame(X):
-        for place in select_categorical(X, categorical_features).tolist():
-            if place not in categories:
-                raise ValueError(
-                    f"X: {call(place, names_of(X))} held numbers in fit, got categories (dtype "
-                    f"{dtype_of(X, place)}): convert it, or fit again"
-                )
+    for place, dtype in enumerate(dtypes):
+        if is_category_dtype(dtype) and place not in categories:
+            raise ValueError(
+                f"X: {call(place, names_of(X))} held numbers in fit, got categories (dtype "
+                f"{dtype_of(X, place)}): convert it, or fit again"
+            )
 
 
 def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
@@ -185,51 +191,49 @@ def check_categories(categories, n_features: int) -> None:
 
 
 def _present(X, place: int, names) -> tuple[str, np.ndarray, np.ndarray]:
-    """Return kind and values of the present categories of a column, and which rows have one."""
-    values, missing = values_of(column_of(X, place))
-    kind, present = kind_of_values(values[~missing])
+    """Return the kind of a column's categories and what `values_of` does."""
+    values, places = values_of(column_of(X, place))
+    kind, values = kind_of_values(values)
     if kind not in CATEGORY_KINDS.values():
         raise ValueError(
             f"X: {call(place, names)} must hold categories of one kind, text or numbers or bools, "
             f"got {kind}"
         )
-    if kind == "numbers" and (np.abs(present) > LARGEST_INTEGER).any():
+    if kind == "numbers" and (np.abs(values) > LARGEST_INTEGER).any():
         raise ValueError(
             f"X: {call(place, names)} must hold categories up to 2**53 in size, so that float64 "
             "tells them apart; make them text"
         )
-    return kind, present, ~missing
+    return kind, values, places
 
 
 def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     """Return the codes of a column's categories as float64, NaN if missing or unknown."""
-    kind, values, is_present = _present(X, place, names)
-    codes = np.full(len(is_present), np.nan)
+    kind, values, places = _present(X, place, names)
     if len(known) == 0 or len(values) == 0:
-        return codes
+        return np.full(len(places), np.nan)
     wanted = CATEGORY_KINDS[known.dtype.kind]
     if kind != wanted:
         raise ValueError(
             f"X: {call(place, names)} held categories of the kind {wanted} in fit, got {kind}"
         )
-    order = np.argsort(known, kind="stable")
-    sorted_known = known[order]
-    place = np.minimum(np.searchsorted(sorted_known, values), len(known) - 1)
-    codes[is_present] = np.where(sorted_known[place] == values, order[place], np.nan)
-    return codes
+    code_of = {value: code for code, value in enumerate(known.tolist())}
+    # The place -1 is that of the last entry.
+    return np.array([*(code_of.get(value, np.nan) for value in values.tolist()), np.nan])[places]
 
 
-def _refuse_text(X, categories) -> None:
+def _refuse_text(X, dtypes, categories) -> None:
     """Name the columns of text, or of times, that are not categorical, and what to do with them."""
-    refuse_kinds(X)
+    refuse_kinds(X, dtypes)
     names = names_of(X)
-    holds = holds_text
-    if names is None:
-        if getattr(X, "ndim", 0) != 2 or X.dtype.kind not in "OU":
-            return
-        holds = holds_words
-    others = (place for place in range(X.shape[1]) if place not in categories)
-    text = [call(place, names) for place in others if holds(X, place)]
+    if names is None and (getattr(X, "ndim", 0) != 2 or X.dtype.kind not in "OU"):
+        return
+    text = [
+        call(place, names)
+        for place in range(X.shape[1])
+        if place not in categories
+        and (holds_words(X, place) if names is None else holds_text(X, place, dtypes[place]))
+    ]
     if text:
         raise ValueError(
             f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "

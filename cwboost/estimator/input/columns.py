@@ -14,6 +14,7 @@ __all__ = [
     "call",
     "column_of",
     "dtype_of",
+    "dtypes_of",
     "holds_text",
     "holds_words",
     "is_category_dtype",
@@ -94,19 +95,27 @@ def is_category_dtype(dtype) -> bool:
     return isinstance(dtype, (nw.Categorical, nw.Enum))
 
 
-def refuse_kinds(X) -> None:
-    """Raise ValueError for the first column that no weak learner can read."""
+def dtypes_of(X) -> list:
+    """Return the dtypes of a frame's columns as narwhals has them, none for an array."""
+    return list(X.schema.values()) if is_frame(X) else []
+
+
+def refuse_kinds(X, dtypes) -> None:
+    """Raise ValueError for the first column that no weak learner can read.
+
+    `dtypes` are those of `dtypes_of`, which takes time.
+    """
     names = names_of(X)
-    for place, kind in _kinds(X):
+    for place, kind in _kinds(X, dtypes):
         if kind:
             shown = f"{call(place, names)} holds {kind} ({dtype_of(X, place)})"
             raise ValueError(f"X: {shown}. {ADVICE[kind]}")
 
 
-def _kinds(X):
+def _kinds(X, dtypes):
     """Yield the places of columns and what they hold, of `ADVICE`, or "" if they may be read."""
     if is_frame(X):
-        for place, dtype in enumerate(X.schema.values()):
+        for place, dtype in enumerate(dtypes):
             if not dtype.is_numeric() and not isinstance(dtype, PLAIN):
                 yield place, _kind_in_frame(X, place, dtype)
     elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OMmc":
@@ -145,13 +154,12 @@ def dtype_of(X, place: int) -> str:
     return str(column.dtype if hasattr(column, "dtype") else column.type)
 
 
-def holds_text(X, place: int) -> bool:
+def holds_text(X, place: int, dtype) -> bool:
     """Return True if a column of a frame holds text, by its dtype or by its values."""
-    dtype = X[:, place].dtype
     if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
         return False
-    values, missing = values_of(column_of(X, place))
-    return any(isinstance(value, str) for value in values[~missing])
+    values, _ = values_of(column_of(X, place))
+    return any(isinstance(value, str) for value in values)
 
 
 def holds_words(X, place: int) -> bool:
@@ -168,7 +176,20 @@ def _is_number(text: str) -> bool:
 
 
 def values_of(column) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of a column, and a mask of those that are missing."""
+    """Return the values that a column holds, and where each row's is among them.
+
+    Returns
+    -------
+    values : ndarray
+        Those of the rows that have one; of a pandas column of categories each of these once, so
+        that rows are not looked at one by one.
+    places : ndarray of shape (n_rows,), int
+        -1 if the row has no value.
+    """
+    if nw.dependencies.is_pandas_series(column) and hasattr(column.array, "categories"):
+        codes, categories = column.array.codes, np.asarray(column.array.categories)
+        occurs = np.bincount(codes[codes >= 0], minlength=len(categories)) > 0
+        return categories[occurs], np.append(np.cumsum(occurs) - 1, -1)[codes]
     values, series = np.asarray(column), nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         missing = series.is_null().to_numpy()
@@ -178,7 +199,7 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
         missing = np.zeros(len(values), dtype=bool)
     if values.dtype.kind == "f":
         missing = missing | np.isnan(values)
-    return values, missing
+    return values[~missing], np.where(missing, -1, np.cumsum(~missing) - 1)
 
 
 def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:

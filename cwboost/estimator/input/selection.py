@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.estimator.input.columns import is_category_dtype, is_frame, names_of
+from cwboost.estimator.input.columns import dtypes_of, is_category_dtype, names_of
 
 __all__ = ["select_categorical"]
 
@@ -31,8 +31,7 @@ def select_categorical(X, categorical_features) -> np.ndarray:
                 "categorical_features must be 'from_dtype', None, or a list of names, places or "
                 f"bools, got {categorical_features!r}"
             )
-        dtypes = X.schema.values() if is_frame(X) else ()
-        return np.flatnonzero([is_category_dtype(dtype) for dtype in dtypes])
+        return np.flatnonzero([is_category_dtype(dtype) for dtype in dtypes_of(X)])
     given = np.asarray(categorical_features)
     names, n_features = names_of(X), X.shape[1]
     if given.ndim != 1:
