@@ -324,6 +324,7 @@ class CWBoostClassifier(BoostingClassifier):
             training, base, plan = self._begin(
                 problem, family, settings, held_out, others, previous
             )
+            del problem  # and with it X in the order of the classes, unless the family keeps it
             self.__dict__.pop("_state", None)
             self._run(self._loop(training, base, plan, start), task)
         return self

@@ -202,5 +202,8 @@ class KernelInit(InitModel):
         if len(used) < n:
             others = np.setdiff1d(np.arange(n), used, assume_unique=True)
             left_out, scores = scores, np.empty((n, n_classes))
-            scores[used], scores[others] = left_out, model.scores(X[others], n_threads)
+            scores[used] = left_out
+            # In parts, since these rows of X are copied.
+            for rows in np.array_split(others, 1 + len(others) // MOST):
+                scores[rows] = model.scores(X[rows], n_threads)
         return model, scores

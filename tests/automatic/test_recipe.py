@@ -1,11 +1,13 @@
 """The recipe: a kernel model, as many rounds as a holdout run finds, all examples."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
 from cwboost import AutoFamily, CWBoostClassifier, TreeFamily, load_model
-from cwboost.automatic import constants
+from cwboost.automatic import constants, recipe
 from cwboost.datasets import load_vowel
 
 MOST = 20
@@ -117,3 +119,32 @@ def test_a_bad_number_of_rounds_is_named(vowel, value):
 def test_the_recipe_has_few_constants():
     names = [name for name in vars(constants) if name.isupper()]
     assert 0 < len(names) <= 30
+
+
+def test_rounds_keep_no_copy_of_the_features(monkeypatch):
+    """The default bins X once; what rounds need of it are codes, a byte per entry."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3_000, 40)), rng.integers(0, 3, 3_000)
+    found = {}
+
+    def count(when):
+        sizes = [trace.size for trace in tracemalloc.take_snapshot().traces]
+        found.setdefault(when, sum(size > 0.7 * X.nbytes for size in sizes))
+
+    class Watch:
+        def on_round_end(self, state):
+            count("training")
+
+    def follow(*args, **kwargs):
+        count("holdout run")
+        return recipe_follow(*args, **kwargs)
+
+    recipe_follow = recipe.follow
+    monkeypatch.setattr(recipe, "follow", follow)
+    tracemalloc.start()
+    try:
+        default(n_estimators=20, callbacks=[Watch()]).fit(X, y)
+    finally:
+        tracemalloc.stop()
+    # During the holdout run, training still has to bin the copy in the order of the classes.
+    assert found == {"holdout run": 1, "training": 0}
