@@ -16,6 +16,7 @@ from pathlib import Path
 import rows_authors
 import rows_fit
 import rows_scaling
+import rows_serving
 import rows_solver
 from data import blobs
 from models import warm_up
@@ -36,6 +37,9 @@ GROUPS = {
     "authors": rows_authors.authors,
     "overhead": rows_scaling.overhead,
     "predict": rows_fit.prediction,
+    "many classes": rows_serving.many_classes,
+    "large memory": rows_serving.large_memory,
+    "one row": rows_serving.one_row,
 }
 
 

@@ -56,6 +56,12 @@ def cwboost_trees(
     )
 
 
+def cwboost_default(rounds, threads=1):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(n_estimators=rounds, n_jobs=threads, random_state=0)
+
+
 def lightgbm(rounds, threads=1, num_leaves=2, learning_rate=0.1):
     import lightgbm as package
 
@@ -97,6 +103,7 @@ def catboost(rounds, threads=1, depth=1):
 
 
 MAKERS = {
+    "cwboost_default": cwboost_default,
     "cwboost_stumps": cwboost_stumps,
     "cwboost_trees": cwboost_trees,
     "lightgbm": lightgbm,
