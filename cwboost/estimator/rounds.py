@@ -141,6 +141,11 @@ class RoundLoop(Generic[TrainingT]):
     scale: float = 2.0
     conformity: Conformity | None = None
 
+    def __post_init__(self):
+        # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
+        stopping = self.early_stopping
+        self._is_over = stopping is not None and stopping.review(self.training.model.history)
+
     def run(self) -> Outcome:
         """Do the rounds; whatever ends them, those that were finished are in `training.model`."""
         try:
@@ -160,7 +165,7 @@ class RoundLoop(Generic[TrainingT]):
             return self.training.stop_reason
         listeners = [*self.callbacks]
         if self.early_stopping is not None:
-            if self.early_stopping.review(self.training.model.history):
+            if self._is_over:
                 return self.early_stopping.stop_reason
             listeners.insert(0, self.early_stopping)
         if not self.estimator.verbose:
