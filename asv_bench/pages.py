@@ -17,6 +17,7 @@ import example_plugins
 import numpy as np
 import peers_predict
 import thin_models
+import time_to_error
 from peers import report, study_report
 
 HERE = Path(__file__).resolve().parent
@@ -71,6 +72,7 @@ PARTS = {
     "numeric": (("numeric",), study_report.errors),
     "two classes": (("two_classes",), study_report.areas),
     "large": (("large",), study_report.errors),
+    "time to error": (("time_to_error",), time_to_error.report),
     "speed": (("speed",), report.goals),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),
     "predict": (("predict",), peers_predict.report),
