@@ -87,17 +87,15 @@ def holdout_run(
         None if the classes are too small to leave an example out.
     """
     shorter, settings = settings_of_run(settings, chooses)
-    runs = []
-    for kept, left_out in _splits(problem, rng):
-        held_out = HeldOutScores(
-            left_out.X,
-            left_out.y,
-            len(problem.counts),
-            weight=left_out.weight,
-            base=left_out.base,
-        )
+
+    def training(kept: Problem, left_out: Problem) -> ColumnGeneration:
+        """Return a training on `kept`, whose X goes with this function unless the family has it."""
+        y, weight, base = left_out.y, left_out.weight, left_out.base
+        held_out = HeldOutScores(left_out.X, y, len(left_out.counts), weight=weight, base=base)
         master = RestrictedMaster(kept.counts, settings.C, kept.weight, n_threads, base=kept.base)
-        runs.append(ColumnGeneration(bind(kept, rng), master, settings, rng, held_out))
+        return ColumnGeneration(bind(kept, rng), master, settings, rng, held_out)
+
+    runs = [training(*parts) for parts in _splits(problem, rng)]
     if not runs:
         return None
     sets = [run.model.held_out for run in runs]
