@@ -8,7 +8,8 @@ from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
 from cwboost._kernels.partitions.splits import best_splits, join_leaves, smallest_places
 from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
-from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
+from cwboost._kernels.trees.growth import TreeGrower
+from cwboost._kernels.trees.workspace import TREE_CRITERIA
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.binned_matrix import BinnedMatrix
 from cwboost.kernels.category_features import (

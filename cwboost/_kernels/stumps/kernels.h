@@ -91,20 +91,6 @@ typedef struct {
     cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);
 } cwb_stump_kernels;
 
-/* The power of two that brings a mass into (2^50, 2^51] (1 - 2^-8): 0 for a mass that is not
- * finite, infinity for one too small to have such a power. */
-static inline double cwb_scale_of(double mass) {
-    int exponent;
-    if (!isfinite(mass)) return 0.0;
-    if (mass == 0.0) return 1.0;
-    const double fraction = frexp(mass, &exponent);
-    return ldexp(1.0, 51 - exponent - (fraction > 1.0 - 0x1p-8));
-}
-
-static inline double cwb_fixed(double r, double scale) {
-    return (r * scale + CWB_ROUND) - CWB_ROUND;
-}
-
 /* Bound on the error of |E| / 2 of a scan, in units of 2^20 / scale:
  * m (1/2 + 2^-21) for the sums, 1/2 for -T/2, 1 for the halves of M. */
 static inline double cwb_scan_bound(const cwb_column *c) {

@@ -1,14 +1,24 @@
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from cwboost._kernels.trees.types cimport Matrix, Settings, Tree, Work
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work
 
-# Up to this number of inner nodes, outputs are computed from the codes, 256 rows at a time.
 cdef enum:
+    # Up to this number of inner nodes, outputs are computed from the codes, 256 rows at a time.
     MAX_INNER_BY_CODES = 255
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
     LEAF_PLACES = 2
 
 cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, uint8_t *packed
+    Tree *tree, uint8_t *packed, double *edge
 ) noexcept nogil
+
+# What growth on partitions takes one by one.
+cdef void sum_node(Work *work, Node *node) noexcept nogil
+cdef void divide_rows(
+    const Matrix *X, Work *work, const TreeNode *split, int64_t start, int64_t end,
+    Node *children) noexcept nogil
+cdef int64_t take_rows(
+    const Matrix *X, Work *work, const double *weights, double scale, double bound) noexcept nogil
+cdef bint write_outputs(
+    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed) noexcept nogil

@@ -5,13 +5,12 @@
  *     gini      sum over sides of S^2 / M                 (= mass - 2 * mass * gini impurity)
  *     entropy   sum over sides of P log P + N log N - M log M,  P = (M + S) / 2, N = (M - S) / 2
  *
- * and the gain of a split is the criterion of its two sides less that of the node. Gains that
- * differ by less than `tolerance`, the size of rounding, count as tied.
+ * and the gain of a split is the criterion of its two sides less that of the node. S and M are
+ * exact, so that two features which divide a node alike have the same gain. M is not 0.
  */
 #ifndef CWBOOST_TREE_CRITERIA_H
 #define CWBOOST_TREE_CRITERIA_H
 
-#include <float.h>
 #include <math.h>
 
 #include "trees/types.h"
@@ -19,9 +18,8 @@
 static inline double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
 
 static inline double cwb_side(int criterion, double sum, double mass) {
-    const double limit = fmax(mass, DBL_MIN), square = fmin(sum * sum, limit * limit);
     if (criterion == CWB_EDGE) return fabs(sum);
-    if (criterion == CWB_GINI) return square / limit;
+    if (criterion == CWB_GINI) return sum * sum / mass;
     return cwb_xlogx(0.5 * (mass + sum)) + cwb_xlogx(0.5 * (mass - sum)) - cwb_xlogx(mass);
 }
 

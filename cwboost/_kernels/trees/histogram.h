@@ -7,7 +7,6 @@
 #ifndef CWBOOST_TREE_HISTOGRAM_H
 #define CWBOOST_TREE_HISTOGRAM_H
 
-#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,39 +101,23 @@ static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, co
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
 static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                                        const uint8_t *slot_of, const double *weight_of,
-                                       cwb_pair *hist, int64_t *counts, int64_t *n_seen) {
-    int64_t in_second = 0, outside = 0;
-    for (int64_t i = 0; i < n_entries; i++) {
-        const int32_t row = rows[i];
-        const uint8_t slot = slot_of[row];
-        hist[(int32_t)slot * CWB_BINS + codes[i]] += cwb_as_pair(weight_of[row]);
-        in_second += slot & 1;
-        outside += slot >> 1;
-    }
-    n_seen[0] = n_entries - in_second - outside;
-    n_seen[1] = in_second;
-    n_seen[2] = outside;
-    if (counts)
-        for (int64_t i = 0; i < n_entries; i++)
-            counts[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]]++;
+                                       cwb_pair *hist, int64_t *counts) {
+    for (int64_t i = 0; i < n_entries; i++)
+        hist[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]] += cwb_as_pair(weight_of[rows[i]]);
+    for (int64_t i = 0; counts && i < n_entries; i++)
+        counts[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]]++;
 }
 
-static inline void cwb_clear(cwb_pair *hist, int64_t n) {
-    memset(hist, 0, (size_t)n * sizeof *hist);
-}
-
-/* The default bin of a node: the node's sums minus those of the listed entries. */
-static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen,
-                                   int64_t n_node, double sum, double mass, cwb_pair *hist,
-                                   int64_t *counts) {
-    if (n_seen == n_node) return;
+/* The default bin of a node: what its sums have beyond the listed entries. */
+static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, int64_t n,
+                                   cwb_pair *hist, int64_t *counts) {
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
-    cwb_pair seen = {0.0, 0.0};
-    for (int32_t code = 0; code < n_codes; code++) seen += hist[code];
-    const double rest = fmax(mass - seen[1], DBL_MIN);
-    const cwb_pair implicit = {fmax(-rest, fmin(rest, sum - seen[0])), rest};
-    hist[default_code] += implicit; /* a sparse matrix may list entries of this bin too */
-    if (counts) counts[default_code] += n_node - n_seen;
+    cwb_pair rest = {node.sum, node.mass};
+    for (int32_t code = 0; code < n_codes; code++) rest -= hist[code];
+    hist[default_code] += rest; /* a sparse matrix may list entries of this bin too */
+    if (!counts) return;
+    for (int32_t code = 0; code < n_codes; code++) n -= counts[code];
+    counts[default_code] += n;
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, Matrix, Node, Settings, Work, cwb_pair, cwb_scan)
+    CWB_BINS, Matrix, Node, Work, cwb_pair, cwb_scan, cwb_sums)
 
 cdef extern from "trees/histogram.h" nogil:
     void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
@@ -16,16 +16,13 @@ cdef extern from "trees/histogram.h" nogil:
                          int64_t n, int32_t n_bins, cwb_pair *hist)
     void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                              const uint8_t *slot_of, const double *weight_of, cwb_pair *hist,
-                             int64_t *counts, int64_t *n_seen)
-    void cwb_add_default(uint8_t default_code, int32_t n_bins, int64_t n_seen, int64_t n_node,
-                         double sum, double mass, cwb_pair *hist, int64_t *counts)
+                             int64_t *counts)
+    void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, int64_t n,
+                         cwb_pair *hist, int64_t *counts)
     void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n, int64_t *counts)
     void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan)
     void cwb_collect_small(const uint8_t *codes, const int32_t *rows, const double *weights,
                            int64_t n_rows, int32_t n_bins, cwb_pair *hist, cwb_scan *scan)
-    void cwb_clear(cwb_pair *hist, int64_t n)
-
-cdef double ROUNDING = 1e-11
 
 
 cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
@@ -35,33 +32,36 @@ cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil:
 
 
 cdef void list_histograms(
-    const Matrix *X, const Settings *settings, Work *work, const Node *nodes, int64_t n_nodes,
-    int32_t feature
+    const Matrix *X, Work *work, const Node *nodes, int64_t n_nodes, int32_t feature
 ) noexcept nogil:
     """Make histograms, from a list, of nodes whose rows are marked by their place in `nodes`."""
     cdef int64_t first = X.indptr[feature], k
-    cdef int64_t n_seen[3]
-    cdef int64_t *counts = counts_of(settings, work)
+    cdef int64_t *counts = work.counts
+    cdef cwb_sums sums
     cwb_accumulate_list(X.entry_rows + first, X.entry_codes + first,
                         X.indptr[feature + 1] - first, work.slot_of, work.weight_of, work.hist,
-                        counts, n_seen)
+                        counts)
     for k in range(n_nodes):
-        cwb_add_default(X.default_code[feature], X.n_bins[feature], n_seen[k],
-                        nodes[k].end - nodes[k].start, nodes[k].sum, nodes[k].mass,
-                        work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS)
+        sums.sum, sums.mass = nodes[k].sum, nodes[k].mass
+        cwb_add_default(X.default_code[feature], X.n_bins[feature], sums,
+                        nodes[k].end - nodes[k].start, work.hist + k * CWB_BINS,
+                        NULL if counts == NULL else counts + k * CWB_BINS)
     # The rows outside the nodes.
-    cwb_clear(work.hist + 2 * CWB_BINS, CWB_BINS)
+    memset(work.hist + 2 * CWB_BINS, 0, CWB_BINS * sizeof(cwb_pair))
     if counts != NULL:
         memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int64_t))
 
 
-cdef void scan_histogram(
-    const Matrix *X, const Settings *settings, Work *work, int64_t k, int32_t feature
+cdef void code_histogram(
+    const Matrix *X, Work *work, const Node *node, int32_t feature
 ) noexcept nogil:
-    """Fill work.scan with the running sums of histogram k, and clear the histogram."""
-    cdef int64_t *counts = counts_of(settings, work)
-    cwb_collect(work.hist + k * CWB_BINS, NULL if counts == NULL else counts + k * CWB_BINS,
-                X.n_bins[feature], &work.scan)
+    """Make histogram 0 of a feature in a node, from its codes."""
+    cdef int64_t n = node.end - node.start
+    cdef const uint8_t *codes = X.codes + feature * X.n_rows
+    cwb_accumulate1(codes, work.rows + node.start, work.weights + node.start, n,
+                    X.n_bins[feature], work.hist)
+    if work.counts != NULL:
+        cwb_count(codes, work.rows + node.start, n, work.counts)
 
 
 cdef void group_histograms(
@@ -81,19 +81,22 @@ cdef void group_histograms(
         cwb_join4(work.hist + k * CWB_BINS, X.n_bins[features[places[k]]])
 
 
+cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil:
+    """Fill work.scan with the running sums of histogram k, and clear the histogram."""
+    cwb_collect(work.hist + k * CWB_BINS,
+                NULL if work.counts == NULL else work.counts + k * CWB_BINS,
+                X.n_bins[feature], &work.scan)
+
+
 cdef void scan_codes(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature
+    const Matrix *X, Work *work, const Node *node, int32_t feature
 ) noexcept nogil:
     """Fill work.scan with the running sums of one feature in a node, from its codes."""
     cdef int64_t n = node.end - node.start
-    cdef const int32_t *rows = work.rows + node.start
-    cdef const double *weights = work.weights + node.start
-    cdef const uint8_t *codes = X.codes + feature * X.n_rows
-    cdef int64_t *counts = counts_of(settings, work)
-    if counts == NULL and 2 * n < X.n_bins[feature]:
-        cwb_collect_small(codes, rows, weights, n, X.n_bins[feature], work.hist, &work.scan)
+    if work.counts == NULL and 2 * n < X.n_bins[feature]:
+        cwb_collect_small(X.codes + feature * X.n_rows, work.rows + node.start,
+                          work.weights + node.start, n, X.n_bins[feature], work.hist,
+                          &work.scan)
         return
-    cwb_accumulate1(codes, rows, weights, n, X.n_bins[feature], work.hist)
-    if counts != NULL:
-        cwb_count(codes, rows, n, counts)
-    scan_histogram(X, settings, work, 0, feature)
+    code_histogram(X, work, node, feature)
+    scan_histogram(X, work, 0, feature)

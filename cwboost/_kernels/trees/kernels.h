@@ -3,6 +3,7 @@
 #ifndef CWBOOST_TREE_KERNELS_H
 #define CWBOOST_TREE_KERNELS_H
 
+#include "common/rounding.h"
 #include "trees/types.h"
 
 /* Inner node over codes: [first, first + width) goes right. left and right are CWB_NEGATIVE,
@@ -13,11 +14,10 @@ typedef struct {
 } cwb_coded;
 
 typedef struct {
-    void (*node_sums)(const double *weights, int64_t n, double *sum, double *mass, double *squares);
-    void (*largest_and_sum)(const double *weights, int64_t n, double *largest, double *sum);
+    void (*node_sums)(const double *weights, int64_t n, double *out);
+    double (*mass)(const double *weights, int64_t n);
     void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
                              int64_t n_rows, void *reach, uint8_t *positive);
-    int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules);
     void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
 } cwb_tree_kernels;
 

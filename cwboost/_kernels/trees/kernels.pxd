@@ -9,15 +9,11 @@ cdef extern from "trees/kernels.h" nogil:
         int32_t feature, left, right
         uint8_t first, width
     ctypedef struct cwb_tree_kernels:
-        void (*node_sums)(
-            const double *weights, int64_t n, double *sum, double *mass,
-            double *squares) noexcept nogil
-        void (*largest_and_sum)(
-            const double *weights, int64_t n, double *largest, double *sum) noexcept nogil
+        void (*node_sums)(const double *weights, int64_t n, double *out) noexcept nogil
+        double (*mass)(const double *weights, int64_t n) noexcept nogil
         void (*outputs_by_codes)(
             const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t n_rows,
             void *reach, uint8_t *positive) noexcept nogil
-        int32_t (*all_gains)(cwb_scan *scan, const cwb_rules *rules) noexcept nogil
         void (*best_split)(
             cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
             cwb_split *split) noexcept nogil

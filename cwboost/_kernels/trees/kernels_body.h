@@ -5,8 +5,7 @@
 
 static const cwb_tree_kernels CWB_NAME(cwb_tree_kernels) = {
     .node_sums = CWB_NAME(node_sums),
-    .largest_and_sum = CWB_NAME(largest_and_sum),
+    .mass = CWB_NAME(mass),
     .outputs_by_codes = CWB_NAME(outputs_by_codes),
-    .all_gains = CWB_NAME(all_gains),
     .best_split = CWB_NAME(best_split),
 };

@@ -3,12 +3,6 @@
  * A node's sums take one pass over its weights. For outputs, a node holds the set of rows that
  * reach it, one comparison of bytes gives the set that goes right, and a positive leaf adds its set
  * to the tree's: a byte per inner node and row, without a branch. */
-CWB_INLINE double CWB_NAME(sum_of_lanes)(cwb_doubles x) {
-    double lane[8], sum = 0.0;
-    cwb_store(lane, x);
-    for (int k = 0; k < 8; k++) sum += lane[k];
-    return sum;
-}
 
 /* Up to eight numbers, padded with zeros. */
 CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
@@ -17,39 +11,29 @@ CWB_INLINE cwb_doubles CWB_NAME(load_some)(const double *x, int64_t n) {
     return cwb_load(lane);
 }
 
-/* Sum and mass of a node, and the sum of squares. */
-static void CWB_NAME(node_sums)(const double *weights, int64_t n, double *sum, double *mass,
-                                double *squares) {
-    cwb_doubles sums = cwb_zero(), masses = cwb_zero(), squared = cwb_zero();
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const cwb_doubles w = cwb_load(weights + i);
+/* Sum, mass and squares of rounded weights, the squares of w / 2^26, rounded: all are integers. */
+static void CWB_NAME(node_sums)(const double *weights, int64_t n, double *out) {
+    cwb_doubles sums = cwb_zero(), masses = cwb_zero(), squares = cwb_zero();
+    const cwb_doubles rounds = cwb_splat(CWB_ROUND), coarse = cwb_splat(0x1p-26);
+    for (int64_t i = 0; i < n; i += 8) {
+        const cwb_doubles w =
+            i + 8 <= n ? cwb_load(weights + i) : CWB_NAME(load_some)(weights + i, n - i);
+        const cwb_doubles q = cwb_sub(cwb_add(cwb_mul(w, coarse), rounds), rounds);
         sums = cwb_add(sums, w);
         masses = cwb_add(masses, cwb_abs(w));
-        squared = cwb_add(squared, cwb_mul(w, w));
+        squares = cwb_add(squares, cwb_mul(q, q));
     }
-    const cwb_doubles last = CWB_NAME(load_some)(weights + i, n - i);
-    *sum = CWB_NAME(sum_of_lanes)(cwb_add(sums, last));
-    *mass = CWB_NAME(sum_of_lanes)(cwb_add(masses, cwb_abs(last)));
-    *squares = CWB_NAME(sum_of_lanes)(cwb_add(squared, cwb_mul(last, last)));
+    out[0] = cwb_sum(sums);
+    out[1] = cwb_sum(masses);
+    out[2] = cwb_sum(squares);
 }
 
-/* The largest |weight|, and the sum of all weights. */
-static void CWB_NAME(largest_and_sum)(const double *weights, int64_t n, double *largest,
-                                      double *sum) {
-    cwb_doubles sums = cwb_zero(), most = cwb_zero();
-    double lane[8];
+/* The sum of |weight|, up to rounding. */
+static double CWB_NAME(mass)(const double *weights, int64_t n) {
+    cwb_doubles masses = cwb_zero();
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const cwb_doubles w = cwb_load(weights + i);
-        most = cwb_max(cwb_abs(w), most);
-        sums = cwb_add(sums, w);
-    }
-    const cwb_doubles last = CWB_NAME(load_some)(weights + i, n - i);
-    cwb_store(lane, cwb_max(cwb_abs(last), most));
-    *largest = 0.0;
-    for (int k = 0; k < 8; k++) *largest = lane[k] > *largest ? lane[k] : *largest;
-    *sum = CWB_NAME(sum_of_lanes)(cwb_add(sums, last));
+    for (; i + 8 <= n; i += 8) masses = cwb_add(masses, cwb_abs(cwb_load(weights + i)));
+    return cwb_sum(cwb_add(masses, cwb_abs(CWB_NAME(load_some)(weights + i, n - i))));
 }
 
 /* A register of bytes, all bits set if true. With AVX-512, half a register, since its comparisons

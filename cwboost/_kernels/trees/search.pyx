@@ -3,30 +3,26 @@
 A feature's histogram in a node is made from its codes, eight features at a time; or, if most rows
 share one code (the zeros of an image or of a sparse matrix), from the list of the other entries,
 and the common bin is the remainder of the node's sums. One pass over a list serves both children
-of a node. See criteria.h for the criteria and for ties.
+of a node. Of equal gains the feature drawn first wins, then the lowest threshold.
 """
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from cwboost._kernels.trees.categories cimport (
-    best_of_categories, category_sides, is_categorical)
+from cwboost._kernels.trees.categories cimport best_of_categories, is_categorical
 from cwboost._kernels.trees.histogram cimport (
-    ROUNDING, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
+    code_histogram, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, Matrix, Node, Settings, Work, cwb_rules, cwb_scan, cwb_split, rules_of)
-
-cdef extern from "trees/split.h" nogil:
-    void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32_t n_bins,
-                      cwb_split *split)
-    double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
-                          const int32_t *rows, const double *weights, int64_t n,
-                          int left_positive)
+    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_split)
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
+
+cdef extern from "common/random_words.h" nogil:
+    uint64_t cwb_random_word(uint64_t seed, uint64_t i)
+
+cdef double ROUNDING = 1e-12  # gains up to this fraction of a node's mass are none
 
 
 cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
@@ -37,16 +33,19 @@ cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexc
 
 
 cdef bint best_of_scan(
-    const Matrix *X, const Settings *settings, Work *work, double tolerance, int32_t feature,
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
     cwb_split *split
 ) noexcept nogil:
     """Find the best split from work.scan; False if the feature is constant in the node."""
-    cdef cwb_rules rules = rules_of(settings, tolerance)
-    if is_categorical(X, feature):
-        return best_of_categories(X, settings, work, tolerance, feature, split)
+    cdef cwb_rules rules
+    rules.criterion, rules.min_samples_leaf = settings.criterion, settings.min_samples_leaf
+    rules.least = ROUNDING * node.mass
     split.feature = feature
-    split.categorical = 0
-    kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
+    split.categorical = is_categorical(X, feature)
+    if split.categorical:
+        best_of_categories(X, &rules, work, feature, split)
+    else:
+        kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1
 
 
@@ -58,23 +57,20 @@ cdef int64_t search_codes(
 
     Returns the number of features that are not constant in the node.
     """
-    cdef int64_t n = node.end - node.start, i = 0, k, group, n_varying = 0
-    cdef double tolerance = ROUNDING * node.mass
-    cdef bint grouped = settings.min_samples_leaf <= 1 and 2 * n >= CWB_BINS
+    cdef int64_t i = 0, k, group, n_varying = 0
+    cdef bint grouped = work.counts == NULL and 2 * (node.end - node.start) >= CWB_BINS
     while i < n_places:
         group = 1
         if grouped:
             group = 8 if i + 8 <= n_places else 4 if i + 4 <= n_places else 1
-        if group == 1:
-            scan_codes(X, settings, work, node, features[places[i]])
-            n_varying += best_of_scan(X, settings, work, tolerance, features[places[i]],
-                                      splits + places[i])
-            i += 1
-            continue
-        group_histograms(X, work, node, features, places + i, group)
+        if group > 1:
+            group_histograms(X, work, node, features, places + i, group)
         for k in range(i, i + group):
-            scan_histogram(X, settings, work, k - i, features[places[k]])
-            n_varying += best_of_scan(X, settings, work, tolerance, features[places[k]],
+            if group > 1:
+                scan_histogram(X, work, k - i, features[places[k]])
+            else:
+                scan_codes(X, work, node, features[places[k]])
+            n_varying += best_of_scan(X, settings, work, node, features[places[k]],
                                       splits + places[k])
         i += group
     return n_varying
@@ -104,10 +100,10 @@ cdef int64_t search_features(
             work.pending[n_pending] = <int32_t> i
             n_pending += 1
             continue
-        list_histograms(X, settings, work, nodes, n_nodes, features[i])
+        list_histograms(X, work, nodes, n_nodes, features[i])
         for k in range(n_nodes):
-            scan_histogram(X, settings, work, k, features[i])
-            if best_of_scan(X, settings, work, ROUNDING * nodes[k].mass, features[i],
+            scan_histogram(X, work, k, features[i])
+            if best_of_scan(X, settings, work, nodes + k, features[i],
                             splits + k * X.n_usable + i) and k == n_nodes - 1:
                 n_varying += 1
     if lists:
@@ -121,32 +117,83 @@ cdef int64_t search_features(
     return n_varying
 
 
-cdef int64_t random_below(Work *work, int64_t bound) noexcept nogil:
-    """Return a random number below the bound, by the next word of SplitMix64."""
-    work.random += <uint64_t> 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
-    cdef uint64_t z = work.random
-    z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-    z ^= z >> 31
-    return <int64_t> (((z >> 32) * <uint64_t> bound) >> 32)
+cdef void node_histograms(
+    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
+    double *out, int64_t n_codes, int64_t *counts
+) noexcept nogil:
+    """Write sum and mass of each code of the features, and the numbers of rows unless NULL."""
+    cdef int64_t f, code, n_rows = node.end - node.start
+    cdef double *hist = <double *> work.hist
+    cdef bint lists = n_rows > X.fewest_entries
+    if lists:
+        mark(work, node, 0)
+        for f in range(node.start, node.end):
+            work.weight_of[work.rows[f]] = work.weights[f]
+    for f in range(n_features):
+        if lists and by_list(X, features[f], n_rows):
+            list_histograms(X, work, node, 1, features[f])
+        else:
+            code_histogram(X, work, node, features[f])
+        for code in range(2 * n_codes):
+            out[2 * n_codes * f + code] = hist[code]
+            hist[code] = 0
+        if counts != NULL:
+            for code in range(n_codes):
+                counts[n_codes * f + code] = work.counts[code]
+                work.counts[code] = 0
+    if lists:
+        mark(work, node, 2)
 
 
-cdef void draw_features(const Matrix *X, Work *work, int64_t drawn, int64_t n) noexcept nogil:
+cdef bint split_of_histogram(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
+    const double *sums, int64_t n_codes, const int64_t *counts, cwb_split *split
+) noexcept nogil:
+    """Find the best split of a node on a feature with these sums; False if it is constant."""
+    cdef int64_t code
+    cdef double *hist = <double *> work.hist
+    n_codes = min(n_codes, X.n_bins[feature] + 1)
+    for code in range(2 * n_codes):
+        hist[code] = sums[code]
+    if counts != NULL:
+        for code in range(n_codes):
+            work.counts[code] = counts[code]
+    scan_histogram(X, work, 0, feature)
+    return best_of_scan(X, settings, work, node, feature, split)
+
+
+cdef void draw_features(
+    const Matrix *X, Work *work, uint64_t seed, int64_t drawn, int64_t n
+) noexcept nogil:
     """Put n more random features, without replacement, after the first `drawn`."""
     cdef int64_t i, j
-    cdef int32_t swap
     for i in range(drawn, drawn + n):
-        j = i + random_below(work, X.n_usable - i)
-        swap = work.features[i]
-        work.features[i] = work.features[j]
-        work.features[j] = swap
+        j = i + <int64_t> (((cwb_random_word(seed, i) >> 32) * <uint64_t> (X.n_usable - i)) >> 32)
+        work.swaps[i] = <int32_t> j
+        work.features[i], work.features[j] = work.features[j], work.features[i]
 
 
-cdef const uint8_t *column_codes(const Matrix *X, Work *work, int32_t feature) noexcept nogil:
+cdef void undo_draws(Work *work, int64_t drawn) noexcept nogil:
+    """Put the features back in their order, so that the draws of a node depend on it alone."""
+    cdef int64_t i
+    for i in range(drawn - 1, -1, -1):
+        work.features[i], work.features[work.swaps[i]] = (
+            work.features[work.swaps[i]], work.features[i])
+
+
+cdef uint64_t child_seed(const Matrix *X, uint64_t seed, int64_t side) noexcept nogil:
+    return cwb_random_word(seed, X.n_usable + side)
+
+
+cdef const uint8_t *column_codes(
+    const Matrix *X, Work *work, int32_t feature, int64_t start, int64_t end
+) noexcept nogil:
+    """Return the codes of a feature, valid at the places of work.rows[start:end]."""
     cdef int64_t i
     if X.codes != NULL:
         return X.codes + feature * X.n_rows
-    memset(work.column, X.default_code[feature], X.n_rows)
+    for i in range(start, end):
+        work.column[work.rows[i]] = X.default_code[feature]
     for i in range(X.indptr[feature], X.indptr[feature + 1]):
         work.column[X.entry_rows[i]] = X.entry_codes[i]
     return work.column
@@ -181,64 +228,6 @@ cdef double split_point(
     return threshold
 
 
-cdef void settle_ties(
-    const Matrix *X, const Settings *settings, Work *work, const Node *node, int64_t drawn,
-    const cwb_split *splits, double best, cwb_split *split
-) noexcept nogil:
-    """Choose, among candidates tied up to rounding, the largest edge summed in example order.
-
-    Of equal ones, the first feature wins, then the lowest threshold.
-    """
-    cdef double tolerance = ROUNDING * node.mass, edge, largest = -INFINITY
-    cdef cwb_rules rules = rules_of(settings, tolerance)
-    cdef int64_t d, n_tied = 0
-    cdef int32_t i, n, side, feature
-    cdef uint8_t first
-    cdef uint32_t width
-    cdef const uint8_t *codes
-    cdef cwb_split candidate
-    for d in range(drawn):
-        if splits[d].gain >= best - tolerance:
-            n_tied += splits[d].n_tied
-    if n_tied < 2:
-        return
-    for d in range(drawn):
-        if not splits[d].gain >= best - tolerance:
-            continue
-        feature = work.features[d]
-        if splits[d].categorical:
-            codes = category_sides(X, work, node, &splits[d])
-            edge = cwb_split_edge(codes, 1, 1, work.rows + node.start, work.weights + node.start,
-                                  node.end - node.start, splits[d].left_sum > 0)
-            if edge > largest:
-                largest = edge
-                split[0] = splits[d]
-            continue
-        candidate.feature = feature
-        candidate.categorical = 0
-        if X.codes == NULL:
-            mark(work, node, 0)
-            list_histograms(X, settings, work, node, 1, feature)
-            mark(work, node, 2)
-            scan_histogram(X, settings, work, 0, feature)
-        else:
-            scan_codes(X, settings, work, node, feature)
-        codes = column_codes(X, work, feature)
-        n = kernels.all_gains(&work.scan, &rules)
-        for i in range(n):
-            for side in range(0 if work.scan.missing_mass > 0 else 1, 2):
-                if not work.scan.gain[side][i] >= best - tolerance:
-                    continue
-                cwb_describe(&work.scan, side, i, X.n_bins[feature], &candidate)
-                split_point(X, &candidate, &first, &width)
-                edge = cwb_split_edge(codes, first, width, work.rows + node.start,
-                                      work.weights + node.start, node.end - node.start,
-                                      candidate.left_sum > 0)
-                if edge > largest:
-                    largest = edge
-                    split[0] = candidate
-
-
 cdef void drop_falling(
     const int8_t *monotonic, const Node *node, int64_t n, cwb_split *splits
 ) noexcept nogil:
@@ -254,52 +243,56 @@ cdef void drop_falling(
             splits[d].gain = -INFINITY
 
 
+cdef bint pays(
+    const Settings *settings, const Tree *tree, const Node *node, double gain
+) noexcept nogil:
+    return gain > max(ROUNDING * node.mass, settings.min_gain * tree.root_mass)
+
+
 cdef void choose_split(
-    const Matrix *X, const Settings *settings, Work *work, Node *node, int64_t drawn,
-    cwb_split *splits
+    const Settings *settings, const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
 ) noexcept nogil:
     """Write the best of the features' splits to node.split."""
-    cdef double best = -INFINITY, tolerance = ROUNDING * node.mass
-    cdef int64_t d
-    if work.monotonic != NULL:
-        drop_falling(work.monotonic, node, drawn, splits)
+    cdef int64_t d, best = 0
+    if tree.monotonic != NULL:
+        drop_falling(tree.monotonic, node, drawn, splits)
     for d in range(drawn):
-        best = max(best, splits[d].gain)
-    if not best > max(tolerance, settings.min_gain * work.root_mass):
-        return
-    for d in range(drawn):
-        if splits[d].gain >= best - tolerance:
-            node.split = splits[d]
-            break
-    if settings.criterion == CWB_EDGE and work.monotonic == NULL:
-        settle_ties(X, settings, work, node, drawn, splits, best, &node.split)
+        if splits[d].gain > splits[best].gain:
+            best = d
+    if drawn > 0 and pays(settings, tree, node, splits[best].gain):
+        node.split = splits[best]
 
 
-cdef inline bint may_split(
-    const Settings *settings, const Work *work, const Node *node
+cdef bint may_split(
+    const Settings *settings, const Tree *tree, const Node *node
 ) noexcept nogil:
-    cdef int64_t n = node.end - node.start
-    return (n >= 2 * settings.min_samples_leaf and n >= 2 and node.depth < settings.max_depth
-            and not node.fixed and node.mass >= settings.min_weight * work.root_mass
-            and node.mass - fabs(node.sum) > ROUNDING * node.mass)
+    """Return True if a node is large enough, and has weights of both signs."""
+    return (node.depth < settings.max_depth and not node.fixed
+            and (settings.min_samples_leaf <= 1 or node.n >= 2 * settings.min_samples_leaf)
+            and node.mass >= settings.min_weight * tree.root_mass
+            and node.mass > fabs(node.sum))
 
 
 cdef void find_among_drawn(
-    const Matrix *X, const Settings *settings, Work *work, Node *node
+    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *node
 ) noexcept nogil:
     """Find the best split of a node among features drawn until enough of them vary there."""
     cdef int64_t drawn = 0, n_varying = 0, n_batch
+    cdef bint draws = settings.max_features < X.n_usable
     while n_varying < settings.max_features and drawn < X.n_usable:
         n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
-        if settings.max_features < X.n_usable:
-            draw_features(X, work, drawn, n_batch)
+        if draws:
+            draw_features(X, work, node.seed, drawn, n_batch)
         n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
         drawn += n_batch
-    choose_split(X, settings, work, node, drawn, work.splits)
+    choose_split(settings, tree, node, drawn, work.splits)
+    if draws:
+        undo_draws(work, drawn)
 
 
 cdef void find_splits(
-    const Matrix *X, const Settings *settings, Work *work, Node *nodes, int64_t n_nodes
+    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *nodes,
+    int64_t n_nodes
 ) noexcept nogil:
     """Write the best split of each of one or two nodes to node.split.
 
@@ -309,12 +302,12 @@ cdef void find_splits(
     cdef bint waiting[2]
     for k in range(n_nodes):
         nodes[k].split.gain = -INFINITY
-        waiting[k] = may_split(settings, work, nodes + k)
+        waiting[k] = may_split(settings, tree, nodes + k)
     if settings.max_features >= X.n_usable and n_nodes == 2 and waiting[0] and waiting[1]:
         search_features(X, settings, work, nodes, 2, 0, X.n_usable)
-        choose_split(X, settings, work, nodes, X.n_usable, work.splits)
-        choose_split(X, settings, work, nodes + 1, X.n_usable, work.splits + X.n_usable)
+        choose_split(settings, tree, nodes, X.n_usable, work.splits)
+        choose_split(settings, tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
         return
     for k in range(n_nodes):
         if waiting[k]:
-            find_among_drawn(X, settings, work, nodes + k)
+            find_among_drawn(X, settings, work, tree, nodes + k)

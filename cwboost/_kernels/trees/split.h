@@ -25,21 +25,10 @@ static inline void cwb_describe(const cwb_scan *scan, int side, int32_t i, int32
     split->gain = scan->gain[side][i];
     split->left_sum = scan->sum[i] + (side ? 0.0 : scan->missing_sum);
     split->left_mass = scan->mass[i] + (side ? 0.0 : scan->missing_mass);
+    split->left_count = scan->count[i] + (side ? 0 : scan->missing_count);
     split->lower = scan->bin[i];
     split->upper = i + 1 < scan->n ? scan->bin[i + 1] : n_bins;
     split->missing_right = missing ? side : split->left_mass < 0.5 * mass;
-}
-
-/* Edge of a split whose left side has the sign +1 (left_positive) or -1, in row order. */
-static inline double cwb_split_edge(const uint8_t *codes, uint8_t first, uint32_t width,
-                                    const int32_t *rows, const double *weights, int64_t n,
-                                    int left_positive) {
-    double edge = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        const int is_right = (uint8_t)(codes[rows[i]] - first) < width;
-        edge += is_right == left_positive ? -weights[i] : weights[i];
-    }
-    return edge;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* The search for the best split of one feature from the running sums of its histogram. For the
- * criteria, gains and ties see criteria.h. One pass over the non-empty bins computes the gains (two
+ * criteria and gains see criteria.h. One pass over the non-empty bins computes the gains (two
  * with missing values), another takes their maximum. */
 
 /* Gains of the first n splits when (shift_sum, shift_mass) joins the left side; `node` is the sum
@@ -10,10 +10,7 @@ CWB_INLINE void CWB_NAME(gains_gini)(const cwb_scan *scan, int32_t n, double shi
     for (int32_t i = 0; i < n; i++) {
         const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
         const double rs = node.sum - ls, rm = node.mass - lm;
-        const double ll = lm > DBL_MIN ? lm : DBL_MIN, rl = rm > DBL_MIN ? rm : DBL_MIN;
-        const double l2 = ls * ls < ll * ll ? ls * ls : ll * ll;
-        const double r2 = rs * rs < rl * rl ? rs * rs : rl * rl;
-        gains[i] = l2 / ll + r2 / rl - parent;
+        gains[i] = ls * ls / lm + rs * rs / rm - parent;
     }
 }
 
@@ -75,22 +72,18 @@ CWB_INLINE double CWB_NAME(largest)(const double *values, int32_t n) {
     return largest;
 }
 
-/* Best split from running sums: the first threshold whose gain is within the tolerance of the
- * largest, missing values on the left before the right. gain = -inf if there is none. */
+/* Best split from running sums: the first threshold of the largest gain, missing values on the left
+ * before the right. gain = -inf if there is none. */
 static void CWB_NAME(best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
                                  cwb_split *split) {
     const int32_t n = CWB_NAME(all_gains)(scan, rules);
-    const int first_side = scan->missing_mass > 0.0 ? 0 : 1;
     double best = CWB_NAME(largest)(scan->gain[1], n);
-    if (first_side == 0) best = fmax(best, CWB_NAME(largest)(scan->gain[0], n));
+    int side = 1, missing = scan->missing_mass > 0.0;
+    if (missing) best = fmax(best, CWB_NAME(largest)(scan->gain[0], n));
     split->gain = -INFINITY;
-    split->n_tied = 0;
-    if (!(best > rules->tolerance)) return;
-    for (int32_t i = 0; i < n; i++)
-        for (int side = first_side; side < 2; side++) {
-            if (scan->gain[side][i] < best - rules->tolerance) continue;
-            if (split->n_tied++ == 0) cwb_describe(scan, side, i, n_bins, split);
-            if (rules->criterion != CWB_EDGE) i = n; /* only "edge" settles ties */
-        }
-    split->gain = best;
+    if (!(best > rules->least)) return;
+    int32_t i = 0;
+    while (scan->gain[1][i] != best && !(missing && scan->gain[0][i] == best)) i++;
+    if (missing && scan->gain[0][i] == best) side = 0;
+    cwb_describe(scan, side, i, n_bins, split);
 }

@@ -12,7 +12,7 @@ typedef double cwb_pair __attribute__((vector_size(16)));
 
 enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
 
-/* Sums over the rows on one side of a split, or of a node. */
+/* Sums over the rows on one side of a split, or of a node: exact, of rounded weights (rows.h). */
 typedef struct {
     double sum, mass;
 } cwb_sums;
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     int criterion;
     int64_t min_samples_leaf;
-    double tolerance; /* gains that differ by less are tied */
+    double least; /* gains up to this are rounding */
 } cwb_rules;
 
 /* The best split of one feature. Bins `lower` and `upper` are the non-empty ones next to it;
@@ -29,9 +29,9 @@ typedef struct {
 typedef struct {
     double gain;
     double left_sum, left_mass;
+    int64_t left_count; /* if examples are counted */
     int32_t feature, lower, upper;
     int32_t missing_right; /* side of the missing values */
-    int32_t n_tied;        /* candidates of this feature within `tolerance` of `gain` */
     int32_t categorical;   /* 1: the bins of `right` go right, lower and upper mean nothing */
     uint64_t right[4];
 } cwb_split;

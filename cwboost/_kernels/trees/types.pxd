@@ -10,16 +10,18 @@ cdef extern from "trees/types.h" nogil:
     const int CWB_FIRST
     ctypedef struct cwb_pair:
         pass
+    ctypedef struct cwb_sums:
+        double sum, mass
     ctypedef struct cwb_rules:
         int criterion
         int64_t min_samples_leaf
-        double tolerance
+        double least
     ctypedef struct cwb_split:
         double gain, left_sum, left_mass
-        int32_t feature, lower, upper, missing_right, n_tied, categorical
+        int64_t left_count
+        int32_t feature, lower, upper, missing_right, categorical
         uint64_t right[4]
     ctypedef struct cwb_scan:
-        double gain[2][264]
         double missing_mass
         int32_t n
 
@@ -47,18 +49,12 @@ cdef struct Settings:
     double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
 
-cdef inline cwb_rules rules_of(const Settings *settings, double tolerance) noexcept nogil:
-    cdef cwb_rules rules
-    rules.criterion = settings.criterion
-    rules.min_samples_leaf = settings.min_samples_leaf
-    rules.tolerance = tolerance
-    return rules
-
 cdef struct Node:
-    # Its rows are work.rows[start:end], with work.weights; rows that only follow the tree are
-    # work.idle_rows[idle_start:idle_end].
-    int64_t start, end, idle_start, idle_end, depth
+    # Its rows are work.rows[start:end], with work.weights. Sums are of rounded weights, exact;
+    # squares in units of 2**52. n is the number of rows, if min_samples_leaf needs it.
+    int64_t start, end, depth, n
     double sum, mass, squares
+    uint64_t seed  # of its draws of features
     bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
     cwb_split split
@@ -68,7 +64,6 @@ cdef struct Work:
     const int64_t *kept  # the only rows that have a weight, ascending; NULL: all may
     int64_t n_kept
     int32_t *rows
-    int32_t *idle_rows
     int32_t *scratch_rows
     double *weights
     double *scratch_weights
@@ -78,17 +73,15 @@ cdef struct Work:
     uint8_t *positive    # output of each row is +1
     uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses
-    int64_t *counts      # the same
-    int32_t *features    # permutation of the usable features; the drawn ones come first
+    int64_t *counts      # the same; NULL if min_samples_leaf needs none
+    int32_t *features    # the usable features; the drawn ones come first
+    int32_t *swaps       # places that the draws took them from
     int32_t *pending     # features of a batch that are searched by their codes
     cwb_split *splits    # best split of each drawn feature, for two nodes
     void *reach          # sets of rows while a tree is evaluated
     cwb_scan scan
     Node *frontier       # nodes that may be split: a stack, or a heap by gain
     int64_t n_frontier, frontier_capacity
-    const int8_t *monotonic  # of the tree
-    double root_mass
-    uint64_t random
 
 cdef struct TreeNode:
     # Leaf: feature -1, left -1, sign +-1. Else children left and left + 1, sign 0; missing is
@@ -104,6 +97,6 @@ cdef struct TreeNode:
 cdef struct Tree:
     TreeNode *nodes
     int64_t n, capacity
-    double edge
+    double root_mass
     double total  # edge on the weights that took part, the unit of gains
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints

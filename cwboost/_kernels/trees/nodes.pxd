@@ -1,0 +1,16 @@
+from libc.stdint cimport int64_t
+
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree
+
+cdef bint start_tree(Tree *tree, const Node *root) noexcept nogil
+cdef bint split_node(
+    const Matrix *X, const Settings *settings, Tree *tree, const Node *node, Node *children
+) noexcept nogil
+cdef bint merge_equal_leaves(Tree *tree) noexcept nogil
+cdef void become_constant(Tree *tree, double total) noexcept nogil
+
+cdef class TreeBatch:
+    cdef Tree *trees
+    cdef Py_ssize_t n
+    cdef arrays(self, const Matrix *X, n_categories)
+    cdef sets(self, const Matrix *X, int64_t n, const int64_t[::1] n_categories)

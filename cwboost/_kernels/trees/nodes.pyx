@@ -1,0 +1,233 @@
+"""The nodes of growing trees, and the flat arrays that they become."""
+
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy
+
+import numpy as np
+
+from cwboost._kernels.trees.search cimport child_seed, split_point
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode
+
+cdef double SMALLEST_TOTAL = 1e-300
+
+
+cdef bint add_leaf(Tree *tree, double sum) noexcept nogil:
+    """Append a leaf with the sign of its weight sum, +1 for none; False if memory ran out."""
+    cdef TreeNode *grown
+    if tree.n == tree.capacity:
+        grown = <TreeNode *> realloc(tree.nodes, 2 * tree.capacity * sizeof(TreeNode))
+        if grown == NULL:
+            return False
+        tree.nodes = grown
+        tree.capacity *= 2
+    tree.nodes[tree.n].sign = -1 if sum < 0 else 1
+    make_leaf(tree.nodes + tree.n)
+    tree.n += 1
+    return True
+
+
+cdef void make_leaf(TreeNode *node) noexcept nogil:
+    node.feature = node.left = -1
+    node.threshold = node.gain = 0
+    node.missing = node.categorical = 0
+
+
+cdef bint start_tree(Tree *tree, const Node *root) noexcept nogil:
+    tree.n = 0
+    tree.total, tree.root_mass = fabs(root.sum), root.mass
+    return add_leaf(tree, root.sum)
+
+
+cdef double chance_gain(const Settings *settings, const Node *node) noexcept nogil:
+    """Return what the best comparison gains in edge on average if no feature is associated."""
+    cdef double root = sqrt(node.squares) * 2.0**26, sum = 0
+    cdef int k
+    for k in range(5):
+        sum += max(0.0, settings.chance[k] * root - fabs(node.sum))
+    return sum / 5
+
+
+cdef void fix_one_side(Tree *tree, Node *children, int8_t direction) noexcept nogil:
+    """Set the output of one side of a constrained comparison: -1 if lower, +1 if higher.
+
+    With one side all -1 or the other all +1, the outputs cannot fall across the comparison,
+    whatever grows below the free side. The side is fixed whose sign the constraint agrees with; if
+    both are right, the purer.
+    """
+    cdef Node *low = children if direction > 0 else children + 1
+    cdef Node *high = children + 1 if direction > 0 else children
+    cdef bint fix_low
+    if low.sum > 0:
+        fix_low = False
+    elif high.sum < 0:
+        fix_low = True
+    else:
+        fix_low = fabs(low.sum) * high.mass >= fabs(high.sum) * low.mass
+    low.fixed, high.fixed = fix_low, not fix_low
+    if fix_low:
+        tree.nodes[low.index].sign = -1
+    else:
+        tree.nodes[high.index].sign = 1
+
+
+cdef bint split_node(
+    const Matrix *X, const Settings *settings, Tree *tree, const Node *node, Node *children
+) noexcept nogil:
+    """Carry out node.split: append two children, with their sums; False if memory ran out."""
+    cdef uint8_t first
+    cdef uint32_t width
+    cdef double threshold = split_point(X, &node.split, &first, &width), gain
+    cdef int64_t k
+    cdef TreeNode *parent
+    children[0].sum, children[1].sum = node.split.left_sum, node.sum - node.split.left_sum
+    children[0].mass, children[1].mass = node.split.left_mass, node.mass - node.split.left_mass
+    children[0].n, children[1].n = node.split.left_count, node.n - node.split.left_count
+    for k in range(2):
+        children[k].depth = node.depth + 1
+        children[k].seed = child_seed(X, node.seed, k)
+        children[k].fixed = False
+        children[k].index = <int32_t> tree.n
+        children[k].start = children[k].end = 0
+        children[k].squares = 0
+        if not add_leaf(tree, children[k].sum):
+            return False
+    if tree.monotonic != NULL and tree.monotonic[node.split.feature] != 0:
+        fix_one_side(tree, children, tree.monotonic[node.split.feature])
+    parent = tree.nodes + node.index
+    gain = fabs(children[0].sum) + fabs(children[1].sum) - fabs(node.sum)
+    tree.total += gain
+    parent.gain = gain - chance_gain(settings, node)
+    parent.feature = node.split.feature
+    parent.threshold = threshold
+    parent.left = children[0].index
+    parent.missing = 1 if node.split.missing_right else -1
+    parent.sign = 0
+    parent.first = first
+    parent.width = <uint8_t> width
+    parent.categorical = node.split.categorical
+    memcpy(parent.right, node.split.right, sizeof(parent.right))
+    return True
+
+
+cdef bint merge_equal_leaves(Tree *tree) noexcept nogil:
+    """Replace subtrees whose leaves have one sign by leaves, and put the nodes in level order."""
+    cdef int64_t i, n = 1
+    cdef TreeNode *node
+    cdef const TreeNode *left
+    cdef TreeNode *ordered
+    for i in range(tree.n - 1, -1, -1):
+        node = tree.nodes + i
+        if node.left >= 0:
+            left = tree.nodes + node.left
+            if left.sign != 0 and left.sign == (left + 1).sign:
+                node.sign = left.sign
+                make_leaf(node)
+    ordered = <TreeNode *> malloc(tree.n * sizeof(TreeNode))
+    if ordered == NULL:
+        return False
+    ordered[0] = tree.nodes[0]
+    i = 0
+    while i < n:
+        if ordered[i].left >= 0:
+            memcpy(ordered + n, tree.nodes + ordered[i].left, 2 * sizeof(TreeNode))
+            ordered[i].left = <int32_t> n
+            n += 2
+        i += 1
+    free(tree.nodes)
+    tree.nodes, tree.capacity, tree.n = ordered, tree.n, n
+    return True
+
+
+cdef void become_constant(Tree *tree, double total) noexcept nogil:
+    """Make a tree a leaf: with the weights left out of the search, a constant may be better."""
+    tree.n = 0
+    add_leaf(tree, total)
+
+
+cdef class TreeBatch:
+    """Trees as nodes, one tree per target."""
+
+    def __cinit__(self, Py_ssize_t n):
+        cdef Py_ssize_t t
+        self.n = n
+        self.trees = <Tree *> calloc(max(1, n), sizeof(Tree))
+        if self.trees == NULL:
+            raise MemoryError("nodes of the grown trees")
+        for t in range(n):
+            self.trees[t].capacity = 64
+            self.trees[t].nodes = <TreeNode *> malloc(64 * sizeof(TreeNode))
+            if self.trees[t].nodes == NULL:
+                raise MemoryError("nodes of the grown trees")
+
+    def __dealloc__(self):
+        cdef Py_ssize_t t
+        for t in range(self.n if self.trees != NULL else 0):
+            free(self.trees[t].nodes)
+        free(self.trees)
+
+    cdef arrays(self, const Matrix *X, n_categories):
+        """Return the nodes of all trees as flat arrays; see `TreeGrower.grow`."""
+        cdef int64_t[::1] offsets = np.zeros(self.n + 1, dtype=np.int64)
+        cdef Py_ssize_t t
+        cdef int64_t i, k = 0
+        cdef const TreeNode *node
+        for t in range(self.n):
+            offsets[t + 1] = offsets[t] + self.trees[t].n
+        cdef int64_t n = offsets[self.n]
+        cdef int32_t[::1] feature = np.empty(n, dtype=np.int32)
+        cdef int32_t[::1] left = np.empty(n, dtype=np.int32)
+        cdef double[::1] threshold = np.empty(n)
+        cdef int8_t[::1] missing = np.empty(n, dtype=np.int8)
+        cdef int8_t[::1] sign = np.empty(n, dtype=np.int8)
+        cdef float[::1] gain = np.empty(n, dtype=np.float32)
+        for t in range(self.n):
+            for i in range(self.trees[t].n):
+                node = self.trees[t].nodes + i
+                feature[k], left[k], threshold[k] = node.feature, node.left, node.threshold
+                missing[k], sign[k] = node.missing, node.sign
+                gain[k] = <float> (node.gain / max(self.trees[t].total, SMALLEST_TOTAL))
+                k += 1
+        nodes = {"offsets": np.asarray(offsets), "feature": np.asarray(feature),
+                 "threshold": np.asarray(threshold), "left": np.asarray(left),
+                 "missing": np.asarray(missing), "sign": np.asarray(sign),
+                 "gain": np.asarray(gain)}
+        if X.categorical != NULL:
+            nodes |= self.sets(X, n, n_categories)
+        return nodes
+
+    cdef sets(self, const Matrix *X, int64_t n, const int64_t[::1] n_categories):
+        """Return the category sets of all nodes as flat arrays.
+
+        Categories without an example in training go where missing values go.
+        """
+        cdef int64_t[::1] start = np.zeros(n + 1, dtype=np.int64)
+        cdef Py_ssize_t t
+        cdef int64_t i, k = 0, b, code
+        cdef const TreeNode *node
+        for t in range(self.n):
+            for i in range(self.trees[t].n):
+                node = self.trees[t].nodes + i
+                start[k + 1] = start[k]
+                if node.categorical:
+                    start[k + 1] += (n_categories[node.feature] + 7) // 8
+                k += 1
+        # With one more byte, so that it has an address.
+        cdef uint8_t[::1] bits = np.zeros(start[n] + 1, dtype=np.uint8)
+        k = -1
+        for t in range(self.n):
+            for i in range(self.trees[t].n):
+                node = self.trees[t].nodes + i
+                k += 1
+                if not node.categorical:
+                    continue
+                for code in range(n_categories[node.feature] if node.missing > 0 else 0):
+                    bits[start[k] + (code >> 3)] |= 1 << (code & 7)
+                for b in range(X.n_bins[node.feature]):
+                    code = <int64_t> X.lowest[X.bin_start[node.feature] + b]
+                    if node.right[b >> 6] >> (b & 63) & 1:
+                        bits[start[k] + (code >> 3)] |= 1 << (code & 7)
+                    else:
+                        bits[start[k] + (code >> 3)] &= ~(<uint8_t> (1 << (code & 7)))
+        return {"set_start": np.asarray(start), "set_bits": np.asarray(bits)[:start[n]]}

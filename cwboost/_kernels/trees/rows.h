@@ -1,0 +1,120 @@
+/* Rows of a tree while it grows: those that take part, their partition; and the edge of its
+ * outputs. Weights are rounded to integers (common/rounding.h), so that all sums are exact: they
+ * are the same over one machine and over partitions. `kept` names the only rows that have a weight,
+ * ascending; NULL if all may have one. */
+#ifndef CWBOOST_TREE_ROWS_H
+#define CWBOOST_TREE_ROWS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/rounding.h"
+
+enum { CWB_SIZES = 416 }; /* eight for each of the powers of two up to 2^51 */
+
+/* Add the masses of rounded weights by their size: size s holds the magnitudes from
+ * 2^(s / 8) (1 + s % 8 / 8), with integer division, up to those of the next. */
+static inline void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n,
+                                  double scale, double *masses) {
+    double odd[CWB_SIZES] = {0.0}; /* so that additions of neighbours are independent */
+    for (int64_t k = 0; k < n; k++) {
+        const double w = fabs(cwb_fixed(weights[kept ? kept[k] : k], scale));
+        int64_t bits;
+        memcpy(&bits, &w, sizeof bits);
+        const int64_t size = (bits >> 49) - ((int64_t)1023 << 3); /* negative for zeros */
+        *((k & 1 ? odd : masses) + (size < 0 ? 0 : size)) += w;
+    }
+    for (int size = 0; size < CWB_SIZES; size++) masses[size] += odd[size];
+}
+
+/* The largest bound below which the weights sum to at most `fraction` of all. */
+static inline double cwb_trim_bound(const double *masses, double fraction) {
+    double total = 0.0, below = 0.0;
+    int size = 0;
+    for (int k = 0; k < CWB_SIZES; k++) total += masses[k];
+    while (size < CWB_SIZES - 1 && below + masses[size] <= fraction * total) below += masses[size++];
+    return size ? ldexp(1.0 + (size & 7) / 8.0, size >> 3) : 0.0;
+}
+
+/* Rows whose rounded weight is at least `least`, and these weights. Every row is written and some
+ * are kept: no branch to mispredict. Returns the number kept. */
+static inline int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n,
+                                    double scale, double least, int32_t *rows, double *taken) {
+    int64_t n_taken = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = kept ? kept[k] : k;
+        const double w = cwb_fixed(weights[i], scale);
+        rows[n_taken] = (int32_t)i;
+        taken[n_taken] = w;
+        n_taken += fabs(w) >= least;
+    }
+    return n_taken;
+}
+
+/* Stable partition of a segment: rows whose code is in [first, first + width) go right. Left ones
+ * stay in place, right ones pass through the scratch arrays. Returns the number on the left. */
+static inline int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width,
+                                    int32_t *rows, double *weights, int64_t n,
+                                    int32_t *scratch_rows, double *scratch_weights) {
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows[i];
+        const double weight = weights[i];
+        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
+        rows[left] = row;
+        weights[left] = weight;
+        scratch_rows[right] = row;
+        scratch_weights[right] = weight;
+        left += 1 - is_right;
+        right += is_right;
+    }
+    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
+    memcpy(weights + left, scratch_weights, (size_t)right * sizeof(double));
+    return left;
+}
+
+/* The same for rows alone. */
+static inline int64_t cwb_partition_rows(const uint8_t *codes, uint8_t first, uint32_t width,
+                                         int32_t *rows, int64_t n, int32_t *scratch_rows) {
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows[i];
+        const int64_t is_right = (uint8_t)(codes[row] - first) < width;
+        rows[left] = row;
+        scratch_rows[right] = row;
+        left += 1 - is_right;
+        right += is_right;
+    }
+    memcpy(rows + left, scratch_rows, (size_t)right * sizeof(int32_t));
+    return left;
+}
+
+/* Edge of packed outputs for rounded weights, and the sum of these weights. */
+static inline double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
+                                 int64_t n, double scale, double *total) {
+    const double sign[2] = {-1.0, 1.0};
+    double edge = 0.0, sum = 0.0;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = kept ? kept[k] : k;
+        const double w = cwb_fixed(weights[i], scale);
+        edge += sign[packed[i >> 3] >> (i & 7) & 1] * w;
+        sum += w;
+    }
+    *total = sum;
+    return edge;
+}
+
+/* Outputs given as bytes 0 or 1, as bits. */
+static inline void cwb_pack_outputs(const uint8_t *positive, int64_t n, uint8_t *packed) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint8_t bits = 0;
+        for (int k = 0; k < 8; k++) bits |= (uint8_t)(positive[i + k] << k);
+        packed[i >> 3] = bits;
+    }
+    if (i < n) packed[i >> 3] = 0;
+    for (; i < n; i++) packed[i >> 3] |= (uint8_t)(positive[i] << (i & 7));
+}
+
+#endif

@@ -1,0 +1,1 @@
+TREE_CRITERIA: dict[str, int]

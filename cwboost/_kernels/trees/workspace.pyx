@@ -1,0 +1,172 @@
+"""A binned matrix in the form that kernels read, and the scratch memory of threads."""
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES
+from cwboost._kernels.trees.types cimport (
+    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Work, cwb_pair, cwb_split)
+
+cdef extern from "<stdlib.h>" nogil:
+    int posix_memalign(void **memory, size_t alignment, size_t size)
+
+TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
+
+
+cdef class TreeSettings:
+    """The hyper-parameters of trees.
+
+    Parameters
+    ----------
+    criterion : int
+        A value of `TREE_CRITERIA`.
+    trim : float
+        Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
+    max_depth, max_leaves, min_samples_leaf, max_features : int
+        max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
+        max_features counts features that vary in the node.
+    min_weight, min_gain : float
+        Least mass of a node that is split, and least gain of a split, as fractions of the mass of
+        the root.
+    chance : memoryview of shape (5,), dtype float64
+        Deviations of the best comparison without association (`cwboost.kernels.chance`).
+    """
+
+    def __cinit__(self, *, int criterion, double trim, int64_t max_depth, int64_t max_leaves,
+                  int64_t min_samples_leaf, int64_t max_features, const double[::1] chance,
+                  double min_weight=0, double min_gain=0):
+        cdef int k
+        self.own.criterion = criterion
+        self.own.trim = trim
+        self.own.min_weight = min_weight
+        self.own.min_gain = min_gain
+        self.own.max_depth = max_depth
+        self.own.max_leaves = max_leaves
+        self.own.min_samples_leaf = min_samples_leaf
+        self.own.max_features = max_features
+        for k in range(5):
+            self.own.chance[k] = chance[k]
+
+
+# Not cleared by the garbage collector: `__dealloc__` needs the list of blocks.
+@cython.no_gc_clear
+cdef class Workspace:
+    """A binned matrix, or bins alone, and the scratch memory of some threads.
+
+    Parameters
+    ----------
+    binned : cwboost.kernels.BinnedMatrix
+    counted : bool
+        True if histograms count examples.
+    n_threads : int
+    """
+
+    def __cinit__(self, binned, bint counted, int n_threads):
+        self.work = NULL
+        self.blocks = []
+        self.n_threads = n_threads
+        self.binned = binned
+        self.categorical = np.append(binned.n_categories > 0, False).astype(np.uint8)
+        self._read(binned)
+        self._allocate(counted)
+
+    cdef _read(self, binned):
+        """Take the addresses of the arrays of `binned`, which self.binned keeps alive."""
+        cdef const uint8_t[::1] codes = binned.codes
+        cdef const int32_t[::1] usable = binned.usable
+        cdef const int32_t[::1] n_bins = binned.n_bins
+        cdef const int64_t[::1] bin_start = binned.bin_start
+        cdef const double[::1] lowest = binned.lowest
+        cdef const double[::1] highest = binned.highest
+        cdef const uint8_t[::1] listed = binned.listed
+        cdef const uint8_t[::1] categorical = self.categorical
+        cdef const int64_t[::1] indptr
+        cdef const int32_t[::1] entry_rows
+        cdef const uint8_t[::1] entry_codes
+        cdef const uint8_t[::1] default_code
+        cdef Py_ssize_t f
+        self.X.n_rows = binned.n_rows
+        self.X.n_usable = usable.shape[0]
+        self.X.codes = &codes[0] if codes.shape[0] else NULL
+        self.X.usable = &usable[0] if usable.shape[0] else NULL
+        self.X.n_bins = &n_bins[0]
+        self.X.bin_start = &bin_start[0]
+        self.X.lowest = &lowest[0]
+        self.X.highest = &highest[0]
+        self.X.listed = &listed[0]
+        self.X.categorical = &categorical[0] if binned.n_categories.any() else NULL
+        self.X.indptr = NULL
+        self.X.fewest_entries = self.X.n_rows
+        if binned.indptr is None:
+            return
+        indptr = binned.indptr
+        entry_rows = binned.entry_rows
+        entry_codes = binned.entry_codes
+        default_code = binned.default_code
+        self.X.indptr = &indptr[0]
+        self.X.entry_rows = &entry_rows[0] if entry_rows.shape[0] else NULL
+        self.X.entry_codes = &entry_codes[0] if entry_codes.shape[0] else NULL
+        self.X.default_code = &default_code[0]
+        for f in range(indptr.shape[0] - 1):
+            if listed[f]:
+                self.X.fewest_entries = min(self.X.fewest_entries, indptr[f + 1] - indptr[f])
+        if self.X.codes == NULL:
+            self.X.fewest_entries = -1
+
+    cdef _allocate(self, bint counted):
+        cdef int t
+        cdef size_t n = self.X.n_rows, n_features = max(1, self.X.n_usable)
+        cdef size_t n_listed = n if self.X.indptr != NULL else 1
+        cdef Work *work
+        self.work = <Work *> calloc(self.n_threads, sizeof(Work))
+        if self.work == NULL:
+            raise MemoryError("scratch memory of the trees")
+        for t in range(self.n_threads):
+            work = self.work + t
+            work.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            work.scratch_rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            work.weights = <double *> self._scratch(n * sizeof(double))
+            work.scratch_weights = <double *> self._scratch(n * sizeof(double))
+            work.positive = <uint8_t *> self._scratch(n)
+            work.hist = <cwb_pair *> self._scratch(8 * CWB_BINS * 16)
+            if counted:
+                work.counts = <int64_t *> self._scratch(3 * CWB_BINS * sizeof(int64_t))
+            work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
+            work.swaps = <int32_t *> self._scratch(n_features * sizeof(int32_t))
+            work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
+            work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
+            work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
+            work.slot_of = <uint8_t *> self._scratch(n_listed)
+            work.column = <uint8_t *> self._scratch(n_listed)
+            work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
+            work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)
+            if self.X.n_usable > 0:  # else there is no array
+                memcpy(work.features, self.X.usable, self.X.n_usable * sizeof(int32_t))
+            work.frontier_capacity = 64
+            work.frontier = <Node *> malloc(work.frontier_capacity * sizeof(Node))
+            if work.frontier == NULL:
+                raise MemoryError("scratch memory of the trees")
+
+    cdef void *_scratch(self, size_t size) except NULL:
+        """Return zeros, aligned to a vector, with room for one more; freed with the grower."""
+        cdef void *memory = NULL
+        size = (size + 127) // 64 * 64
+        if posix_memalign(&memory, 64, size):
+            raise MemoryError(f"scratch memory of the trees, {size} bytes")
+        memset(memory, 0, size)
+        self.blocks.append(<uintptr_t> memory)
+        return memory
+
+    def __dealloc__(self):
+        cdef int t
+        cdef uintptr_t block
+        if self.work != NULL:
+            for t in range(self.n_threads):
+                free(self.work[t].frontier)
+            free(self.work)
+        for block in self.blocks or ():
+            free(<void *> block)
