@@ -178,8 +178,7 @@ class Host:
         context = replace(setup.context_of(index, self.n_threads), weight=read_only(weight))
         pricer = setup.plan.bind(X, context)
         del X
-        given = counts, weight, setup.q, self.n_threads
-        self.partitions[index] = Partition(index, pricer, *given, base)
+        self.partitions[index] = Partition(index, pricer, counts, context, setup.q, base)
 
     def _sorted(self, chunk: Chunk, setup: Setup) -> tuple:
         """Return features, counts and weights of a partition, sorted by class, or None of each."""

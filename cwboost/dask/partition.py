@@ -13,6 +13,7 @@ import numpy as np
 
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
+from cwboost._kernels.fcd.row_sampling import draw_uniformly
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
@@ -36,23 +37,24 @@ class Partition:
         Of the examples, sorted by class; at least one.
     counts : ndarray of shape (n_classes,), int64
         Examples of each class, some of which may be missing.
-    weight : ndarray of shape (n_samples,), float64, positive
+    context : PartitionContext
     q : float
         p / C, of all partitions.
-    n_threads : int
     base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
         Base scores of the examples.
     """
 
     role = "training"
 
-    def __init__(self, index, pricer, counts, weight, q, n_threads, base=None):
+    def __init__(self, index, pricer, counts, context, q, base=None):
         self.index, self.pricer = index, pricer
+        weight = context.weight
         self.counts, self.weight = counts, weight
-        self.q, self.n_threads = q, n_threads
+        self.q, self.n_threads = q, context.n_threads
         self._base = None if base is None else np.ascontiguousarray(base.T)
         self.pairs = PairWeights(counts, weight, q, self.n_threads, self._base)
         self.kept = np.arange(len(weight))
+        self._places, self._n_total = context.places, context.n_total
         self._sampled: tuple = (None, None)
         self._room = None  # for sampled weights: fresh memory would cost as much as their product
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
@@ -71,10 +73,9 @@ class Partition:
     def _drawn(self, share, seed):
         """Return the weights of a sample of the examples, and zeros elsewhere."""
         weights = self.pairs.weights
-        rng = np.random.default_rng([seed, self.index])
-        n_kept = len(self.kept)
         factors = np.zeros(weights.shape[1])
-        factors[self.kept[rng.permutation(n_kept)[: max(1, round(share * n_kept))]]] = 1.0 / share
+        drawn = draw_uniformly(self._places[self.kept], self._n_total, share, seed)
+        factors[self.kept[drawn]] = 1.0 / share
         if self._room is None:
             self._room = np.empty(weights.shape)
         self._room.flags.writeable = True

@@ -4,14 +4,14 @@ from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
-from cwboost._kernels.partitions.node_sums import NodeRows, masses_by_size
-from cwboost._kernels.partitions.splits import best_splits, join_leaves, smallest_places
-from cwboost._kernels.partitions.tree_outputs import output_edges, tree_outputs
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TreeGrower
+from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
 from cwboost._kernels.trees.workspace import TREE_CRITERIA
 from cwboost.kernels.additive import AdditiveScores, StepFunction
+from cwboost.kernels.best_of_bins import best_of_bins
 from cwboost.kernels.binned_matrix import BinnedMatrix
+from cwboost.kernels.bins import Bins
 from cwboost.kernels.category_features import (
     CategoryFeatures,
     FoundCategories,
@@ -25,8 +25,6 @@ from cwboost.kernels.chance import (
     gained_fractions,
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
-from cwboost.kernels.partitioned.best_of_bins import best_of_bins
-from cwboost.kernels.partitioned.shared_bins import BinnedPartition, FeatureSketch, SharedBins
 from cwboost.kernels.projector import (
     Projector,
     group_differences,
@@ -39,6 +37,7 @@ from cwboost.kernels.projector import (
     seeded_directions,
     stored_directions,
 )
+from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
 from cwboost.kernels.tree_scores import TreeScores, rows_for_trees
@@ -48,16 +47,16 @@ __all__ = [
     "TREE_CRITERIA",
     "AdditiveScores",
     "BinnedMatrix",
-    "BinnedPartition",
+    "Bins",
     "CategoryFeatures",
     "CategorySets",
     "FeatureSketch",
     "FoundCategories",
     "FoundStumps",
+    "GrowingTrees",
     "LinearGains",
     "NodeRows",
     "Projector",
-    "SharedBins",
     "SortedFeatures",
     "StepFunction",
     "TreeEvaluator",
@@ -66,7 +65,6 @@ __all__ = [
     "aligned_zeros",
     "best_of_bins",
     "best_of_categories",
-    "best_splits",
     "canonical",
     "canonical_csc",
     "canonical_csr",
@@ -79,18 +77,13 @@ __all__ = [
     "group_sums",
     "group_weights",
     "inverse_factor",
-    "join_leaves",
-    "masses_by_size",
     "matrix_product",
     "orthonormal_rows",
-    "output_edges",
     "readable",
     "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
-    "smallest_places",
     "stored_directions",
     "thresholds_between",
-    "tree_outputs",
     "usable_threads",
 ]

@@ -1,32 +1,33 @@
-"""A training matrix as bin codes, on which trees are grown."""
+"""A matrix as bin codes: all training examples, or one partition of them."""
 
 from __future__ import annotations
-
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.trees.binning import encode_columns, encode_entries, group_values
+from cwboost._kernels.partitions.bin_sums import (
+    bin_sums,
+    coarse_squares,
+    code_outputs,
+    entry_sums,
+)
+from cwboost._kernels.trees.binning import encode_columns, encode_entries
+from cwboost.kernels.bins import Bins
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
 
 __all__ = ["BinnedMatrix"]
 
-_BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
-
 
 class BinnedMatrix:
     """Bin codes of a matrix, one byte per entry; of a sparse matrix, one byte per stored entry.
-
-    A feature with at most `max_bins` distinct values (NaN counts as one) gets one bin per value;
-    other features get bins of about equal counts. The last code of a feature, ``n_bins[f]``,
-    stands for NaN.
 
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_rows, n_features)
         uint8, float32 or float64, in any memory order; CSR or CSC. Not kept.
+    bins : Bins, default=None
+        None for those of `X`, by the next arguments.
     max_bins : int, default=256
         Maximum number of bins of a feature, including that of missing values; 2 to 256.
     n_threads : int, default=1
@@ -36,24 +37,10 @@ class BinnedMatrix:
     Attributes
     ----------
     n_rows, n_features : int
-    n_categories : ndarray of shape (n_features,), dtype int64
+    bins : Bins
     codes : ndarray of uint8
         Dense: the code of (row, feature) at ``feature * n_rows + row``, then 64 bytes of padding.
         Sparse: empty.
-    listed : ndarray of shape (n_features,), dtype uint8
-        1 for features with a list of entries, the rows whose code is not the default: all
-        features of a sparse matrix, and dense ones with one code in over half of the rows.
-    indptr, entry_rows, entry_codes, default_code : ndarray or None
-        Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
-        the default code of each feature (uint8; in a sparse matrix, the code of zero). None if no
-        feature is listed.
-    n_bins : ndarray of shape (n_features,), dtype int32
-        Number of bins of values, without the bin of missing values.
-    usable : ndarray, dtype int32
-        Indices of the features that are not constant.
-    bin_start : ndarray of shape (n_features + 1,), dtype int64
-    lowest, highest : ndarray, dtype float64
-        Smallest and largest value in bin ``b`` of feature ``f``, at ``bin_start[f] + b``.
 
     Raises
     ------
@@ -61,148 +48,128 @@ class BinnedMatrix:
         For a `max_bins` out of range, 2**31 rows or more, or a sparse matrix that is malformed.
     """
 
-    def __init__(self, X, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
+    def __init__(self, X, bins=None, *, max_bins: int = 256, n_threads: int = 1, n_categories=None):
         if not 2 <= max_bins <= 256:
             raise ValueError(f"max_bins must be 2 to 256, got {max_bins!r}")
         self.n_rows, self.n_features = X.shape
         if self.n_rows >= 2**31:
             raise ValueError(f"X must have fewer than 2**31 rows, got {self.n_rows}")
-        self._max_bins = max_bins
-        self.n_categories = np.zeros(self.n_features, dtype=np.int64)
-        if n_categories is not None:
-            self.n_categories[:] = n_categories
-            self._check_categories(X)
-        n_threads = usable_threads(n_threads)
+        self.n_threads = usable_threads(n_threads)
+        if bins is None:
+            bins = Bins.of(X, max_bins, self.n_threads, n_categories)
+        self.bins = bins
+        self._check_categories(X, max_bins)
+        self._entries = None
         if sp.issparse(X):
-            self._bin_sparse(X, n_threads)
+            self.codes = np.zeros(0, dtype=np.uint8)
+            self._encode_sparse(canonical_csc(X))
         else:
-            self._bin_dense(readable(X), n_threads)
+            self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
+            starts = self.bins.bin_start
+            encode_columns(readable(X).T, bins.highest, starts, self._columns, self.n_threads)
 
-    def _check_categories(self, X):
-        places = np.flatnonzero(self.n_categories)
+    @property
+    def _columns(self):
+        """The codes of dense features, one row per feature."""
+        return self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
+
+    def _check_categories(self, X, max_bins):
+        places = np.flatnonzero(self.bins.n_categories)
         if len(places) and sp.issparse(X):
             raise ValueError("n_categories needs a dense X")
         for place in places.tolist():
-            n = int(self.n_categories[place])
-            if n >= self._max_bins:
+            n = int(self.bins.n_categories[place])
+            if n >= max_bins:
                 raise ValueError(
-                    f"column {place} of X has {n} categories, max_bins={self._max_bins} allows "
-                    f"{self._max_bins - 1}"
+                    f"column {place} of X has {n} categories, max_bins={max_bins} allows "
+                    f"{max_bins - 1}"
                 )
             column = X[:, place]
             valid = np.isnan(column) | ((column >= 0) & (column < n) & (column == np.floor(column)))
             if not valid.all():
                 raise ValueError(f"column {place} of X must hold codes from 0 to {n - 1} or NaN")
 
-    def _bin_dense(self, X, n_threads):
-        step = max(1, _BLOCK_BYTES // max(1, self.n_rows * X.dtype.itemsize))
-        bins, has_nan = [], []
-        for start in range(0, self.n_features, step):
-            block = np.ascontiguousarray(X[:, start : start + step].T)
-            for values, counts in _map(_distinct, block, n_threads):
-                has_nan.append(int(counts.sum()) < self.n_rows)
-                bins.append(self._group(values, counts, np.array([0, len(values)]), has_nan[-1:]))
-        self._set_bins(bins, np.array(has_nan))
-        self.codes = np.zeros(self.n_features * self.n_rows + 64, dtype=np.uint8)
-        codes = self.codes[: self.n_features * self.n_rows].reshape(self.n_features, self.n_rows)
-        encode_columns(X.T, self.highest, self.bin_start, codes, n_threads)
-        self.listed = np.zeros(self.n_features, dtype=np.uint8)
-        self.indptr = self.entry_rows = self.entry_codes = self.default_code = None
-        self._list_entries(codes)
+    def _encode_sparse(self, X):
+        starts, highest = self.bins.bin_start, self.bins.highest
+        indptr, n = X.indptr.astype(np.int64), self.n_features
+        codes, default = np.empty(len(X.data), dtype=np.uint8), np.empty(n, dtype=np.uint8)
+        values = X.data.astype(np.float64, copy=False)
+        encode_entries(values, indptr, highest, starts, codes, self.n_threads)
+        every = np.arange(n + 1, dtype=np.int64)
+        encode_entries(np.zeros(n), every, highest, starts, default, self.n_threads)
+        self._entries = indptr, X.indices.astype(np.int32), codes, default
 
-    def _list_entries(self, codes):
-        """List the entries of features that have one code in over half of the rows."""
+    def lists(self) -> tuple:
+        """Return the features whose search reads a list of entries, and these lists.
+
+        Returns
+        -------
+        listed : ndarray of shape (n_features,), dtype uint8
+            1 for all features of a sparse matrix, and for dense ones of which over half of the rows
+            have one code.
+        indptr, rows, codes, default_code : ndarrays
+            Start of the entries of each feature (int64), their rows (int32) and codes (uint8), and
+            the code of all other rows (uint8).
+        """
+        if self._entries is not None:
+            return np.ones(self.n_features, dtype=np.uint8), *self._entries
         default_code = np.zeros(self.n_features, dtype=np.uint8)
         sizes = np.zeros(self.n_features, dtype=np.int64)
-        rows, rare = [], []
-        for f in self.usable:
-            counts = np.bincount(codes[f], minlength=256)
+        rows, rare = [np.zeros(0, np.int32)], [np.zeros(0, np.uint8)]
+        for f in self.bins.usable:
+            counts = np.bincount(self._columns[f], minlength=256)
             default_code[f] = counts.argmax()
             if 2 * counts[default_code[f]] > self.n_rows:
-                where = np.flatnonzero(codes[f] != default_code[f])
+                where = np.flatnonzero(self._columns[f] != default_code[f])
                 rows.append(where.astype(np.int32))
-                rare.append(codes[f, where])
-                self.listed[f], sizes[f] = 1, len(where)
-        if rows:
-            self.indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            self.entry_rows, self.entry_codes = np.concatenate(rows), np.concatenate(rare)
-            self.default_code = default_code
+                rare.append(self._columns[f, where])
+                sizes[f] = len(where)
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        listed = (sizes > 0).astype(np.uint8)
+        return listed, indptr, np.concatenate(rows), np.concatenate(rare), default_code
 
-    def _bin_sparse(self, X, n_threads):
-        columns = canonical_csc(X)
-        entries = columns.data.astype(np.float64, copy=False)
-        self.indptr = columns.indptr.astype(np.int64)
-        self.entry_rows = columns.indices.astype(np.int32)
-        has_nan = np.zeros(self.n_features, dtype=bool)
-        stored = np.diff(self.indptr)
-        has_nan[np.repeat(np.arange(self.n_features), stored)[np.isnan(entries)]] = True
-        values, counts, starts = _distinct_of_columns(entries, stored, self.n_rows)
-        self._set_bins([self._group(values, counts, starts, has_nan)], has_nan)
-        self.codes = np.zeros(0, dtype=np.uint8)
-        self.listed = np.ones(self.n_features, dtype=np.uint8)
-        codes = self.entry_codes = np.empty(len(entries), dtype=np.uint8)
-        encode_entries(entries, self.indptr, self.highest, self.bin_start, codes, n_threads)
-        every = np.arange(self.n_features + 1, dtype=np.int64)
-        self.default_code = np.empty(self.n_features, dtype=np.uint8)
-        zeros = np.zeros(self.n_features)
-        encode_entries(zeros, every, self.highest, self.bin_start, self.default_code, n_threads)
+    def sums(self, weights, scales) -> tuple[np.ndarray, np.ndarray]:
+        """Return the exact sums of rounded weights per code of every feature, and of squares.
 
-    def _group(self, values, counts, starts, has_nan):
-        """Return the smallest and largest values of the bins of some features, and their number."""
-        low, high = np.empty(len(values)), np.empty(len(values))
-        n_bins = np.empty(len(starts) - 1, dtype=np.int32)
-        most = self._max_bins - np.asarray(has_nan, dtype=np.int64)
-        group_values(values, counts, starts.astype(np.int64), most, low, high, n_bins)
-        place = np.arange(len(values)) - np.repeat(starts[:-1], np.diff(starts))
-        filled = place < np.repeat(n_bins, np.diff(starts))
-        return low[filled], high[filled], n_bins
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_rows), dtype float64
+        scales : ndarray of shape (n_targets,), dtype float64
 
-    def _set_bins(self, bins, has_nan):
-        self.n_bins = np.concatenate([n for _, _, n in bins])
-        self.bin_start = np.concatenate([[0], np.cumsum(self.n_bins)]).astype(np.int64)
-        unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
-        self.lowest = np.concatenate([low for low, _, _ in bins] + unused)
-        self.highest = np.concatenate([high for _, high, _ in bins] + unused)
-        self.usable = np.flatnonzero(self.n_bins + has_nan > 1).astype(np.int32)
+        Returns
+        -------
+        sums : ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
+            Integers.
+        squares : ndarray of shape (n_targets,), dtype float64
+            What `cwboost.kernels.coarse_squares` returns; reading the weights once saves time.
+        """
+        starts = self.bins.code_starts
+        if self._entries is None:
+            return bin_sums(weights, scales, self._columns, starts, self.n_threads)
+        indptr, rows, codes, default = self._entries
+        sums = entry_sums(weights, scales, indptr, rows, codes, starts, default)
+        return sums, coarse_squares(weights, scales)
 
+    def column(self, feature: int) -> np.ndarray:
+        """Return the codes of `feature`, of shape (n_rows,), dtype uint8."""
+        if self._entries is None:
+            return self._columns[feature]
+        indptr, rows, codes, default = self._entries
+        column = np.full(self.n_rows, default[feature], dtype=np.uint8)
+        stored = slice(indptr[feature], indptr[feature + 1])
+        column[rows[stored]] = codes[stored]
+        return column
 
-def _distinct(column):
-    """Return the distinct values of a dense feature but NaN, ascending float64, and counts."""
-    if column.dtype == np.uint8:
-        counts = np.bincount(column, minlength=256)
-        values = np.flatnonzero(counts)
-        return values.astype(np.float64), counts[values].astype(np.int64)
-    ordered = np.sort(column)
-    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]
-    first = np.ones(len(ordered), dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    start = np.flatnonzero(first)
-    # + 0.0: no -0.0 in thresholds
-    return ordered[start].astype(np.float64) + 0.0, np.diff(start, append=len(ordered))
+    def outputs(self, feature, below, polarity, missing, packed) -> None:
+        """Write the outputs of a stump on a feature as bits, see `cwboost.pack_outputs`.
 
-
-def _distinct_of_columns(entries, stored, n_rows):
-    """Return the same for all columns of a sparse matrix, whose zeros are implicit.
-
-    The result is the values, the counts, and the start of each column in them.
-    """
-    n_columns = len(stored)
-    column = np.concatenate([np.repeat(np.arange(n_columns), stored), np.arange(n_columns)])
-    value = np.concatenate([entries, np.zeros(n_columns)]) + 0.0
-    count = np.concatenate([np.ones(len(entries), dtype=np.int64), n_rows - stored])
-    keep = (count > 0) & ~np.isnan(value)
-    column, value, count = column[keep], value[keep], count[keep]
-    order = np.lexsort((value, column))
-    column, value, count = column[order], value[order], count[order]
-    first = np.ones(len(value), dtype=bool)
-    first[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])
-    start = np.flatnonzero(first)
-    counts = np.add.reduceat(count, start) if len(start) else count
-    return value[start], counts, np.searchsorted(column[start], np.arange(n_columns + 1))
-
-
-def _map(function, items, n_threads):
-    if n_threads == 1 or len(items) < 8:
-        return map(function, items)
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, items))
+        Parameters
+        ----------
+        feature, below : int
+            The stump is `polarity` on codes of at least `below`, see `Bins.bins_below`.
+        polarity, missing : {-1, 1}
+            Output above the threshold, and for missing values.
+        packed : ndarray of shape (ceil(n_rows / 8),), dtype uint8
+        """
+        lost = int(self.bins.n_bins[feature]) if self.bins.has_nan[feature] else -1
+        code_outputs(self.column(feature), below, polarity > 0, lost, missing > 0, packed)

@@ -22,9 +22,9 @@ class RowSampler:
     share : float
         In (0, 1]. Fraction of the examples in the sample.
     sampling : {"uniform", "mvs"}
-        "uniform" draws that number of examples, every set of them with the same probability. "mvs"
-        (minimal variance sampling, Ibragimov and Gusev 2019) draws each example with a probability
-        proportional to the sum of its pair weights, at most 1, and that number on average.
+        "uniform" draws each example with that probability. "mvs" (minimal variance sampling,
+        Ibragimov and Gusev 2019) draws each with a probability proportional to the sum of its pair
+        weights, at most 1. Both draw that fraction on average.
     n_priced : int or None, default=None
         Number of classes, the last ones, whose weights are wanted; None for all.
 
@@ -61,10 +61,8 @@ class RowSampler:
             sizes = master.own_sums
             rows, factors = draw_rows(sizes, self._share * len(sizes), rng.random(len(sizes)))
         else:
-            n_samples = weights.shape[1]
-            n_drawn = max(1, round(self._share * n_samples))
-            seed = int(rng.integers(2**64, dtype=np.uint64))
-            rows = draw_uniformly(n_samples, n_drawn, seed)
+            seed, places = int(rng.integers(2**63)), np.arange(weights.shape[1])
+            rows = draw_uniformly(places, len(places), self._share, seed)
             factors = np.full(len(rows), 1.0 / self._share)
         take_rows(weights, rows, factors, self._rows, self._sampled)
         self._rows = rows

@@ -12,11 +12,11 @@ from scipy import sparse
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
-    BinnedPartition,
+    BinnedMatrix,
+    Bins,
     FeatureSketch,
     LinearGains,
     Projector,
-    SharedBins,
     best_of_bins,
     canonical_csr,
     gained_fractions,
@@ -71,7 +71,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             self._gains = LinearGains(_in_order(parts), self.centre)
         drawn = yield from self._directions(len(scales), rng)
         (sketches,) = yield "sketch", drawn
-        bins = SharedBins.from_sketches(list(sketches.values()), BINS).open_above()
+        bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()
         sums, totals, squares, weights = yield "sums", bins
         feature, threshold, polarity, missing, edges = best_of_bins(bins, sums, totals)
         split = np.flatnonzero(feature >= 0)
@@ -190,7 +190,7 @@ class ProjectedPartition(cwboost.PartitionPricer):
 
     def _sums(self, weights, bins):
         values, self._values = self._values, None
-        binned = BinnedPartition(values.T, bins, self._context.n_threads)
+        binned = BinnedMatrix(values.T, bins, n_threads=self._context.n_threads)
         sums, squares = binned.sums(weights.weights, weights.scales)
         # Zero at the examples of other partitions, so that these add up.
         wanted = LinearGains.sampled(self._context.n_total, self._X.shape[1])

@@ -14,9 +14,9 @@ from cwboost.plugins.stumps.several import SearchedFeatures
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
+    Bins,
     CategoryFeatures,
     FeatureSketch,
-    SharedBins,
     SortedFeatures,
     gained_fractions,
 )
@@ -102,7 +102,7 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if context.categorical is not None:
             is_number = ~context.categorical
         numbers, categorical = np.flatnonzero(is_number), np.flatnonzero(~is_number)
-        bins = SharedBins.from_sketches(descriptions, self._checked_bins(), numbers)
+        bins = Bins.from_sketches(descriptions, self._checked_bins(), numbers)
         n_categories = None if is_number.all() else context.n_categories[categorical]
         n_drawn = self._n_drawn(len(is_number))
         return StumpPlan(bins, n_drawn, numbers, categorical, n_categories)

@@ -9,9 +9,9 @@ from cwboost.plugins.stumps.learners import StumpLearners
 import cwboost
 from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
-    BinnedPartition,
+    BinnedMatrix,
+    Bins,
     CategoryFeatures,
-    SharedBins,
     best_of_bins,
     best_of_categories,
     gained_fractions,
@@ -28,7 +28,7 @@ class StumpPlan(cwboost.PricingPlan):
 
     Parameters
     ----------
-    bins : SharedBins
+    bins : Bins
         Of the numbers.
     n_drawn : int or None
         Number of features drawn per round; None for all.
@@ -37,7 +37,7 @@ class StumpPlan(cwboost.PricingPlan):
     n_categories : ndarray of shape (len(categorical),), dtype int64, or None
     """
 
-    def __init__(self, bins: SharedBins, n_drawn, numbers, categorical, n_categories):
+    def __init__(self, bins: Bins, n_drawn, numbers, categorical, n_categories):
         self.bins = bins
         self.n_drawn = n_drawn
         self.numbers, self.categorical = numbers, categorical
@@ -93,7 +93,7 @@ class BinnedStumps(cwboost.PartitionPricer):
         if len(plan.categorical):
             self._categories = CategoryFeatures(X, plan.categorical, plan.n_categories, n_threads)
             X = X[:, plan.numbers]
-        self._binned = BinnedPartition(X, plan.bins, n_threads)
+        self._binned = BinnedMatrix(X, plan.bins, n_threads=n_threads)
 
     def summarise(self, weights, question):
         sums, of_targets = self._binned.sums(weights.weights, weights.scales)
@@ -116,14 +116,14 @@ class BinnedStumps(cwboost.PartitionPricer):
         place, below = np.full(len(learners), -1), np.zeros(len(learners), dtype=np.int64)
         place[is_number] = np.searchsorted(plan.numbers, learners.feature[is_number])
         below[is_number] = plan.bins.bins_below(place[is_number], learners.threshold[is_number])
-        packed = np.empty((len(learners), -(-self._binned.n_samples // 8)), dtype=np.uint8)
+        packed = np.empty((len(learners), -(-self._binned.n_rows // 8)), dtype=np.uint8)
         for k, f in enumerate(learners.feature.tolist()):
             if f >= 0 and not is_number[k]:
                 n = plan.n_categories[np.searchsorted(plan.categorical, f)]
                 packed[k] = self._categories.outputs(f, learners.on_categories(k, int(n)))
             elif f < 0:
                 packed[k] = 0xFF if learners.polarity[k] > 0 else 0
-                packed[k, -1:] &= 0xFF >> (-self._binned.n_samples % 8)
+                packed[k, -1:] &= 0xFF >> (-self._binned.n_rows % 8)
             else:
                 stump = int(below[k]), int(learners.polarity[k]), int(learners.missing[k])
                 self._binned.outputs(int(place[k]), *stump, packed[k])

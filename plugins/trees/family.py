@@ -14,8 +14,8 @@ from cwboost.kernels import (
     THRESHOLDS_SEARCHED,
     TREE_CRITERIA,
     BinnedMatrix,
+    Bins,
     FeatureSketch,
-    SharedBins,
     TreeGrower,
     chance_deviations,
     usable_threads,
@@ -160,9 +160,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             raise ValueError(
                 f"max_leaf_nodes: expected None on partitions, got {self.max_leaf_nodes!r}"
             )
-        for name in ("min_weight_split", "min_gain"):
-            if getattr(self, name):
-                raise ValueError(f"{name}: expected 0 on partitions, got {getattr(self, name)!r}")
 
     def describe(self, X):
         _check_int("max_bins", self.max_bins, 2, 256)
@@ -170,13 +167,12 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     def plan(self, descriptions, context):
         self.check_partitioned()
-        bins = SharedBins.from_sketches(descriptions, self.max_bins)
+        bins = Bins.from_sketches(
+            descriptions, self.max_bins, n_categories=self._n_categories(context)
+        )
         n_rows = sum(own.n_rows for own in descriptions)
         settings = self._settings(n_rows, bins.n_features)
-        n_categories = np.zeros(bins.n_features, dtype=np.int64)
-        if (known := self._n_categories(context)) is not None:
-            n_categories[:] = known
-        return TreePlan(bins, settings, n_categories)
+        return TreePlan(bins, settings)
 
     def _depth(self, n_samples):
         if isinstance(self.max_depth, str) and self.max_depth == "auto":

@@ -323,12 +323,6 @@ def test_a_family_of_a_third_party_trains_on_partitions(data):
     assert many.model.history["objective"][-1] < many.model.history["objective"][0]
 
 
-@pytest.mark.parametrize("name", ["min_weight_split", "min_gain"])
-def test_trees_refuse_what_partitions_do_not_smooth(data, name):
-    with pytest.raises(ValueError, match=f"{name}: expected 0 on partitions"):
-        train(TreeFamily(**{name: 0.1}), split(*data, 250), 1)
-
-
 def members(kind):
     """Return the names of what a protocol asks for."""
     return sorted({*kind.__annotations__, *(n for n in vars(kind) if n[0] != "_")})

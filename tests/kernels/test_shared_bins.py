@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cwboost.kernels import BinnedPartition, FeatureSketch, SharedBins
+from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch
 
 BINS = 64
 
@@ -16,11 +16,11 @@ def parts(request):
 
 @pytest.fixture
 def bins(parts):
-    return SharedBins.from_sketches([FeatureSketch.of(part, 4 * BINS) for part in parts], BINS)
+    return Bins.from_sketches([FeatureSketch.of(part, 4 * BINS) for part in parts], BINS)
 
 
 def test_bins_hold_about_equal_numbers(parts, bins):
-    codes = np.hstack([BinnedPartition(part, bins).codes for part in parts])
+    codes = np.hstack([BinnedMatrix(part, bins)._columns for part in parts])
     for of_feature in codes:
         counts = np.bincount(of_feature, minlength=BINS)
         assert counts.min() > 0.6 * counts.mean() and counts.max() < 1.5 * counts.mean()

@@ -30,15 +30,16 @@ def test_examples_without_weight_are_never_drawn():
     assert draw_rows(np.zeros(3), 2.0, np.zeros(3))[0].tolist() == [0]
 
 
-def test_every_set_of_rows_is_as_probable():
-    draws = [tuple(draw_uniformly(5, 2, seed).tolist()) for seed in range(4000)]
-    sets, counts = np.unique(draws, axis=0, return_counts=True)
-    assert len(sets) == 10 and (sets[:, 0] < sets[:, 1]).all()
-    assert ((counts - 400) ** 2 / 400).sum() < 28  # chi-square of 9 degrees, p = 0.001
-    np.testing.assert_array_equal(draw_uniformly(4, 4, 1), np.arange(4))
-    assert not len(draw_uniformly(4, 0, 1))
-    with pytest.raises(ValueError, match="cannot draw 3 of 2 examples"):
-        draw_uniformly(2, 3, 1)
+def test_rows_are_drawn_by_their_places():
+    """Whatever the partition, each with the same probability, and one for sure."""
+    places, n_drawn = np.arange(100), 0
+    for seed in range(2000):
+        drawn = draw_uniformly(places, 100, 0.3, seed)
+        parts = [own[draw_uniformly(own, 100, 0.3, seed)] for own in np.split(places, [37])]
+        assert np.array_equal(np.sort(np.concatenate(parts)), drawn)
+        n_drawn += len(drawn)
+    assert abs(n_drawn / 2000 - 30.7) < 5 * np.sqrt(21 / 2000)
+    assert draw_uniformly(places, 100, 0.0, 142).tolist() == [42]
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "mvs"])

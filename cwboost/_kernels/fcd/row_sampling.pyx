@@ -17,35 +17,35 @@ __all__ = ["draw_rows", "draw_uniformly", "take_rows"]
 
 cdef extern from "common/random_words.h" nogil:
     uint64_t cwb_random_word(uint64_t seed, uint64_t i)
+    double cwb_random_unit(uint64_t word)
 
 
-def draw_uniformly(int64_t n_samples, int64_t n_drawn, uint64_t seed):
-    """Draw `n_drawn` of the numbers below `n_samples`; every set of them is as probable.
+def draw_uniformly(const int64_t[::1] places, int64_t n_total, double share, uint64_t seed):
+    """Draw examples with the same probability, each by the seed and its place alone.
 
     Parameters
     ----------
-    n_samples, n_drawn : int
-        0 <= n_drawn <= n_samples < 2**32.
+    places : ndarray of shape (n_samples,), dtype int64
+        Places of the examples among all, which may be divided among machines.
+    n_total : int
+        Number of all examples.
+    share : float
+        The probability; the one at place ``seed % n_total`` is always drawn.
     seed : int, below 2**64
 
     Returns
     -------
-    ndarray of shape (n_drawn,), dtype int64
-        Ascending. Algorithm S (Knuth, The Art of Computer Programming 2, 3.4.2): a number is drawn
-        with the share of the numbers still wanted among those still left.
+    ndarray of shape (n_rows,), dtype int64
+        Indices of the examples drawn, ascending.
     """
-    cdef int64_t i, n = 0
-    cdef uint64_t word
-    if not 0 <= n_drawn <= n_samples < <int64_t> 1 << 32:
-        raise ValueError(f"cannot draw {n_drawn} of {n_samples} examples")
-    rows = np.empty(n_drawn + 1, dtype=np.int64)
+    cdef int64_t i, n = 0, always = <int64_t> (seed % <uint64_t> n_total)
+    rows = np.empty(places.shape[0] + 1, dtype=np.int64)
     cdef int64_t[::1] rows_ = rows
-    for i in range(n_samples):
+    for i in range(places.shape[0]):
         # Every number is written, since a branch here would be mispredicted.
         rows_[n] = i
-        word = (cwb_random_word(seed, i) >> 32) * <uint64_t> (n_samples - i) >> 32
-        n += <int64_t> word < n_drawn - n
-    return rows[:n_drawn]
+        n += (cwb_random_unit(cwb_random_word(seed, places[i])) < share) | (places[i] == always)
+    return rows[:n].copy()
 
 
 def draw_rows(const double[::1] size, double expected, const double[::1] uniform):

@@ -153,7 +153,6 @@ cdef void load_weights(
         bound = cwb_trim_bound(masses, settings.trim)
     root.start, root.end = 0, take_rows(X, work, weights, scale, bound)
     if X.indptr != NULL:
-        memset(work.slot_of, 2, X.n_rows)
         for i in range(root.end):
             work.weight_of[work.rows[i]] = work.weights[i]
     sum_node(work, root)

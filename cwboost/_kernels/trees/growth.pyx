@@ -46,7 +46,7 @@ cdef class TreeGrower:
 
     def __cinit__(self, binned, *, int n_threads, **settings):
         self.settings = (<TreeSettings> TreeSettings(**settings)).own
-        self.space = Workspace(binned, self.settings.min_samples_leaf > 1, n_threads)
+        self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads)
 
     def grow(self, weights, seeds, rows=None, monotonic=None):
         """Grow one tree per row of weights.
@@ -86,9 +86,9 @@ cdef class TreeGrower:
         cdef const int8_t[:, ::1] constraints
         if monotonic is not None:
             constraints = monotonic
-            if constraints.shape[0] != n_trees or constraints.shape[1] != self.space.binned.n_features:
+            if constraints.shape[0] != n_trees or constraints.shape[1] != self.space.bins.n_features:
                 raise ValueError(
-                    f"monotonic: expected shape ({n_trees}, {self.space.binned.n_features}), got "
+                    f"monotonic: expected shape ({n_trees}, {self.space.bins.n_features}), got "
                     f"{monotonic.shape}")
         self._keep(rows)
         packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
@@ -103,7 +103,7 @@ cdef class TreeGrower:
             r.strides[0], &seed[0], batch.trees, n_trees, &bits[0, 0], &edge[0]
         ):
             raise MemoryError("nodes of the grown trees")
-        return batch.arrays(&self.space.X, self.space.binned.n_categories), packed, edges
+        return batch.arrays(&self.space.X, self.space.bins.n_categories), packed, edges
 
     cdef _keep(self, rows):
         """Tell every thread which rows have a weight; self.kept keeps the array alive."""

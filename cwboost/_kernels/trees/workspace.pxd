@@ -7,8 +7,10 @@ cdef class Workspace:
     cdef Matrix X
     cdef Work *work
     cdef int n_threads
-    cdef object binned, categorical
+    cdef readonly object bins
+    cdef object usable, categorical, arrays
     cdef list blocks
-    cdef _read(self, binned)
+    cdef _read_bins(self, bins)
+    cdef _read_codes(self, binned)
     cdef _allocate(self, bint counted)
     cdef void *_scratch(self, size_t size) except NULL

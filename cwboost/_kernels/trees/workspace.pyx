@@ -59,54 +59,57 @@ cdef class Workspace:
 
     Parameters
     ----------
-    binned : cwboost.kernels.BinnedMatrix
+    bins : cwboost.kernels.Bins
+    binned : cwboost.kernels.BinnedMatrix or None
     counted : bool
         True if histograms count examples.
     n_threads : int
     """
 
-    def __cinit__(self, binned, bint counted, int n_threads):
+    def __cinit__(self, bins, binned, bint counted, int n_threads):
         self.work = NULL
         self.blocks = []
         self.n_threads = n_threads
-        self.binned = binned
-        self.categorical = np.append(binned.n_categories > 0, False).astype(np.uint8)
-        self._read(binned)
+        self.bins, self.usable = bins, bins.usable
+        self.categorical = np.append(bins.n_categories > 0, False).astype(np.uint8)
+        memset(&self.X, 0, sizeof(self.X))
+        self._read_bins(bins)
+        if binned is not None:
+            self._read_codes(binned)
         self._allocate(counted)
 
-    cdef _read(self, binned):
-        """Take the addresses of the arrays of `binned`, which self.binned keeps alive."""
-        cdef const uint8_t[::1] codes = binned.codes
-        cdef const int32_t[::1] usable = binned.usable
-        cdef const int32_t[::1] n_bins = binned.n_bins
-        cdef const int64_t[::1] bin_start = binned.bin_start
-        cdef const double[::1] lowest = binned.lowest
-        cdef const double[::1] highest = binned.highest
-        cdef const uint8_t[::1] listed = binned.listed
+    cdef _read_bins(self, bins):
+        """Take the addresses of the arrays of `bins`, which self.bins keeps alive."""
+        cdef const int32_t[::1] usable = self.usable
+        cdef const int32_t[::1] n_bins = bins.n_bins
+        cdef const int64_t[::1] bin_start = bins.bin_start
+        cdef const double[::1] lowest = bins.lowest
+        cdef const double[::1] highest = bins.highest
         cdef const uint8_t[::1] categorical = self.categorical
-        cdef const int64_t[::1] indptr
-        cdef const int32_t[::1] entry_rows
-        cdef const uint8_t[::1] entry_codes
-        cdef const uint8_t[::1] default_code
-        cdef Py_ssize_t f
-        self.X.n_rows = binned.n_rows
         self.X.n_usable = usable.shape[0]
-        self.X.codes = &codes[0] if codes.shape[0] else NULL
         self.X.usable = &usable[0] if usable.shape[0] else NULL
         self.X.n_bins = &n_bins[0]
         self.X.bin_start = &bin_start[0]
         self.X.lowest = &lowest[0]
         self.X.highest = &highest[0]
-        self.X.listed = &listed[0]
-        self.X.categorical = &categorical[0] if binned.n_categories.any() else NULL
-        self.X.indptr = NULL
-        self.X.fewest_entries = self.X.n_rows
-        if binned.indptr is None:
+        self.X.categorical = &categorical[0] if bins.n_categories.any() else NULL
+
+    cdef _read_codes(self, binned):
+        """Take the addresses of the codes; self.arrays keeps them alive."""
+        self.arrays = binned.codes, *binned.lists()
+        codes_, listed_, indptr_, entry_rows_, entry_codes_, default_code_ = self.arrays
+        cdef const uint8_t[::1] codes = codes_
+        cdef const uint8_t[::1] listed = listed_
+        cdef const int64_t[::1] indptr = indptr_
+        cdef const int32_t[::1] entry_rows = entry_rows_
+        cdef const uint8_t[::1] entry_codes = entry_codes_
+        cdef const uint8_t[::1] default_code = default_code_
+        cdef Py_ssize_t f
+        self.X.n_rows = self.X.fewest_entries = binned.n_rows
+        self.X.codes = &codes[0] if codes.shape[0] else NULL
+        if self.X.codes != NULL and not entry_rows.shape[0] and not np.any(listed_):
             return
-        indptr = binned.indptr
-        entry_rows = binned.entry_rows
-        entry_codes = binned.entry_codes
-        default_code = binned.default_code
+        self.X.listed = &listed[0]
         self.X.indptr = &indptr[0]
         self.X.entry_rows = &entry_rows[0] if entry_rows.shape[0] else NULL
         self.X.entry_codes = &entry_codes[0] if entry_codes.shape[0] else NULL
@@ -141,6 +144,7 @@ cdef class Workspace:
             work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
             work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
+            memset(work.slot_of, 2, n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
             work.sides = <uint8_t *> self._scratch(n if self.X.categorical != NULL else 1)
             work.reach = self._scratch((MAX_INNER_BY_CODES + LEAF_PLACES) * 32)

@@ -15,7 +15,7 @@ from cwboost.families.partitioned import (
     PartitionWeights,
     PricingPlan,
 )
-from cwboost.kernels import BinnedPartition, FeatureSketch, SharedBins, best_of_bins
+from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch, best_of_bins
 
 __all__ = ["DerivedPlan"]
 
@@ -38,7 +38,7 @@ class DerivedPlan(PricingPlan):
         self.exact = bool(family.exhaustive)
         self._class_counts = class_counts
         self._drawing: Drawing | None = None
-        self._fixed: tuple[DerivedLearners, SharedBins] | None = None
+        self._fixed: tuple[DerivedLearners, Bins] | None = None
         self._n_draws = 0
 
     def __getstate__(self):
@@ -81,7 +81,7 @@ class DerivedPlan(PricingPlan):
         drawn = self._drawing.draw(rng, weights)
         self._n_draws += 1
         (sketches,) = yield "sketch", self._n_draws, drawn
-        bins = SharedBins.from_sketches(list(sketches.values()), BINS).open_above()
+        bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()
         if not self.family.redraw:
             self._fixed = drawn, bins
         return drawn, bins
@@ -117,12 +117,12 @@ class DerivedPartition(PartitionPricer):
         self._values = drawn.derived(self._X)
         return FeatureSketch.of_values(self._values, 2 * BINS)
 
-    def _sums(self, weights, number: int, drawn: DerivedLearners | None, bins: SharedBins):
+    def _sums(self, weights, number: int, drawn: DerivedLearners | None, bins: Bins):
         """Return the sums per bin; `drawn` is for a partition that did not make the sketch."""
         if self._binned is None or self._number != number:
             if self._number != number:
                 self._number, self._values = number, drawn.derived(self._X)
-            self._binned = BinnedPartition(self._values, bins, self._context.n_threads)
+            self._binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
             self._values = None
         sums, squares = self._binned.sums(weights.weights, weights.scales)
         return sums, sums[: int(bins.code_starts[1])].sum(axis=0), squares

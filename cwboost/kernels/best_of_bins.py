@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost._kernels.partitions.cuts import best_cuts
-from cwboost.kernels.partitioned.shared_bins import SharedBins
+from cwboost.kernels.bins import Bins
 
 __all__ = ["best_of_bins"]
 
 
-def best_of_bins(bins: SharedBins, sums, totals, features=None):
+def best_of_bins(bins: Bins, sums, totals, features=None):
     """Return the best stump of every target from the exact sums of all bins.
 
     Ties go to the constant stump, then to the lowest feature, then to the lowest threshold, as in
@@ -18,9 +18,9 @@ def best_of_bins(bins: SharedBins, sums, totals, features=None):
 
     Parameters
     ----------
-    bins : SharedBins
+    bins : Bins
     sums : ndarray of shape (n_codes, n_targets), dtype float64
-        What `BinnedPartition.sums` returns, over all partitions.
+        What `BinnedMatrix.sums` returns, over all partitions.
     totals : ndarray of shape (n_targets,), dtype float64
     features : ndarray of int, default=None
         The features searched, ascending; None for all.

@@ -1,0 +1,429 @@
+"""Growth of trees on partitions, level by level: the rows of one partition, and the nodes.
+
+The partitions send exact sums of their rows (`NodeRows`); from the sums over all partitions,
+`GrowingTrees` chooses splits as local growth does (search.pyx, nodes.pyx). The trees are the same.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport INFINITY, ceil, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from cwboost._kernels.common.openmp cimport omp_get_thread_num
+from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
+from cwboost._kernels.trees.nodes cimport (
+    TreeBatch, become_constant, merge_equal_leaves, split_node, start_tree)
+from cwboost._kernels.trees.search cimport (
+    draw_features, may_split, node_histograms, pays, split_of_histogram, undo_draws)
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
+from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
+
+cdef extern from "trees/rows.h" nogil:
+    const int CWB_SIZES
+    void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n, double scale,
+                        double *masses)
+    double cwb_trim_bound(const double *masses, double fraction)
+    double cwb_edge_of(const uint8_t *packed, const double *weights, const int64_t *kept,
+                       int64_t n, double scale, double *total)
+
+# Features asked for per feature wanted, beyond what varied in the parent, to spare exchanges.
+cdef double SPARE = 1.25
+
+# What a partition needs to know of a split: the place of its node, and which codes go right.
+SPLIT = np.dtype([("node", np.int64), ("right", np.uint64, 4), ("feature", np.int32),
+                  ("first", np.uint8), ("width", np.uint8), ("categorical", np.uint8),
+                  ("unused", np.uint8)])
+
+cdef struct Split:
+    int64_t node
+    uint64_t[4] right
+    int32_t feature
+    uint8_t first, width, categorical, unused
+
+cdef struct Open:
+    # A node that waits for its split; `share` of the features varied in its parent.
+    Node node
+    int64_t tree, n_asked, n_goal, n_seen, n_varying
+    double share
+
+
+cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
+    cdef void *grown = realloc(memory, max(1, n) * size)
+    if grown == NULL:
+        raise MemoryError("nodes of growing trees")
+    return grown
+
+
+cdef TreeNode as_node(int32_t feature, uint8_t first, uint8_t width, bint categorical,
+                      const uint64_t *right) noexcept nogil:
+    cdef TreeNode node
+    memset(&node, 0, sizeof(node))
+    node.feature, node.first, node.width, node.categorical = feature, first, width, categorical
+    memcpy(node.right, right, sizeof(node.right))
+    return node
+
+
+cdef class NodeRows:
+    """The rows of one partition, by the nodes of growing trees, one tree per target.
+
+    Parameters
+    ----------
+    binned : cwboost.kernels.BinnedMatrix
+    counted : bool
+        True if histograms count examples.
+    n_threads : int
+    """
+
+    cdef Workspace space
+    cdef bint counted
+    cdef Work *lent  # the scratch memory, with the rows of all nodes
+    cdef Node *nodes
+    cdef int64_t n_nodes
+    cdef object rows, weights
+
+    def __cinit__(self, binned, bint counted, int n_threads):
+        self.space, self.counted = Workspace(binned.bins, binned, counted, n_threads), counted
+        self.lent = <Work *> resized(NULL, n_threads, sizeof(Work))
+        memcpy(self.lent, self.space.work, n_threads * sizeof(Work))
+
+    def __dealloc__(self):
+        free(self.lent)
+        free(self.nodes)
+
+    def start(self, const double[:, :] weights, const double[::1] scales,
+              const double[::1] bounds):
+        """Start one tree per row of weights, from rows of weights not below a bound.
+
+        The bounds, of magnitudes, and the scales are those of all partitions; a weight that is
+        rounded to zero never counts.
+        """
+        cdef int64_t t, n = 0
+        cdef Work *work = self.space.work
+        cdef const Matrix *X = &self.space.X
+        self.n_nodes = bounds.shape[0]
+        self.nodes = <Node *> resized(self.nodes, self.n_nodes, sizeof(Node))
+        rows, taken = [], []
+        for t in range(self.n_nodes):
+            self.nodes[t].start = n
+            n += take_rows(X, work, &weights[t, 0], scales[t], bounds[t])
+            self.nodes[t].end = n
+            rows.append(np.array((<int32_t[:X.n_rows]> work.rows)[:n - self.nodes[t].start]))
+            taken.append(np.array((<double[:X.n_rows]> work.weights)[:n - self.nodes[t].start]))
+        # With one entry more, so that the end of the last node has an address.
+        self.rows = np.concatenate([*rows, np.zeros(1, np.int32)])
+        self.weights = np.concatenate([*taken, np.zeros(1)])
+        cdef int32_t[::1] all_rows = self.rows
+        cdef double[::1] all_weights = self.weights
+        for t in range(self.space.n_threads):
+            self.lent[t].rows, self.lent[t].weights = &all_rows[0], &all_weights[0]
+        for t in range(self.n_nodes):
+            sum_node(self.lent, self.nodes + t)
+
+    def split(self, const Split[::1] splits):
+        """Split nodes; their children get the next two places each."""
+        cdef int64_t k, n = splits.shape[0], first = self.n_nodes
+        cdef int n_threads = self.space.n_threads
+        self.nodes = <Node *> resized(self.nodes, first + 2 * n, sizeof(Node))
+        for k in prange(n, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=16):
+            self.divide(self.lent + omp_get_thread_num(), &splits[k],
+                        self.nodes + first + 2 * k)
+        self.n_nodes += 2 * n
+
+    cdef void divide(self, Work *work, const Split *split, Node *children) noexcept nogil:
+        cdef TreeNode test = as_node(split.feature, split.first, split.width, split.categorical,
+                                     split.right)
+        cdef const Node *node = self.nodes + split.node
+        divide_rows(&self.space.X, work, &test, node.start, node.end, children)
+
+    def masses(self, const double[:, :] weights, const double[::1] scales):
+        """Return the exact masses of rounded weights by their size, for `GrowingTrees.bounds`."""
+        cdef int64_t t
+        found = np.zeros((weights.shape[0], CWB_SIZES))
+        cdef double[:, ::1] out = found
+        for t in prange(weights.shape[0], nogil=True, num_threads=self.space.n_threads):
+            cwb_add_masses(&weights[t, 0], NULL, weights.shape[1], scales[t], &out[t, 0])
+        return found
+
+    def edges(self, const uint8_t[:, ::1] packed, const double[:, :] weights,
+              const double[::1] scales):
+        """Return the exact edges of outputs for rounded weights, and the sums of these weights."""
+        cdef int64_t t
+        found = np.zeros((2, weights.shape[0]))
+        cdef double[:, ::1] out = found
+        for t in prange(weights.shape[0], nogil=True, num_threads=self.space.n_threads):
+            out[0, t] = cwb_edge_of(&packed[t, 0], &weights[t, 0], NULL, weights.shape[1],
+                                    scales[t], &out[1, t])
+        return tuple(found)
+
+    def totals(self, int64_t first):
+        """Return sum, mass, number and squares of the weights of the nodes from `first` on."""
+        cdef int64_t k
+        found = np.empty((self.n_nodes - first, 4))
+        cdef double[:, ::1] out = found
+        for k in range(found.shape[0]):
+            out[k, 0], out[k, 1] = self.nodes[first + k].sum, self.nodes[first + k].mass
+            out[k, 2], out[k, 3] = self.nodes[first + k].n, self.nodes[first + k].squares
+        return found
+
+    def histograms(self, const int64_t[::1] nodes, const int32_t[::1] features):
+        """Return the sums of the codes of pairs of a node and a feature, and the numbers of rows.
+
+        Parameters
+        ----------
+        nodes : ndarray of shape (n_pairs,), dtype int64
+            Ascending.
+        features : ndarray of shape (n_pairs,), dtype int32
+
+        Returns
+        -------
+        sums : ndarray of shape (n_pairs, n_codes, 2), dtype float64
+            Sum and mass; ``n_codes`` is the largest number of codes of one of the features.
+        counts : ndarray of shape (n_pairs, n_codes or 0), dtype int64
+        """
+        cdef int64_t run, n_codes = 1, n_runs, n_pairs = nodes.shape[0]
+        cdef int n_threads = self.space.n_threads
+        for run in range(n_pairs):
+            n_codes = max(n_codes, min(256, self.space.X.n_bins[features[run]] + 1))
+        sums = np.empty((n_pairs, n_codes, 2))
+        counts = np.empty((n_pairs, n_codes if self.counted else 0), dtype=np.int64)
+        cdef double[:, :, ::1] out = sums
+        cdef int64_t[:, ::1] numbers = counts
+        cdef int64_t[::1] starts = np.flatnonzero(np.diff(nodes, prepend=-1, append=-1))
+        n_runs = starts.shape[0] - 1
+        for run in prange(n_runs, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            node_histograms(
+                &self.space.X, self.lent + omp_get_thread_num(),
+                self.nodes + nodes[starts[run]], &features[starts[run]],
+                starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes,
+                &numbers[starts[run], 0] if self.counted else NULL)
+        return sums, counts
+
+    def outputs(self, const int64_t[::1] offsets, const int32_t[::1] left,
+                const int32_t[::1] feature, const int32_t[::1] first,
+                const int32_t[::1] width, const uint64_t[:, ::1] right,
+                const uint8_t[::1] categorical, sign):
+        """Return the outputs of trees on all rows, packed; see `Split` and `TreeLearners`."""
+        cdef int64_t t, k, n_trees = offsets.shape[0] - 1
+        cdef bint failed = False
+        cdef TreeBatch batch = TreeBatch(n_trees)
+        cdef const signed char[::1] signs = sign
+        cdef Tree *tree
+        packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
+        cdef uint8_t[:, ::1] out = packed
+        for t in range(n_trees):
+            tree = batch.trees + t
+            tree.n = offsets[t + 1] - offsets[t]
+            tree.nodes = <TreeNode *> resized(tree.nodes, tree.n, sizeof(TreeNode))
+            for k in range(offsets[t], offsets[t + 1]):
+                tree.nodes[k - offsets[t]] = as_node(
+                    feature[k], <uint8_t> first[k], <uint8_t> width[k], categorical[k],
+                    &right[k, 0])
+                tree.nodes[k - offsets[t]].left = left[k]
+                tree.nodes[k - offsets[t]].sign = signs[k]
+        for t in prange(n_trees, nogil=True, num_threads=self.space.n_threads,
+                        schedule="dynamic"):
+            if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
+                                 batch.trees + t, &out[t, 0]):
+                failed |= 1
+        if failed:
+            raise MemoryError("scratch memory of the trees")
+        return packed
+
+
+cdef class GrowingTrees:
+    """The nodes of growing trees, level by level, from sums over all partitions.
+
+    While a node is open, `ask` says which histograms it needs, `search` takes them, and when all
+    have enough, `split` carries out the level.
+
+    Parameters
+    ----------
+    bins : cwboost.kernels.Bins
+    seeds : ndarray of shape (n_trees,), dtype uint64
+        Seed of the feature draws of each tree.
+    **settings
+        What `TreeSettings` takes; max_leaves must be 0.
+    """
+
+    cdef Workspace space
+    cdef Settings settings
+    cdef TreeBatch batch
+    cdef Open *open
+    cdef int64_t n_open, first, n_nodes  # the open nodes are first ... first + n_open - 1
+    cdef bint is_new
+
+    def __cinit__(self, bins, const uint64_t[::1] seeds, **settings):
+        cdef int64_t t
+        self.settings = (<TreeSettings> TreeSettings(**settings)).own
+        self.space = Workspace(bins, None, self.settings.min_samples_leaf > 1, 1)
+        self.batch = TreeBatch(seeds.shape[0])
+        self.n_open, self.first, self.is_new = seeds.shape[0], 0, True
+        self.open = <Open *> resized(NULL, self.n_open, sizeof(Open))
+        for t in range(self.n_open):
+            memset(self.open + t, 0, sizeof(Open))
+            self.open[t].tree, self.open[t].share = t, 1.0
+            self.open[t].node.seed = seeds[t]
+            self.begin(self.open + t, True)
+
+    def __dealloc__(self):
+        free(self.open)
+
+    cdef void begin(self, Open *own, bint searched) noexcept:
+        """Say how many features a new node asks for."""
+        cdef int64_t n_usable = self.space.X.n_usable
+        cdef double wanted = self.settings.max_features / own.share
+        own.node.split.gain = -INFINITY
+        own.n_asked = own.n_seen = own.n_varying = own.n_goal = 0
+        if searched:
+            wanted = ceil(wanted * (SPARE if own.share < 1 else 1.0))
+            own.n_goal = min(n_usable, <int64_t> min(wanted, 1e9))
+
+    def bounds(self, const double[:, ::1] masses):
+        """Return the least magnitude of the weights that take part in the growth of each tree."""
+        cdef int64_t t
+        found = np.empty(self.batch.n)
+        cdef double[::1] out = found
+        for t in range(self.batch.n):
+            out[t] = cwb_trim_bound(&masses[t, 0], self.settings.trim)
+        return found
+
+    @property
+    def is_open(self):
+        """True while nodes may be split."""
+        return self.n_open > 0
+
+    def ask(self):
+        """Return the first new node, and the pairs of a node and a feature to be summed.
+
+        The number of all nodes for the first new one if none is new; no pairs if all nodes have
+        been searched.
+        """
+        cdef int64_t k, i, n = 0
+        for k in range(self.n_open):
+            n += self.open[k].n_goal - self.open[k].n_asked
+        pairs = np.empty(n, np.int64), np.empty(n, np.int32)
+        cdef int64_t[::1] nodes = pairs[0]
+        cdef int32_t[::1] features = pairs[1]
+        cdef Open *own
+        cdef Work *work = self.space.work
+        n = 0
+        for k in range(self.n_open):
+            own = self.open + k
+            self.draw(own)
+            for i in range(own.n_asked, own.n_goal):
+                nodes[n], features[n] = self.first + k, work.features[i]
+                n += 1
+            self.put_back(own)
+        return (self.first if self.is_new else self.first + self.n_open), *pairs
+
+    cdef void draw(self, const Open *own) noexcept:
+        if self.settings.max_features < self.space.X.n_usable:
+            draw_features(&self.space.X, self.space.work, own.node.seed, 0, own.n_goal)
+
+    cdef void put_back(self, const Open *own) noexcept:
+        if self.settings.max_features < self.space.X.n_usable:
+            undo_draws(self.space.work, own.n_goal)
+
+    def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums,
+               const int64_t[:, ::1] counts):
+        """Take what `NodeRows.totals` and `NodeRows.histograms` say, over all partitions."""
+        cdef int64_t k, i, n = 0
+        cdef Open *own
+        for k in range(totals.shape[0]):
+            own = self.open + k
+            own.node.squares = totals[k, 3]
+            if self.first == 0:  # of the children, the split has told the other sums
+                own.node.sum, own.node.mass = totals[k, 0], totals[k, 1]
+                own.node.n = <int64_t> totals[k, 2]
+                start_tree(self.batch.trees + own.tree, &own.node)
+        self.is_new = False
+        for k in range(self.n_open):
+            own = self.open + k
+            self.draw(own)
+            for i in range(own.n_asked, own.n_goal):
+                if own.n_varying < self.settings.max_features:
+                    self.take(own, self.space.work.features[i], &sums[n, 0, 0], sums.shape[1],
+                              &counts[n, 0] if counts.shape[1] else NULL)
+                n += 1
+            self.put_back(own)
+            own.n_asked = own.n_goal
+            if own.n_varying < self.settings.max_features and own.n_asked > 0:
+                own.n_goal = min(self.space.X.n_usable, 2 * own.n_asked)
+
+    cdef void take(self, Open *own, int32_t feature, const double *sums, int64_t n_codes,
+                   const int64_t *counts) noexcept:
+        """Search one feature of a node; of equal gains the first counts."""
+        cdef cwb_split found
+        own.n_seen += 1
+        own.n_varying += split_of_histogram(&self.space.X, &self.settings, self.space.work,
+                                            &own.node, feature, sums, n_codes, counts, &found)
+        if found.gain > own.node.split.gain:
+            own.node.split = found
+
+    def split(self):
+        """Split the open nodes that gain; return the splits, for `NodeRows.split`."""
+        cdef int64_t k, n = 0
+        cdef Open *own
+        cdef const TreeNode *node
+        cdef Tree *tree
+        cdef Node[2] children
+        cdef Open *opened = <Open *> resized(NULL, 2 * self.n_open, sizeof(Open))
+        splits = np.zeros(self.n_open, SPLIT)
+        cdef Split[::1] out = splits
+        for k in range(self.n_open):
+            own = self.open + k
+            tree = self.batch.trees + own.tree
+            if (not may_split(&self.settings, tree, &own.node)
+                    or not pays(&self.settings, tree, &own.node, own.node.split.gain)):
+                continue
+            if not split_node(&self.space.X, &self.settings, tree, &own.node, children):
+                free(opened)
+                raise MemoryError("nodes of growing trees")
+            node = tree.nodes + own.node.index
+            out[n].node, out[n].feature = self.first + k, node.feature
+            out[n].first, out[n].width = node.first, node.width
+            out[n].categorical = node.categorical
+            memcpy(out[n].right, node.right, sizeof(node.right))
+            self.open_children(own, children, opened + 2 * n)
+            n += 1
+        free(self.open)
+        self.open = opened
+        self.first, self.n_open, self.is_new = self.first + self.n_open, 2 * n, True
+        for k in range(self.n_open):
+            if self.open[k].n_goal > 0:
+                return splits[:n]
+        self.n_open = 0  # no child is searched
+        return splits[:0]
+
+    cdef void open_children(self, const Open *parent, const Node *children,
+                            Open *opened) noexcept:
+        cdef int64_t side
+        for side in range(2):
+            opened[side].node, opened[side].tree = children[side], parent.tree
+            opened[side].share = max(1, parent.n_varying) / <double> max(1, parent.n_seen)
+            self.begin(opened + side, may_split(
+                &self.settings, self.batch.trees + parent.tree, children + side))
+
+    def finish(self):
+        """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.
+
+        The edges are of the weights that took part, in units of 1 / scale.
+        """
+        cdef int64_t t
+        edges = np.empty(self.batch.n)
+        for t in range(self.batch.n):
+            edges[t] = self.batch.trees[t].total
+            if not merge_equal_leaves(self.batch.trees + t):
+                raise MemoryError("nodes of growing trees")
+        return self.batch.arrays(&self.space.X, self.space.bins.n_categories), edges
+
+    def constants(self, const double[::1] edges, const double[::1] totals):
+        """Make constants of the trees that these beat on all weights; return all nodes again."""
+        cdef int64_t t
+        for t in range(self.batch.n):
+            if edges[t] < fabs(totals[t]):
+                become_constant(self.batch.trees + t, totals[t])
+        return self.batch.arrays(&self.space.X, self.space.bins.n_categories)

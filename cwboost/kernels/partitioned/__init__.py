@@ -1,1 +1,0 @@
-"""Examples that are divided into partitions, in bins that all partitions share."""

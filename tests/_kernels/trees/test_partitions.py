@@ -1,0 +1,97 @@
+"""Growth from the sums of partitions: the trees of one machine, bit for bit."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cwboost.plugins.trees import TreeFamily
+
+from cwboost import BindContext
+from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
+
+N, D, K = 700, 9, 3
+SETTINGS = [
+    {},
+    {"max_features": 2, "min_samples_leaf": 4, "max_depth": 5},
+    {"max_features": None, "criterion": "edge", "max_depth": 4},
+    {"criterion": "entropy", "trim": 0.4, "min_gain": 0.001, "min_weight_split": 0.02},
+    {"categories": "subsets", "max_features": None},
+]
+
+
+def features(kind, rng):
+    X = np.round(rng.normal(size=(N, D)), 1)
+    X[:, 0] = rng.integers(0, 30, size=N)
+    if kind == "gaps":
+        X[rng.random(X.shape) < 0.2] = np.nan
+        X[:, 3] = np.nan
+    return sp.csr_array(X * (rng.random(X.shape) < 0.3)) if kind == "sparse" else X
+
+
+def together(family, X, weights, context):
+    """Price on three partitions, as a cluster does."""
+    parts = np.split(np.arange(N), [100, 470])
+    plan = family.plan([family.describe(X[rows]) for rows in parts], context)
+    scales = scales_of(np.abs(weights).sum(axis=1))
+    pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
+    given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
+    conversation, answer = plan.choose(scales, context.random_state), None
+    while True:
+        try:
+            question = conversation.send(answer)
+        except StopIteration as end:
+            outputs = [pricer.outputs(end.value.learners) for pricer in pricers]
+            return end.value, parts, outputs
+        replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
+        answer = plan.merge(plan.merge(*replies[:2]), replies[2])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
+def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
+    X = features(kind, np.random.default_rng(seed))
+    weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
+    n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
+    family = TreeFamily(**settings)
+    one, many = (
+        BindContext(
+            n_targets=K, random_state=np.random.default_rng(seed), n_categories=n_categories
+        )
+        for _ in range(2)
+    )
+    alone = family.bind(X, one).price(weights)
+    chosen, parts, outputs = together(family, X, weights, many)
+    expected, found = alone.learners.arrays(), chosen.learners.arrays()
+    assert expected.keys() == found.keys()
+    assert len(expected["feature"]) > 3 * K
+    for name in expected:
+        assert np.array_equal(expected[name], found[name]), name
+    assert np.array_equal(alone.edges, chosen.edges)
+    signed = chosen.learners.outputs(X) > 0
+    for rows, packed in zip(parts, outputs):
+        assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
+
+
+def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
+    rng = np.random.default_rng(11)
+    X, n_constant = rng.normal(size=(N, 3)), 0
+    for _ in range(10):
+        weights = np.abs(rng.normal(size=(1, N))) * 0.1
+        weights[:, :20] = -rng.exponential(size=20)
+        weights[:, :20] *= 0.6 * weights[:, 20:].sum() / -weights[:, :20].sum()
+        family = TreeFamily(trim=0.9)
+        one, many = (BindContext(n_targets=1, random_state=rng) for _ in range(2))
+        alone = family.bind(X, one).price(weights)
+        chosen = together(family, X, weights, many)[0]
+        assert chosen.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
+        n_constant += len(alone.learners.feature) == 1
+        assert len(chosen.learners.feature) == 1 or chosen.edges[0] > abs(weights.sum())
+    assert n_constant > 0
+
+
+def test_features_that_are_constant_everywhere_give_constants():
+    weights = np.array([np.ones(N), -np.ones(N)])
+    context = BindContext(n_targets=2, random_state=np.random.default_rng(0))
+    chosen = together(TreeFamily(), np.ones((N, 2)), weights, context)[0]
+    assert chosen.learners.sign.tolist() == [1, -1]
+    assert chosen.edges.tolist() == [N, N]

@@ -1,0 +1,45 @@
+"""The default on two workers and in one process: the same trees."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from cwboost import CWBoostClassifier, TreeFamily  # noqa: E402
+from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+
+def problem(kind, seed, n=1500):
+    """Return features of few distinct values, which no sketch of quantiles rounds, and labels."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 8)), 1)
+    scores = X[:, :5] @ rng.normal(size=(5, 3)) + rng.gumbel(size=(n, 3))
+    if kind == "gaps":
+        X[rng.random(X.shape) < 0.15] = np.nan
+    if kind == "categories":
+        X[:, :2] = rng.integers(0, [9, 40], size=(n, 2))
+        scores += rng.normal(size=(40, 3))[X[:, 1].astype(int)]
+    return X, scores.argmax(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories"])
+@pytest.mark.parametrize("weak_learner", ["auto", TreeFamily(categories="subsets", max_depth=5)])
+def test_two_workers_grow_the_trees_of_one_process(client, weak_learner, kind, seed):
+    X, y = problem(kind, seed)
+    settings = {"weak_learner": weak_learner, "n_estimators": 6, "random_state": seed}
+    settings["categorical_features"] = [0, 1] if kind == "categories" else None
+    local = CWBoostClassifier(**settings).fit(X, y)
+    chunks = da.from_array(X, chunks=(400, 8)), da.from_array(y, chunks=400)
+    there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
+    one, other = local.model_.ensemble.learners, there.model_.ensemble.learners
+    one, other = one.arrays(), other.arrays()
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"gain"}:
+        assert np.array_equal(one[name], other[name]), name
+    np.testing.assert_allclose(one["gain"], other["gain"], rtol=1e-4, atol=1e-6)
+    scores = local.decision_function(X)
+    np.testing.assert_allclose(there.decision_function(X), scores, rtol=1e-9, atol=1e-9)
