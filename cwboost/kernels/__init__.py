@@ -1,6 +1,5 @@
 """Compiled kernels that families may use; everything else under `cwboost._kernels` is private."""
 
-from cwboost._kernels.common.aligned import aligned_zeros
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
@@ -62,7 +61,6 @@ __all__ = [
     "TreeEvaluator",
     "TreeGrower",
     "TreeScores",
-    "aligned_zeros",
     "best_of_bins",
     "best_of_categories",
     "canonical",

@@ -64,7 +64,7 @@ class Bins:
         spans, has_nan = [], []
         for values, counts in values_of_features(X, n_threads):
             has_nan.append(int(counts.sum()) < X.shape[0])
-            spans.append(_grouped(values, counts, max_bins - has_nan[-1]))
+            spans.append(group_values(values, counts, max_bins - has_nan[-1]))
         exact = np.ones(len(spans), dtype=bool)
         return cls._of_spans(spans, exact, np.array(has_nan, dtype=bool), n_categories)
 
@@ -88,7 +88,7 @@ class Bins:
         exact = np.all([s.exact for s in sketches], axis=0)[features]
         spans = []
         for f, lost, is_exact in zip(features, has_nan, exact):
-            low, high = _grouped(*_merged(sketches, f), max_bins - lost)
+            low, high = group_values(*_merged(sketches, f), max_bins - lost)
             if not is_exact:
                 low[1:] = high[:-1]
             spans.append((low, high))
@@ -147,14 +147,6 @@ class Bins:
             highest = self.highest[self.bin_start[f] : self.bin_start[f + 1]]
             found[own] = np.searchsorted(highest, thresholds[own], side="right")
         return found
-
-
-def _grouped(values, counts, most: int):
-    """Return the smallest and the largest values of the bins of one feature, at most `most`."""
-    low, high, n_bins = np.empty(len(values)), np.empty(len(values)), np.empty(1, np.int32)
-    span, limit = np.array([0, len(values)], np.int64), np.array([most], np.int64)
-    group_values(values, counts, span, limit, low, high, n_bins)
-    return low[: n_bins[0]], high[: n_bins[0]]
 
 
 def _merged(sketches, f: int):

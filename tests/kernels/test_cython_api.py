@@ -11,7 +11,6 @@ import pytest
 
 import cwboost
 from cwboost import pack_outputs, unpack_outputs
-from cwboost.kernels import SortedFeatures
 
 pytestmark = pytest.mark.slow
 SOURCE = Path(__file__).parents[1] / "support" / "kernels_api.pyx"
@@ -90,55 +89,3 @@ def test_edge_is_summed_in_order(api):
     for weight, sign in zip(weights.tolist(), signs[:, 0].tolist()):
         expected += weight * sign
     assert api.edge(pack_outputs(signs)[0], weights) == expected
-
-
-@pytest.mark.parametrize("levels", [1, 2, 5, 100])
-def test_best_cut_agrees_with_brute_force(api, levels):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        values = rng.integers(0, levels, size=33).astype(np.float64)
-        weights = rng.integers(-50, 50, size=33).astype(np.float64)
-        order = np.argsort(values, kind="stable").astype(np.int32)
-        edge, position, polarity = api.cut(values[order], order, weights, weights.sum())
-        assert polarity in (-1, 1)
-        outputs = np.full(33, polarity)
-        outputs[order[: position + 1]] = -polarity
-        assert weights @ outputs == edge
-        left, right = values[order[: position + 1]], values[order[position + 1 :]]
-        assert not np.isin(left, right).any()
-        possible = [np.where(values > t, 1, -1) for t in np.append(np.unique(values), -1)]
-        assert edge == max(abs(weights @ h) for h in possible)
-        assert edge >= 0
-
-
-@pytest.mark.parametrize("n_targets", [1, 2, 3, 7, 8, 9, 17])
-@pytest.mark.parametrize("n_samples", [1, 2, 256, 257, 258, 900])
-def test_best_cuts_are_those_of_each_target_alone(api, n_samples, n_targets):
-    rng = np.random.default_rng(n_samples + n_targets)
-    X = rng.integers(0, 40, size=(5, n_samples)).astype(np.float64)
-    weights = rng.integers(-50, 50, size=(n_samples, n_targets)).astype(np.float64)
-    order = np.argsort(X, axis=1, kind="stable").astype(np.int32)
-    values = np.take_along_axis(X, order, axis=1)
-    found = api.cuts(values, order, weights)
-    for t, (edge, position, polarity, feature) in enumerate(found):
-        row = np.ascontiguousarray(weights[:, t])
-        alone = [api.cut(*cut, row, row.sum()) for cut in zip(values, order)]
-        best = max(cut[0] for cut in alone)
-        assert edge == best
-        if best == abs(row.sum()):
-            assert (feature, position) == (-1, n_samples - 1)
-        else:
-            first = [cut[0] for cut in alone].index(best)
-            assert (feature, (edge, position, polarity)) == (first, alone[first])
-
-
-def test_best_cuts_are_the_stumps_that_sorted_features_find(api):
-    rng = np.random.default_rng(0)
-    X, weights = rng.normal(size=(700, 6)), rng.normal(size=(700, 11))
-    order = np.argsort(X.T, axis=1, kind="stable").astype(np.int32)
-    values = np.take_along_axis(np.ascontiguousarray(X.T), order, axis=1)
-    stumps = SortedFeatures(X).search(np.ascontiguousarray(weights.T))
-    found = api.cuts(values, order, weights)
-    assert [cut[3] for cut in found] == stumps.feature.tolist()
-    assert [cut[2] for cut in found] == stumps.polarity.tolist()
-    np.testing.assert_allclose([cut[0] for cut in found], stumps.edges, rtol=1e-12)

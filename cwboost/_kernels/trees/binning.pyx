@@ -4,9 +4,11 @@ Bin b of a feature holds the values in [lowest[b], highest[b]], with highest[b] 
 the codes of a feature are 0 ... n_bins - 1 in order of value, and n_bins is "missing".
 """
 
+import numpy as np
+
 from cython.parallel cimport prange
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 
 from cwboost._kernels.common.cpu cimport instruction_set
 from cwboost._kernels.common.typedefs cimport feature_t
@@ -21,15 +23,31 @@ cdef extern from "trees/binning.h" nogil:
 cdef const cwb_binning_kernels* kernels = cwb_binning_tables[instruction_set()]
 
 
-cdef int64_t group_column(
-    const double *values, const int64_t *counts, int64_t n, int64_t max_bins, double *lowest,
-    double *highest
-) noexcept nogil:
-    """Bin one feature; returns the number of bins."""
-    cdef int64_t i, n_bins = 0, placed = 0, left = 0, bins_left = max_bins
+def group_values(const double[::1] values, const int64_t[::1] counts, int64_t max_bins):
+    """Merge neighbouring distinct values of a feature into bins of about equal counts.
+
+    A bin is closed when it holds its share of the examples not yet placed, or when the next value
+    alone fills a share, so that a frequent value gets its own bin. If there are at most as many
+    values as bins, every value is a bin.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,), dtype float64
+        Distinct values, ascending.
+    counts : ndarray of shape (n_values,), dtype int64
+    max_bins : int
+        At least 1.
+
+    Returns
+    -------
+    lowest, highest : ndarrays of shape (n_bins,), dtype float64
+        Smallest and largest value of each bin.
+    """
+    cdef int64_t i, n = values.shape[0], n_bins = 0, placed = 0, bins_left = max_bins, left
     cdef bint exact = n <= max_bins, close
-    for i in range(n):
-        left += counts[i]
+    low, high = np.empty(n), np.empty(n)
+    cdef double[::1] lowest = low, highest = high
+    left = np.sum(counts)
     for i in range(n):
         if placed == 0:
             lowest[n_bins] = values[i]
@@ -43,40 +61,7 @@ cdef int64_t group_column(
             bins_left -= 1
             left -= placed
             placed = 0
-    return n_bins
-
-
-def group_values(const double[::1] values, const int64_t[::1] counts,
-                 const int64_t[::1] starts, const int64_t[::1] max_bins,
-                 double[::1] lowest, double[::1] highest, int32_t[::1] n_bins):
-    """Merge neighbouring distinct values of features into bins of about equal counts.
-
-    A bin is closed when it holds its share of the examples not yet placed, or when the next value
-    alone fills a share, so that a frequent value gets its own bin. If there are at most as many
-    values as bins, every value is a bin.
-
-    Parameters
-    ----------
-    values : memoryview of shape (n_values,), dtype float64
-        Distinct values of each feature, ascending, feature after feature.
-    counts : memoryview of shape (n_values,), dtype int64
-    starts : memoryview of shape (n_features + 1,), dtype int64
-        Begin of the values of each feature.
-    max_bins : memoryview of shape (n_features,), dtype int64
-        At least 1 each.
-    lowest, highest : memoryviews of shape (n_values,), dtype float64
-        Filled from ``starts[f]`` on with the smallest and largest value of each bin.
-    n_bins : memoryview of shape (n_features,), dtype int32
-        Filled.
-    """
-    cdef Py_ssize_t f
-    if values.shape[0] == 0:
-        n_bins[:] = 0
-        return
-    for f in range(n_bins.shape[0]):
-        n_bins[f] = <int32_t> group_column(
-            &values[0] + starts[f], &counts[0] + starts[f], starts[f + 1] - starts[f],
-            max_bins[f], &lowest[0] + starts[f], &highest[0] + starts[f])
+    return low[:n_bins].copy(), high[:n_bins].copy()
 
 
 cdef enum:

@@ -19,7 +19,7 @@ and weights of a node contiguous and in example order; examples of zero weight t
 from libc.math cimport fabs, isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from cwboost._kernels.trees.categories cimport category_sides
 from cwboost._kernels.trees.kernels cimport cwb_coded, kernels

@@ -77,33 +77,33 @@ cdef class TreeGrower:
         cdef const double[:, :] r = weights
         cdef const uint64_t[::1] seed = seeds
         cdef Py_ssize_t n_trees = r.shape[0], t
-        if r.shape[1] != self.space.X.n_rows or r.strides[1] != sizeof(double) and self.space.X.n_rows > 1:
+        cdef const Matrix *X = &self.space.X
+        if r.shape[1] != X.n_rows or r.strides[1] != sizeof(double) and X.n_rows > 1:
             raise ValueError(
-                f"weights: expected (n_trees, {self.space.X.n_rows}) with contiguous rows, got shape "
+                f"weights: expected (n_trees, {X.n_rows}) with contiguous rows, got shape "
                 f"{weights.shape} and strides {weights.strides}")
         if seed.shape[0] != n_trees:
             raise ValueError(f"seeds: expected {n_trees} seeds, got {seed.shape[0]}")
         cdef const int8_t[:, ::1] constraints
         if monotonic is not None:
             constraints = monotonic
-            if constraints.shape[0] != n_trees or constraints.shape[1] != self.space.bins.n_features:
-                raise ValueError(
-                    f"monotonic: expected shape ({n_trees}, {self.space.bins.n_features}), got "
-                    f"{monotonic.shape}")
+            shape = n_trees, self.space.bins.n_features
+            if monotonic.shape != shape:
+                raise ValueError(f"monotonic: expected shape {shape}, got {monotonic.shape}")
         self._keep(rows)
-        packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
+        packed = np.empty((n_trees, (X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
         edges = np.zeros(n_trees)
         cdef double[::1] edge = edges
         cdef TreeBatch batch = TreeBatch(n_trees)
         for t in range(n_trees):
             batch.trees[t].monotonic = &constraints[t, 0] if monotonic is not None else NULL
-        if n_trees > 0 and self.space.X.n_rows > 0 and grow_all(
-            &self.space.X, &self.settings, self.space.work, self.space.n_threads, <const char *> &r[0, 0],
+        if n_trees > 0 and X.n_rows > 0 and grow_all(
+            X, &self.settings, self.space.work, self.space.n_threads, <const char *> &r[0, 0],
             r.strides[0], &seed[0], batch.trees, n_trees, &bits[0, 0], &edge[0]
         ):
             raise MemoryError("nodes of the grown trees")
-        return batch.arrays(&self.space.X, self.space.bins.n_categories), packed, edges
+        return batch.arrays(X, self.space.bins.n_categories), packed, edges
 
     cdef _keep(self, rows):
         """Tell every thread which rows have a weight; self.kept keeps the array alive."""

@@ -33,7 +33,8 @@ static inline double cwb_trim_bound(const double *masses, double fraction) {
     double total = 0.0, below = 0.0;
     int size = 0;
     for (int k = 0; k < CWB_SIZES; k++) total += masses[k];
-    while (size < CWB_SIZES - 1 && below + masses[size] <= fraction * total) below += masses[size++];
+    while (size < CWB_SIZES - 1 && below + masses[size] <= fraction * total)
+        below += masses[size++];
     return size ? ldexp(1.0 + (size & 7) / 8.0, size >> 3) : 0.0;
 }
 

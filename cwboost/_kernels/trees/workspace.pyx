@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Matrix, Node, Work, cwb_pair, cwb_split)
+    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Node, Work, cwb_pair, cwb_split)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
