@@ -76,7 +76,8 @@ def test_stubs_have_the_parameters_of_the_cython_source(stub):
             re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", re.sub(r"\[.*?\]", "", a)) for a in arguments
         ]
         own = function.args
-        assert [one.arg for one in own.args + own.kwonlyargs] in names, function.name
+        taken = own.args + own.kwonlyargs + ([own.kwarg] if own.kwarg else [])
+        assert [one.arg for one in taken] in names, function.name
 
 
 @pytest.mark.skipif(not STUBS, reason="needs a checkout")
