@@ -1,7 +1,7 @@
 """The conformance suite: a sound family passes, and each check catches the families it targets.
 
-The modules ``broken_*`` hold families that each break the contract in one way, with the message
-that the check must give.
+`broken.BROKEN` holds families that each break the contract in one way, with the message that the
+check must give.
 """
 
 import subprocess
@@ -12,12 +12,9 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-import broken_input
-import broken_learners
-import broken_pricing
 import numpy as np
 import pytest
-from broken import BROKEN, SPARSE, make_family
+from broken import BROKEN, SAMPLING, SPARSE, brief, on_priced, patched
 from image_family import Corners
 from reference_family import ReferencePricer, ReferenceStump
 
@@ -32,6 +29,11 @@ from cwboost.testing import (
 from cwboost.testing.remedies import GIVE_EXAMPLES, REMEDIES
 from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
 
+
+def broken(name):
+    return BROKEN[name][0]()
+
+
 ALL_CHECKS = {function.__name__: function for function in _all_checks()}
 
 
@@ -40,7 +42,7 @@ def test_a_sound_family_passes():
 
 
 class SamplingStump(ReferenceStump):
-    pricer_type = broken_learners.Sampling
+    pricer_type = type("Sampling", (ReferencePricer,), SAMPLING)
 
 
 def test_a_sound_family_that_samples_passes():
@@ -48,16 +50,15 @@ def test_a_sound_family_that_samples_passes():
 
 
 def test_sparse_input_can_be_handled():
-    ALL_CHECKS["check_sparse_input"](make_family(capabilities=SPARSE))
+    ALL_CHECKS["check_sparse_input"](patched(capabilities=SPARSE))
 
 
 def test_a_released_lock_is_detected():
-    class Resting(broken_input.Brief):
-        def price(self, weights, request=None):
-            time.sleep(1e-3)
-            return super().price(weights)
+    def resting(self, weights, request=None):
+        time.sleep(1e-3)
+        return brief(self, weights)
 
-    ALL_CHECKS["check_releases_gil"](make_family(Resting))
+    ALL_CHECKS["check_releases_gil"](patched(price=resting, releases_gil=True))
 
 
 @pytest.mark.parametrize("case", BROKEN)
@@ -95,7 +96,7 @@ def test_every_check_has_a_docstring_and_a_remedy_of_one_line():
 def test_a_failure_says_what_to_do():
     check = next(c for c in family_checks(ReferenceStump()) if c.name == "check_edges")
     with pytest.raises(AssertionError) as caught:
-        check(broken_pricing.edges_slightly_wrong())
+        check(broken("edges slightly wrong"))
     assert REMEDIES["check_edges"] in "".join(traceback.format_exception(caught.value))
 
 
@@ -139,26 +140,18 @@ def test_what_make_X_returns_is_checked():
 
 
 def test_checks_of_undeclared_capabilities_do_not_apply():
-    class Modest(ReferencePricer):
-        exact = False
-        price_shared = Pricer.price_shared
-
-    family = make_family(Modest, capabilities=Capabilities())
+    family = patched(exact=False, price_shared=Pricer.price_shared, capabilities=Capabilities())
     names = {check.name for check in family_checks(family)}
     assert names == set(ALL_CHECKS) - set(CLAIM_OF_CHECK) | {"check_determinism"}
 
 
 def test_all_failures_are_reported_at_once():
-    class Wrong(ReferencePricer):
-        def price(self, weights, request=None):
-            priced = super().price(weights)
-            return replace(priced, edges=priced.edges + abs(weights).sum())
+    def not_today(self, weights, request=None):
+        raise RuntimeError("not today")
 
-        def price_shared(self, weights, request=None):
-            raise RuntimeError("not today")
-
+    wrong = on_priced(lambda p, weights, pricer: replace(p, edges=p.edges + abs(weights).sum()))
     with pytest.raises(FamilyCheckError) as caught:
-        check_weak_learner_family(make_family(Wrong))
+        check_weak_learner_family(patched(price_shared=not_today, **wrong))
     assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
     assert "RuntimeError: not today" in str(caught.value)
     assert REMEDIES["check_shared_pricing"] in str(caught.value)
@@ -166,7 +159,7 @@ def test_all_failures_are_reported_at_once():
 
 
 def test_expected_failures():
-    family = broken_pricing.edges_slightly_wrong()
+    family = broken("edges slightly wrong")
     with pytest.raises(FamilyCheckError) as caught:
         check_weak_learner_family(family)
     expected = dict.fromkeys(caught.value.failures, "edges are rounded")
@@ -204,7 +197,7 @@ def test_brute_force_may_return_outputs():
     ALL_CHECKS["check_exact_pricing"](ReferenceStump(), brute_force=outputs)
     with pytest.raises(AssertionError, match="another learner of the family has"):
         ALL_CHECKS["check_exact_pricing"](
-            broken_pricing.every_other_cut_is_searched(), brute_force=outputs
+            broken("every other cut is searched"), brute_force=outputs
         )
 
 
