@@ -89,8 +89,8 @@ fuzz: $(STAMPS)/test
 
 STEP ?= 1
 faults: $(STAMPS)/test
-	$(BIN)/python tests/support/failing_memory.py $(STEP)
-	$(BIN)/python tests/support/every_line.py $(STEP)
+	$(BIN)/python tests/support/faults.py allocations $(STEP)
+	$(BIN)/python tests/support/faults.py lines $(STEP)
 
 # A copy of the tree is built with the sanitizers; the environment lends the other packages.
 sanitize: $(STAMPS)/test

@@ -11,6 +11,7 @@ import pytest
 from plugin_folder import write_distribution
 from quantile_family import QuantileStumps
 
+from cwboost.datasets import load_vowel
 from cwboost.families import discovery
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +67,18 @@ def build_distributions(folder):
     )
     assert done.returncode == 0, f"build_wheel.sh failed:\n{done.stdout[-4000:]}"
     return tree / "build" / "wheel"
+
+
+@pytest.fixture(scope="session")
+def vowel():
+    return load_vowel(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def halves(vowel):
+    """VOWEL for training and, after it, for tests."""
+    X, y = vowel
+    return X[::2], y[::2], X[1::2], y[1::2]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import paper, stages
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
@@ -19,9 +20,7 @@ def vowel():
     return X[order], y[order]
 
 
-TEMPLATE = CWBoostClassifier(
-    weak_learner="stump", correction="total", n_estimators=8, random_state=0
-)
+TEMPLATE = paper(n_estimators=8)
 
 
 @pytest.mark.slow
@@ -68,57 +67,25 @@ def test_the_model_is_the_path_trained_on_everything(vowel, params):
 @pytest.mark.filterwarnings("ignore:no weak learner lowers the objective")
 def test_a_path_may_begin_with_a_C_at_which_no_column_pays(vowel):
     X, y = vowel
-    template = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=8, random_state=0
-    )
+    template = paper(n_estimators=8)
     cv = CWBoostClassifierCV(template, Cs=(1e-3, 1e4), rounds_per_C=5, cv=2).fit(X, y)
     assert cv.C_ == 1e4 and cv.best_estimator_.n_iter_ == 8
     np.testing.assert_array_less(cv.scores_[0], cv.scores_[1])
 
 
-def test_scores_are_those_of_the_folds(vowel):
-    X, y = vowel
-    folds = KFold(2, shuffle=True, random_state=3)
-    template = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=12, random_state=0
-    )
-    cv = CWBoostClassifierCV(template, Cs=(1e3,), cv=folds).fit(X, y)
-    for score, (train, test) in zip(cv.scores_[0], folds.split(X)):
-        clf = CWBoostClassifier(
-            weak_learner="stump", correction="total", n_estimators=12, random_state=0, C=1e3
-        ).fit(X[train], y[train])
-        assert score == clf.score(X[test], y[test])
-
-
 def test_a_warm_start_reaches_the_objective_of_a_separate_fit(vowel):
     X, y = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump",
-        correction="total",
-        n_estimators=60,
-        random_state=0,
-        C=1e2,
-        warm_start=True,
-    ).fit(X, y)
+    clf = paper(n_estimators=60, C=1e2, warm_start=True).fit(X, y)
     for C in (1e3, 1e4):
         clf.set_params(C=C, n_estimators=clf.n_iter_ + 15).fit(X, y)
-        separate = CWBoostClassifier(
-            weak_learner="stump", correction="total", n_estimators=60, random_state=0, C=C
-        ).fit(X, y)
+        separate = paper(n_estimators=60, C=C).fit(X, y)
         assert clf.history_["objective"][-1] <= 1.05 * separate.history_["objective"][-1]
 
 
 def test_another_C_resets_bound_and_stopping(vowel):
     """A bound holds for one problem only, and the objective may rise from C to C."""
     X, y = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump",
-        correction="total",
-        n_estimators=15,
-        random_state=0,
-        C=1e3,
-        warm_start=True,
-    ).fit(X, y)
+    clf = paper(n_estimators=15, C=1e3, warm_start=True).fit(X, y)
     clf.set_params(C=1e5, n_estimators=25).fit(X, y)
     assert clf.n_iter_ == 25
     assert clf.history_["objective"][15] > clf.history_["objective"][14]
@@ -130,9 +97,7 @@ def test_another_C_resets_bound_and_stopping(vowel):
 def test_sample_weight_and_parallel_folds(vowel):
     X, y = vowel
     weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
-    template = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=6, random_state=0
-    )
+    template = paper(n_estimators=6)
     one, two = (
         CWBoostClassifierCV(template, Cs=(1e3, 1e4), cv=2, n_jobs=jobs).fit(X, y, weight)
         for jobs in (None, 2)
@@ -145,15 +110,7 @@ def test_sample_weight_and_parallel_folds(vowel):
 
 def test_stage_wise_training_is_chosen_by_any_score(vowel):
     X, y = vowel
-    template = CWBoostClassifier(
-        "stump",
-        learning_rate=1.0,
-        correction="stagewise",
-        C=1e4,
-        subsample=1.0,
-        n_estimators=5,
-        random_state=0,
-    )
+    template = stages(C=1e4, n_estimators=5)
     folds = KFold(2, shuffle=True, random_state=3)
     cv = CWBoostClassifierCV(template, Cs=(10.0, 1e4), cv=folds, scoring="neg_log_loss").fit(X, y)
     for C, scores in zip(cv.Cs_, cv.scores_):
@@ -168,7 +125,7 @@ def test_stage_wise_training_is_chosen_by_any_score(vowel):
 def test_the_chosen_C_is_saved(vowel, tmp_path):
     X, y = vowel
     cv = CWBoostClassifierCV(
-        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5),
+        paper(n_estimators=5),
         Cs=(1e3, 1e4),
         cv=2,
     ).fit(X, y)
@@ -203,11 +160,7 @@ def test_the_values_of_C_fit_the_correction(vowel, correction):
         ({"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
         ({"scoring": "gini"}, ValueError, "'scoring' parameter"),
         (
-            {
-                "estimator": CWBoostClassifier(
-                    weak_learner="stump", correction="total", early_stopping=True
-                )
-            },
+            {"estimator": paper(early_stopping=True)},
             ValueError,
             "estimator must have early_stopping=False",
         ),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import slow_master
+from models import paper, stages
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
@@ -31,16 +32,7 @@ def pendigits():
 def test_certificate_on_vowel(vowel):
     """Run until no stump violates: objective and bound over ALL stumps meet."""
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump",
-        correction="total",
-        C=1e3,
-        n_estimators=2000,
-        epsilon=1e-5,
-        max_working_sets=100,
-        tol=0.0,
-        random_state=0,
-    ).fit(X, y)
+    clf = paper(C=1e3, n_estimators=2000, epsilon=1e-5, max_working_sets=100, tol=0.0).fit(X, y)
     assert clf.stop_reason_ == "optimal"
     objective, bound = clf.history_["objective"][-1], clf.history_["dual_bound"][-1]
     assert bound <= objective * (1 + 1e-12)
@@ -49,9 +41,7 @@ def test_certificate_on_vowel(vowel):
 
 def test_history_is_what_the_reference_computes(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=25, C=1e4, random_state=0
-    ).fit(X, y)
+    clf = paper(n_estimators=25, C=1e4).fit(X, y)
     learners, coef = clf.ensemble_.learners, clf.ensemble_.coef().toarray()
     outputs = learners.outputs(X).T
     H = [outputs[coef[:, c] > 0] for c in range(11)]
@@ -92,9 +82,7 @@ def test_the_objective_never_rises(vowel, params):
 def test_fast_convergence(data, request):
     """With C = 1e5 total correction fits the training part within 50 rounds, and generalises."""
     X, y, X_test, y_test = request.getfixturevalue(data)
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", C=1e5, n_estimators=100, random_state=0
-    ).fit(X, y)
+    clf = paper(C=1e5, n_estimators=100).fit(X, y)
     assert (clf.history_["train_error"][49:] == 0.0).all()
     assert clf.score(X_test, y_test) > {"vowel": 0.78, "pendigits": 0.97}[data]
 
@@ -103,16 +91,7 @@ def test_fast_convergence(data, request):
 def test_long_stagewise_run_on_separable_data(vowel):
     """2,000 rounds at C = 1e8: no overflow, no NaN, no stall."""
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump",
-        learning_rate=1.0,
-        correction="stagewise",
-        subsample=1.0,
-        C=1e8,
-        n_estimators=2000,
-        tol=0.0,
-        random_state=0,
-    ).fit(X, y)
+    clf = stages(C=1e8, n_estimators=2000, tol=0.0).fit(X, y)
     objective = clf.history_["objective"]
     assert len(objective) == 2000
     assert np.isfinite(objective).all()
@@ -141,14 +120,7 @@ def test_several_columns_per_round_reach_the_same_optimum_in_fewer_rounds(vowel)
 
 def test_several_columns_continue_bit_for_bit(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        "stump",
-        n_estimators=6,
-        correction="total",
-        columns_per_round=3,
-        random_state=0,
-        warm_start=True,
-    )
+    clf = paper(n_estimators=6, columns_per_round=3, warm_start=True)
     clf.fit(X, y).set_params(n_estimators=12).fit(X, y)
     whole = clone(clf).set_params(warm_start=False).fit(X, y)
     assert np.array_equal(clf.history_["objective"], whole.history_["objective"])
@@ -164,9 +136,7 @@ def test_several_columns_need_a_family_that_finds_them(vowel):
 
 def test_a_column_is_stored_once(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", C=1e3, n_estimators=150, tol=0.0, random_state=0
-    ).fit(X, y)
+    clf = paper(C=1e3, n_estimators=150, tol=0.0).fit(X, y)
     outputs = clf.ensemble_.learners.outputs(X).T
     of_class = np.zeros(len(outputs), dtype=int)
     of_class[clf.ensemble_.path.column] = clf.ensemble_.path.score_index
@@ -198,29 +168,9 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
         np.testing.assert_array_equal(other.history_["objective"], fits[0].history_["objective"])
 
 
-@pytest.mark.parametrize("params", [{}, {"correction": "stagewise", "learning_rate": 0.3}])
-def test_warm_start_equals_one_fit_bit_for_bit(vowel, params):
-    X, y, X_test, _ = vowel
-    params = {"weak_learner": "stump", "correction": "total", "random_state": 3, **params}
-    params["subsample"] = 0.7
-    whole = CWBoostClassifier(n_estimators=150, **params).fit(X, y)
-    parts = CWBoostClassifier(n_estimators=33, warm_start=True, **params).fit(X, y)
-    parts.set_params(n_estimators=100).fit(X, y)
-    parts.set_params(n_estimators=150).fit(X, y)
-    np.testing.assert_array_equal(parts.history_["objective"], whole.history_["objective"])
-    np.testing.assert_array_equal(parts.decision_function(X_test), whole.decision_function(X_test))
-
-
 def test_warm_start_continues_with_other_data_and_another_C(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump",
-        correction="total",
-        n_estimators=20,
-        C=1e3,
-        warm_start=True,
-        random_state=0,
-    ).fit(X, y)
+    clf = paper(n_estimators=20, C=1e3, warm_start=True).fit(X, y)
     before = clf.history_["objective"][-1]
     clf.set_params(n_estimators=21, C=1e4).fit(X, y)
     assert clf.n_iter_ == 21
@@ -232,9 +182,7 @@ def test_warm_start_continues_with_other_data_and_another_C(vowel):
 
 def test_sampled_pricing_gives_no_certificate(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=5, subsample=0.5, random_state=0
-    ).fit(X, y)
+    clf = paper(n_estimators=5, subsample=0.5).fit(X, y)
     assert np.isnan(clf.history_["dual_bound"]).all()
 
 
@@ -243,7 +191,7 @@ def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
     X, y, *_ = vowel
     X, y = X[y != y[0]], y[y != y[0]]
     weight = np.where(y == y[-1], 2.0, 1.0)
-    clf = CWBoostClassifier(weak_learner="stump", correction="total", C=1e-3, random_state=0)
+    clf = paper(C=1e-3)
     with pytest.warns(UserWarning, match=r"C=0.001: the model predicts the shares.*raise C"):
         clf.fit(X, y, weight)
     assert clf.stop_reason_ == "optimal"
@@ -266,9 +214,7 @@ def test_a_bad_draw_does_not_end_training():
     X = np.array([[a, b] for a in (1.0, 2.0, 3.0) for b in (1.0, 2.0, 3.0, 4.0)])
     y = np.array([1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2])
     for seed in range(60):
-        clf = CWBoostClassifier(
-            correction="total", n_estimators=10, weak_learner="tree", random_state=seed
-        ).fit(X, y)
+        clf = paper("tree", n_estimators=10, random_state=seed).fit(X, y)
         assert clf.score(X, y) == 1.0
 
 

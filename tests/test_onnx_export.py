@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from models import paper
 from quantile_family import QuantileLearners, QuantileStumps
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
@@ -79,7 +80,7 @@ def test_float32_features(family):
     """Between a float32 value and its float64 neighbours lies many a threshold."""
     X, y = load_iris(return_X_y=True)
     narrow = X.astype(np.float32)
-    clf = CWBoostClassifier(family, correction="total", n_estimators=15, random_state=0)
+    clf = paper(family, n_estimators=15)
     clf.fit(narrow, y)
     model = to_onnx(clf, input_dtype="float32").SerializeToString()
     session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
@@ -95,9 +96,7 @@ def test_missing_values(family):
     X, y = load_iris(return_X_y=True)
     X = X.copy()
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    assert_same_answers(
-        CWBoostClassifier(family, correction="total", n_estimators=15, C=1e3).fit(X, y), X
-    )
+    assert_same_answers(paper(family, n_estimators=15, C=1e3).fit(X, y), X)
 
 
 @pytest.mark.parametrize(
@@ -114,18 +113,14 @@ def test_missing_values(family):
 def test_labels(labels):
     X, y = load_iris(return_X_y=True)
     assert_same_answers(
-        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=4).fit(
-            X, labels[y]
-        ),
+        paper(n_estimators=4).fit(X, labels[y]),
         X,
     )
 
 
 def test_two_classes_first_rounds_and_no_learner_at_all():
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=12, C=1e3).fit(
-        X, y == 1
-    )
+    clf = paper(n_estimators=12, C=1e3).fit(X, y == 1)
     assert_same_answers(clf, X)
     assert_same_answers(clf, X, n_estimators=3)
     assert_same_answers(clf, X, n_estimators=0)
@@ -134,9 +129,7 @@ def test_two_classes_first_rounds_and_no_learner_at_all():
 def test_projections_of_two_trainings():
     """Learners concatenated from two matrices keep their own standardisation."""
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier(
-        "projection", correction="total", n_estimators=6, random_state=0, warm_start=True
-    )
+    clf = paper("projection", n_estimators=6, warm_start=True)
     clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
     assert clf.ensemble_.learners.flat_form().mean is None
     assert_same_answers(clf, X)
@@ -145,7 +138,7 @@ def test_projections_of_two_trainings():
 @pytest.mark.parametrize("n_estimators", [None, 2, 0])
 def test_the_offset_of_an_ensemble(n_estimators):
     X, y = load_iris(return_X_y=True)
-    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5).fit(X, y)
+    clf = paper(n_estimators=5).fit(X, y)
     ensemble = replace(clf.ensemble_, offsets=np.arange(18.0).reshape(6, 3))
     clf.model_ = replace(clf.model_, ensemble=ensemble)
     assert_same_answers(clf, X, n_estimators)
@@ -154,9 +147,7 @@ def test_the_offset_of_an_ensemble(n_estimators):
 def test_no_rows():
     X, y = load_iris(return_X_y=True)
     given = answers(
-        to_onnx(
-            CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3).fit(X, y)
-        ),
+        to_onnx(paper(n_estimators=3).fit(X, y)),
         X[:0],
     )
     assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
@@ -197,13 +188,7 @@ def test_categories_are_codes_of_the_input():
     X = np.column_stack([rng.random(200), rng.integers(0, 40, 200), rng.integers(0, 5, 200)])
     y = (7 * X[:, 1] + X[:, 2]).astype(int) % 3
     X[::9, 1] = np.nan
-    clf = CWBoostClassifier(
-        correction="total",
-        weak_learner="stump",
-        n_estimators=9,
-        categorical_features=[1, 2],
-        random_state=0,
-    ).fit(X, y)
+    clf = paper(n_estimators=9, categorical_features=[1, 2]).fit(X, y)
     model = to_onnx(clf)
     rows = np.vstack([X, [0.5, 39, np.nan], [0.5, np.nan, 4]])
     given = answers(model, clf._check_predict(rows))
@@ -219,13 +204,13 @@ def test_categories_are_codes_of_the_input():
 def test_refusals(monkeypatch):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
-        to_onnx(CWBoostClassifier(weak_learner="stump", correction="total"))
+        to_onnx(paper())
     monkeypatch.setattr(QuantileLearners, "flat_form", cwboost.WeakLearners.flat_form)
     with pytest.raises(NotImplementedError, match="'quantile' cannot be exported to ONNX"):
-        to_onnx(CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=2).fit(X, y))
+        to_onnx(paper(QuantileStumps(), n_estimators=2).fit(X, y))
     with pytest.raises(ValueError, match="n_estimators must lie"):
         to_onnx(
-            CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=2).fit(X, y),
+            paper(n_estimators=2).fit(X, y),
             n_estimators=99,
         )
 
@@ -236,9 +221,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(TypeError, match=r"must not override _class_scores, as OfBits does"):
         to_onnx(OfBits(n_estimators=2).fit(X, y))
     assert OfBits._logits is BoostingClassifier._logits
-    search = cwboost.CWBoostClassifierCV(
-        CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=2), cv=2
-    ).fit(X, y)
+    search = cwboost.CWBoostClassifierCV(paper(n_estimators=2), cv=2).fit(X, y)
     with pytest.raises(TypeError, match="got CWBoostClassifierCV; of a search, pass its best_est"):
         to_onnx(search)
 

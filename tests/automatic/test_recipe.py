@@ -8,15 +8,8 @@ from sklearn.model_selection import GridSearchCV
 
 from cwboost import AutoFamily, CWBoostClassifier, TreeFamily, load_model
 from cwboost.automatic import constants, recipe
-from cwboost.datasets import load_vowel
 
 MOST = 20
-
-
-@pytest.fixture(scope="module")
-def vowel():
-    X, y = load_vowel(return_X_y=True)
-    return X[::2], y[::2], X[1::2], y[1::2]
 
 
 def same(first, second, X):
@@ -27,8 +20,8 @@ def default(**params):
     return CWBoostClassifier(random_state=0, **params)
 
 
-def test_the_default_is_what_it_stands_for(vowel, tmp_path):
-    X, y, X_test, _ = vowel
+def test_the_default_is_what_it_stands_for(halves, tmp_path):
+    X, y, X_test, _ = halves
     clf = default().fit(X, y)
     explicit = default(
         weak_learner=AutoFamily(max_features=0.5),
@@ -48,13 +41,13 @@ def test_the_default_is_what_it_stands_for(vowel, tmp_path):
     np.testing.assert_array_equal(clf.predict_proba(X_test), loaded.predict_proba(X_test))
 
 
-def test_the_default_errs_little(vowel):
-    X, y, X_test, y_test = vowel
+def test_the_default_errs_little(halves):
+    X, y, X_test, y_test = halves
     assert default().fit(X, y).score(X_test, y_test) > 0.96
 
 
-def test_a_number_of_rounds_is_that_number(vowel):
-    X, y, *_ = vowel
+def test_a_number_of_rounds_is_that_number(halves):
+    X, y, *_ = halves
     assert default(n_estimators=3).fit(X, y).n_iter_ == 3
 
 
@@ -68,8 +61,8 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     assert few < many <= constants.MOST_LENGTH / 0.5
 
 
-def test_given_examples_decide_in_place_of_a_holdout_run(vowel):
-    X, y, X_val, y_val = vowel
+def test_given_examples_decide_in_place_of_a_holdout_run(halves):
+    X, y, X_val, y_val = halves
     clf = default(init=None, learning_rate=0.5).fit(X, y, X_val=X_val, y_val=y_val)
     losses = clf.history_["valid_logloss"]
     kept = clf.best_iteration_
@@ -77,8 +70,8 @@ def test_given_examples_decide_in_place_of_a_holdout_run(vowel):
     assert len(losses) == clf.n_iter_ >= kept
 
 
-def test_a_given_scale_is_kept_whoever_decides_on_rounds(vowel):
-    X, y, X_val, y_val = vowel
+def test_a_given_scale_is_kept_whoever_decides_on_rounds(halves):
+    X, y, X_val, y_val = halves
     for given in ({}, {"X_val": X_val, "y_val": y_val}):
         clf = default(init=None, learning_rate=0.5, probability_scale=1.5).fit(X, y, **given)
         assert clf.probability_scale_ == 1.5
@@ -91,8 +84,8 @@ def test_classes_of_one_example_leave_none_out():
     assert clf.probability_scale_ == 2.0
 
 
-def test_the_holdout_run_leaves_the_training_as_it_is(vowel):
-    X, y, X_test, _ = vowel
+def test_the_holdout_run_leaves_the_training_as_it_is(halves):
+    X, y, X_test, _ = halves
     family = TreeFamily(max_depth=3)
     with_run, without = (
         default(weak_learner=family, n_estimators=MOST, probability_scale=scale).fit(X, y)
@@ -102,8 +95,8 @@ def test_the_holdout_run_leaves_the_training_as_it_is(vowel):
     assert with_run.probability_scale_ != 2.0
 
 
-def test_every_other_parameter_of_trees_reaches_the_default(vowel):
-    X, y, *_ = vowel
+def test_every_other_parameter_of_trees_reaches_the_default(halves):
+    X, y, *_ = halves
     grid = {"weak_learner__max_depth": [1, 6], "weak_learner__max_features": [None]}
     search = GridSearchCV(default(n_estimators=5, init=None), grid, cv=2).fit(X, y)
     assert search.best_params_["weak_learner__max_depth"] == 6
@@ -111,9 +104,9 @@ def test_every_other_parameter_of_trees_reaches_the_default(vowel):
 
 
 @pytest.mark.parametrize("value", ["many", 0, 2.5])
-def test_a_bad_number_of_rounds_is_named(vowel, value):
+def test_a_bad_number_of_rounds_is_named(halves, value):
     with pytest.raises((TypeError, ValueError), match="n_estimators must be"):
-        default(n_estimators=value).fit(*vowel[:2])
+        default(n_estimators=value).fit(*halves[:2])
 
 
 def test_the_recipe_has_few_constants():

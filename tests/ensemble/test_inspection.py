@@ -4,10 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from models import paper
 from plugin_folder import family_source
 from quantile_family import QuantileStumps
 from scipy.special import ndtri
 from sklearn.datasets import load_iris
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import RidgeClassifier
 
 from cwboost import BindContext, CWBoostClassifier, SklearnFamily, ThresholdTrees, get_family
@@ -20,9 +22,9 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return CWBoostClassifier(
-        QuantileStumps(), correction="total", n_estimators=30, C=1e3, random_state=0
-    ).fit(X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3])
+    return paper(QuantileStumps(), n_estimators=30, C=1e3).fit(
+        X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
+    )
 
 
 def test_feature_importances_by_hand(clf):
@@ -38,14 +40,12 @@ def test_feature_importances_by_hand(clf):
 def test_importances_need_feature_shares():
     scope = {}
     exec(family_source("anything", register=False), scope)
-    clf = CWBoostClassifier(scope["Constant"](), correction="total", n_estimators=3).fit(
-        X[40:110], Y[40:110]
-    )
+    clf = paper(scope["Constant"](), n_estimators=3).fit(X[40:110], Y[40:110])
     with pytest.raises(AttributeError, match="ConstantLearners do not say which features"):
         _ = clf.feature_importances_
-    assert not hasattr(
-        CWBoostClassifier(weak_learner="stump", correction="total"), "feature_importances_"
-    )
+    assert not hasattr(paper(), "feature_importances_") and "predict" in dir(clf)
+    with pytest.raises(ValueError, match="feature_importances_"):
+        SelectFromModel(clf, prefit=True).transform(X)
     for method in (lambda: clf.explain(X), clf.to_frame, clf.to_json):
         with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
             method()
@@ -56,9 +56,7 @@ def test_importances_of_the_built_in_families(family):
     """Two features are useless; the petals matter most."""
     rng = np.random.default_rng(0)
     noisy = np.column_stack([X, rng.normal(size=(150, 2))])
-    clf = CWBoostClassifier(family, correction="total", n_estimators=10, C=1e2, random_state=0).fit(
-        noisy, Y
-    )
+    clf = paper(family, n_estimators=10, C=1e2).fit(noisy, Y)
     importances = clf.feature_importances_
     assert importances.shape == (6,) and importances.min() >= 0
     assert importances.sum() == pytest.approx(1)

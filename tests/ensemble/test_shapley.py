@@ -5,6 +5,7 @@ from math import factorial
 
 import numpy as np
 import pytest
+from models import paper
 from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
@@ -77,7 +78,7 @@ def by_definition(trees, coef, X, background):
 def test_values_of_trees_by_the_definition(n_background):
     X, y = data()
     family = get_family("tree")(max_depth=5, max_features=1)
-    clf = CWBoostClassifier(family, n_estimators=2, C=1e4, correction="total", random_state=0)
+    clf = paper(family, n_estimators=2, C=1e4)
     clf.fit(X, y)
     background = X[50 : 50 + n_background]
     base, values, _ = clf.shap_values(X[:9], background)
@@ -128,7 +129,7 @@ def test_deep_trees_threads_and_sparse_rows():
 @pytest.mark.parametrize("family", ["stump", ["stump", "tree"]])
 def test_values_of_stumps_and_mixtures(family):
     X, y = data()
-    clf = CWBoostClassifier(family, n_estimators=6, C=1e4, correction="total", random_state=0)
+    clf = paper(family, n_estimators=6, C=1e4)
     clf.fit(X, y)
     base, values, _ = clf.shap_values(X)
     np.testing.assert_allclose(base + values.sum(axis=1), clf.decision_function(X), atol=1e-12)

@@ -5,6 +5,7 @@ import json
 import matplotlib
 import numpy as np
 import pytest
+from models import paper
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, MixedFamily, ProjectionFamily, get_family
@@ -19,7 +20,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 @pytest.fixture(scope="module")
 def clf():
     family = get_family("tree")(max_depth=3)
-    clf = CWBoostClassifier(family, n_estimators=3, C=1e3, correction="total", random_state=0)
+    clf = paper(family, n_estimators=3, C=1e3)
     return clf.fit(X, NAMES[Y])
 
 
@@ -47,7 +48,7 @@ def test_json_holds_the_table(clf):
 
 
 def test_strongest_learners(clf):
-    stumps = CWBoostClassifier("stump", n_estimators=5, correction="total").fit(X, NAMES[Y])
+    stumps = paper(n_estimators=5).fit(X, NAMES[Y])
     table = stumps.strongest("virginica", n_learners=2)
     columns = stumps.class_columns("virginica")
     assert table["coef"].tolist() == columns.coef[:2].tolist()
@@ -82,7 +83,7 @@ def test_categories_by_their_names():
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"city": pandas.Categorical(rng.choice(list("uvwx"), 80))})
     y = frame["city"].isin(["u", "x"])
-    clf = CWBoostClassifier("stump", n_estimators=1, correction="total").fit(frame, y)
+    clf = paper(n_estimators=1).fit(frame, y)
     assert clf.to_frame()["categories"].dropna().iloc[0] in (
         ["u", "x"],
         ["x", "u"],

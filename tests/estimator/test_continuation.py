@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from interrupts import LineCount
+from faults import Lines
 from sklearn.linear_model import LogisticRegression
 
 from cwboost import CWBoostClassifier, load_model
@@ -157,11 +157,11 @@ def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
 @pytest.mark.parametrize("measure", ["logloss", "error"])
 def test_an_interrupt_at_any_line_of_a_continuation(measure, init):
     first = fit(made(measure, init, 12))
-    with LineCount() as lines:
+    with Lines() as lines:
         fit(copy.copy(first), n_estimators=15)
     for part in range(8):
         clf = copy.copy(first)
-        with pytest.raises(KeyboardInterrupt), LineCount(1 + lines.lines * part // 8):
+        with pytest.raises(KeyboardInterrupt), Lines(1 + lines.count * part // 8):
             fit(clf, n_estimators=15)
         assert_keeps_the_best(clf, first.best_iteration_)
         assert_keeps_the_best(fit(clf, n_estimators=20), first.best_iteration_)

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-import failing_memory
+import faults
 import pytest
 
 
@@ -14,7 +14,7 @@ import pytest
 )
 def test_allocations_that_fail():
     """Every 97th; `make faults` lets each of them fail."""
-    command = [sys.executable, failing_memory.__file__, "97"]
+    command = [sys.executable, faults.__file__, "allocations", "97"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()

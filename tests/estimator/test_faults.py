@@ -5,8 +5,8 @@ import time
 
 import numpy as np
 import pytest
-from every_classifier import CLASSIFIERS, FAMILIES
-from interrupts import LineCount, Timer
+from faults import Lines, Timer, assert_first_rounds, what_is_left
+from models import CLASSIFIERS, FAMILIES, paper
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, column_generation
@@ -25,37 +25,10 @@ def made(classifier, family, **params):
     return classifier(weak_learner=family, **params)
 
 
-def assert_first_rounds(clf, whole):
-    """`clf` is what `whole` was after as many rounds, bit for bit."""
-    n = clf.n_iter_
-    assert clf.ensemble_.n_rounds == n > 0
-    assert {len(values) for values in clf.history_.values()} == {n}
-    scores = whole.ensemble_.scores(X, n_rounds=n)
-    np.testing.assert_array_equal(clf.ensemble_.scores(X), scores)
-    objective = clf.history_["objective"]
-    np.testing.assert_array_equal(objective, whole.history_["objective"][:n])
-
-
 def assert_interrupted(clf, former, whole, interrupt):
-    """`clf`, once `former`, was interrupted: it is `former` as before, or `whole` as far as it got.
-
-    Parameters
-    ----------
-    clf : classifier
-    former : dict
-        Its attributes before the interrupted fit.
-    whole : classifier
-        The same, never interrupted.
-    interrupt : LineCount or Timer
-    """
+    """`clf`, once `former`, is `former` as before, or `whole` as far as it got, without delay."""
     assert time.perf_counter() - interrupt.fired < 1
-    if clf.__dict__.get("model_") is former.get("model_"):
-        assert clf.__dict__.keys() == former.keys()
-        assert all(clf.__dict__[name] is value for name, value in former.items())
-    else:
-        ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)
-        assert clf.stop_reason_ == "interrupted" or ended
-        assert_first_rounds(clf, whole)
+    what_is_left(clf, former, whole)
 
 
 @pytest.mark.slow
@@ -67,14 +40,14 @@ def test_an_interrupt_at_every_tenth_of_a_fit(classifier, family):
     """On one thread or two; training for the first time and training again."""
     params = {"n_estimators": 3, "n_jobs": 1 + FAMILIES.index(family) % 2}
     whole = made(classifier, family, **params).fit(X, Y)
-    with LineCount() as lines:  # of the second fit: the first one fills caches
+    with Lines() as lines:  # of the second fit: the first one fills caches
         made(classifier, family, **params).fit(X, Y)
     for tenth in range(10):
         clf = made(classifier, family, **params)
         if tenth % 2:
             clf.fit(X[::2], Y[::2])
         former = dict(vars(clf))
-        with pytest.raises(KeyboardInterrupt), LineCount(1 + lines.lines * tenth // 10) as at:
+        with pytest.raises(KeyboardInterrupt), Lines(1 + lines.count * tenth // 10) as at:
             clf.fit(X, Y)
         assert_interrupted(clf, former, whole, at)
 
@@ -143,6 +116,7 @@ def test_an_error_in_a_family_keeps_the_rounds(classifier, error, monkeypatch):
         clf.fit(X, Y)
     chain = (caught.value, caught.value.__cause__)
     assert any(isinstance(link, error) for link in chain)
+    assert clf.n_iter_ > 0
     assert_first_rounds(clf, whole)
 
 
@@ -210,9 +184,7 @@ def objectives(clf, X, y):
 @pytest.mark.parametrize("at", [2, 6, 11, 12])
 def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
     """The last solves are the precise ones; the master is then ahead of the kept coefficients."""
-    clf = CWBoostClassifier(
-        "stump", correction="total", C=20.0, n_estimators=300, warm_start=True, random_state=0
-    )
+    clf = paper(C=20.0, n_estimators=300, warm_start=True)
     solve, calls = column_generation.fcd, []
 
     def interrupted(*arguments, **options):
@@ -237,9 +209,7 @@ def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
 def test_a_large_C_is_solved(C):
     """Two separated groups: one step per class, whose optimum is known."""
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    clf = CWBoostClassifier("stump", correction="total", C=C, n_estimators=50).fit(
-        X, np.repeat([0, 1], 20)
-    )
+    clf = paper(C=C, n_estimators=50).fit(X, np.repeat([0, 1], 20))
     # min over w of w + C exp(-2 w) / ... is w + 1, where w is the logarithm of C.
     np.testing.assert_allclose(clf.history_["objective"][-1], np.log(C) + 1, rtol=1e-9)
     assert (clf.history_["dual_bound"] <= clf.history_["objective"]).all()

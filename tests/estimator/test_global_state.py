@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-from every_classifier import CLASSIFIERS
+from models import CLASSIFIERS
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits

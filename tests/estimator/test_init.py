@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import paper
 from scipy.optimize import minimize
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -17,22 +18,14 @@ from cwboost import (
     FittedInit,
     InitModel,
     get_init,
-    load_model,
     pack_outputs,
 )
-from cwboost.datasets import load_vowel
 from cwboost.families.init_models import SklearnInit, resolve_init
 from cwboost.master import RestrictedMaster, largest
 from cwboost.solvers.fcd import fcd
 from cwboost.solvers.lbfgsb import lbfgsb
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
-
-
-@pytest.fixture(scope="module")
-def vowel():
-    X, y = load_vowel(return_X_y=True)
-    return X[::2], y[::2], X[1::2], y[1::2]
 
 
 def problem(seed, n_classes=4, n=60, columns=5):
@@ -109,8 +102,8 @@ def test_training_sees_scores_without_the_examples_own_label():
 
 
 @pytest.mark.parametrize("correction", ["stagewise", "total"])
-def test_boosting_improves_on_the_model_that_it_starts_from(vowel, correction):
-    X, y, X_test, y_test = vowel
+def test_boosting_improves_on_the_model_that_it_starts_from(halves, correction):
+    X, y, X_test, y_test = halves
     alone = LOGISTIC.fit(X, y).score(X_test, y_test)
     params = {"n_estimators": 60, "correction": correction, "random_state": 0}
     pure = CWBoostClassifier("tree", init=None, **params).fit(X, y).score(X_test, y_test)
@@ -119,8 +112,8 @@ def test_boosting_improves_on_the_model_that_it_starts_from(vowel, correction):
     assert both > pure - 0.03
 
 
-def test_history_starts_at_the_objective_of_the_base(vowel):
-    X, y, *_ = vowel
+def test_history_starts_at_the_objective_of_the_base(halves):
+    X, y, *_ = halves
     params = {"correction": "total", "n_estimators": 15, "random_state": 0}
     clf = CWBoostClassifier("stump", init=LogisticRegression(max_iter=5000), **params).fit(X, y)
     history = clf.history_
@@ -129,8 +122,8 @@ def test_history_starts_at_the_objective_of_the_base(vowel):
     assert history["gap"][-1] < history["gap"][0]
 
 
-def test_scores_are_base_plus_votes(vowel):
-    X, y, X_test, _ = vowel
+def test_scores_are_base_plus_votes(halves):
+    X, y, X_test, _ = halves
     clf = CWBoostClassifier(n_estimators=8, init="kernel", random_state=0).fit(X, y)
     votes = clf.ensemble_.scores(X_test)
     np.testing.assert_array_equal(clf.decision_function(X_test), votes + clf.init_(X_test))
@@ -140,40 +133,17 @@ def test_scores_are_base_plus_votes(vowel):
     np.testing.assert_array_equal(few, clf.ensemble_.scores(X_test, n_rounds=2) + clf.init_(X_test))
 
 
-@pytest.mark.parametrize("init", [LogisticRegression(max_iter=5000), "kernel"])
-def test_files_hold_the_init_model(vowel, tmp_path, init):
-    X, y, X_test, _ = vowel
-    clf = CWBoostClassifier(n_estimators=4, init=init, random_state=0).fit(X, y)
-    clf.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X_test), clf.predict_proba(X_test))
-    assert loaded.model_.base_share == clf.model_.base_share
-    assert loaded.init_.fitted.n_rows_kept == clf.init_.fitted.n_rows_kept
-
-
-def test_what_no_file_can_hold_is_refused_when_saved(vowel, tmp_path):
-    X, y, *_ = vowel
+def test_what_no_file_can_hold_is_refused_when_saved(halves, tmp_path):
+    X, y, *_ = halves
     clf = CWBoostClassifier("stump", init=GaussianNB(), n_estimators=2).fit(X, y)
     with pytest.raises(TypeError, match=r"init.*GaussianNB"):
         clf.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
-def test_a_continued_training_keeps_the_base(vowel):
-    X, y, X_test, _ = vowel
-    params = {"init": "kernel", "random_state": 0}
-    once = CWBoostClassifier(n_estimators=12, **params).fit(X, y)
-    parts = CWBoostClassifier(n_estimators=5, warm_start=True, **params).fit(X, y)
-    parts.set_params(n_estimators=12).fit(X, y)
-    np.testing.assert_array_equal(parts.decision_function(X_test), once.decision_function(X_test))
-    base = parts.init_
-    parts.set_params(n_estimators=14).fit(X[::-1], y[::-1])
-    assert parts.init_ is base
-
-
-def test_a_path_over_C_keeps_the_base(vowel):
-    X, y, X_test, y_test = vowel
-    inner = CWBoostClassifier("stump", init=LOGISTIC, correction="total", n_estimators=10)
+def test_a_path_over_C_keeps_the_base(halves):
+    X, y, X_test, y_test = halves
+    inner = paper(init=LOGISTIC, n_estimators=10)
     search = CWBoostClassifierCV(inner, Cs=[1e2, 1e3], cv=2).fit(X, y)
     assert search.best_estimator_.init_ is not None
     assert search.score(X_test, y_test) > 0.5
@@ -190,9 +160,9 @@ def test_two_classes_and_example_weights():
         assert clf.decision_function(X).shape == (300,)
 
 
-def test_a_model_without_columns_predicts_its_base(vowel):
-    X, y, X_test, _ = vowel
-    clf = CWBoostClassifier("stump", init=LOGISTIC, correction="total", C=1e-9, n_estimators=5)
+def test_a_model_without_columns_predicts_its_base(halves):
+    X, y, X_test, _ = halves
+    clf = paper(init=LOGISTIC, C=1e-9, n_estimators=5)
     with pytest.warns(UserWarning, match="predicts the base scores"):
         clf.fit(X, y)
     np.testing.assert_allclose(clf.decision_function(X_test), clf.init_(X_test))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from models import paper
 from odd_memory import DENSE, MALFORMED, SPARSE
 from scipy import sparse
 
 import cwboost
-from cwboost import CWBoostClassifier
 from cwboost.testing.material import bind
 
 FAMILIES = ("stump", "tree", "projection")
@@ -16,7 +16,7 @@ VALUES = np.round(RNG.normal(size=(120, 5)) + Y[:, None] / 2, 2) * (RNG.random((
 
 
 def fitted(X, family, y=Y):
-    return CWBoostClassifier(family, correction="total", n_estimators=6, random_state=0).fit(X, y)
+    return paper(family, n_estimators=6).fit(X, y)
 
 
 def data(dtype):
@@ -47,9 +47,7 @@ def test_threads_layouts_and_precisions_give_the_same_bits(family, dtype, n_jobs
     scores = fitted(X, family).decision_function(X)
     for layout in ("fortran", "strided", "read only", "mapped"):
         odd = DENSE[layout](X.astype(dtype), tmp_path)
-        clf = CWBoostClassifier(
-            family, correction="total", n_estimators=6, random_state=0, n_jobs=n_jobs
-        )
+        clf = paper(family, n_estimators=6, n_jobs=n_jobs)
         found = clf.fit(odd, Y).decision_function(odd)
         np.testing.assert_array_equal(found, scores, err_msg=layout)
 
@@ -155,16 +153,12 @@ def test_more_than_2_31_rows_times_columns(family):
     assert large.shape[0] * large.shape[1] > 2**31
     if family == "tree":
         family = cwboost.get_family("tree")(max_features=None, max_depth=3)
-    model = CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
-        large, y
-    )
+    model = paper(family, n_estimators=3).fit(large, y)
     scores = model.decision_function(large)
     assert np.isfinite(scores).all()
     assert model.score(large, y) > 0.42  # more than the share of the largest class
     if family != "projection":
-        other = CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
-            small.tocsr(), y
-        )
+        other = paper(family, n_estimators=3).fit(small.tocsr(), y)
         np.testing.assert_array_equal(other.decision_function(small.tocsr()), scores)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import paper
 
 from cwboost import CWBoostClassifier, get_family
 
@@ -36,7 +37,7 @@ def steps(clf, X, feature):
 @pytest.mark.parametrize("family", ["stump", *TREES.values(), ["stump", "tree"]], ids=str)
 def test_scores_of_two_classes(family):
     X, y = data(2)
-    given = CWBoostClassifier(family, n_estimators=40, C=1e5, correction="total", random_state=0)
+    given = paper(family, n_estimators=40, C=1e5)
     free = steps(given.fit(X, y), X, 0)
     assert free[..., 1].min() < -1e-3  # noise alone would break it
     clf = given.set_params(monotonic_cst=[1, -1, 0, 0]).fit(X, y)
@@ -53,13 +54,8 @@ def test_scores_of_some_classes_by_name(family):
     pandas = pytest.importorskip("pandas")
     X, y = data(3)
     frame = pandas.DataFrame(X, columns=list("abcd"))
-    clf = CWBoostClassifier(
-        family,
-        n_estimators=10,
-        C=1e4,
-        correction="total",
-        random_state=0,
-        monotonic_cst={"high": {"a": 1, "b": -1}, "low": {"a": -1}},
+    clf = paper(
+        family, n_estimators=10, C=1e4, monotonic_cst={"high": {"a": 1, "b": -1}, "low": {"a": -1}}
     ).fit(frame, np.array(["low", "middle", "high"])[y])
     assert clf.classes_.tolist() == ["high", "low", "middle"]
     del clf.feature_names_in_  # arrays from here on

@@ -1,11 +1,11 @@
 """Parameters of a weak learner that is given by name, through the classifier's."""
 
 import pytest
-from every_classifier import CLASSIFIERS
+from models import CLASSIFIERS, paper
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from cwboost import CWBoostClassifier, CWBoostClassifierCV, TreeFamily
+from cwboost import CWBoostClassifierCV, TreeFamily
 from cwboost.datasets import load_vowel
 
 
@@ -22,23 +22,23 @@ def test_a_named_weak_learner_has_nested_parameters(classifier):
 
 
 def test_name_and_nested_parameter_may_be_set_together():
-    clf = CWBoostClassifier(correction="total", weak_learner="stump")
+    clf = paper()
     clf.set_params(weak_learner="tree", weak_learner__max_depth=3)
     assert isinstance(clf.weak_learner, TreeFamily) and clf.weak_learner.max_depth == 3
 
 
 def test_unknown_names_do_not_hide_the_other_parameters():
-    clf = CWBoostClassifier(correction="total", weak_learner="no_such_family")
+    clf = paper("no_such_family")
     assert clf.get_params() == clf.get_params(deep=False)
     with pytest.raises(ValueError, match="unknown weak learner 'no_such_family'"):
         clf.set_params(weak_learner__max_depth=3)
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
-        CWBoostClassifier(correction="total", weak_learner="tree").set_params(weak_learner__depth=3)
+        paper("tree").set_params(weak_learner__depth=3)
 
 
 def test_a_grid_search_reaches_a_named_weak_learner():
     X, y = load_vowel(return_X_y=True)
-    clf = CWBoostClassifier(correction="total", weak_learner="tree", n_estimators=3, random_state=0)
+    clf = paper("tree", n_estimators=3)
     search = GridSearchCV(clf, {"weak_learner__max_depth": [1, 6]}, cv=2).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     assert scores[0] != scores[1]
@@ -47,6 +47,6 @@ def test_a_grid_search_reaches_a_named_weak_learner():
 
 
 def test_cross_validation_of_C_reaches_it_too():
-    search = CWBoostClassifierCV(CWBoostClassifier(correction="total", weak_learner="tree"))
+    search = CWBoostClassifierCV(paper("tree"))
     search.set_params(estimator__weak_learner__max_depth=3)
     assert search.estimator.weak_learner.max_depth == 3

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from every_classifier import CLASSIFIERS
+from models import CLASSIFIERS, paper
 
 from cwboost import CWBoostClassifier
 from cwboost.callbacks import TimeLimit
@@ -60,16 +60,12 @@ def test_n_jobs_is_none_or_a_number_of_threads(vowel):
 @pytest.mark.parametrize("wrong", ["balancd", 3, [1.0] * 11])
 def test_class_weight_is_checked(wrong, vowel):
     with pytest.raises(ValueError, match="class_weight must be 'balanced', a dict of weights"):
-        CWBoostClassifier(
-            weak_learner="stump", correction="total", n_estimators=2, class_weight=wrong
-        ).fit(*vowel)
+        paper(n_estimators=2, class_weight=wrong).fit(*vowel)
 
 
 def test_more_rounds_than_the_model_has(vowel):
     X, y = vowel
-    model = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=4, random_state=0
-    ).fit(X, y)
+    model = paper(n_estimators=4).fit(X, y)
     methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "explain")
     for method in methods:
         with pytest.raises(ValueError, match=r"n_estimators must lie in 0\.\.4 .* got 1000"):
@@ -81,9 +77,7 @@ def test_more_rounds_than_the_model_has(vowel):
 def test_early_stopping_needs_two_examples_of_each_class(vowel):
     X, y = vowel
     y = np.where(np.arange(len(y)) == 7, 99, y)
-    model = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=4, early_stopping=True
-    )
+    model = paper(n_estimators=4, early_stopping=True)
     with pytest.raises(ValueError, match="of class 99 there is only one; pass X_val"):
         model.fit(X, y)
     assert model.fit(X, y, X_val=X, y_val=y).n_iter_ <= 4
@@ -109,9 +103,7 @@ def test_logarithms_and_stages_of_probabilities(classifier, vowel):
 
 def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):
     X, y = vowel
-    model = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=30, random_state=0
-    ).fit(X, y)
+    model = paper(n_estimators=30).fit(X, y)
     model.model_ = replace(model.model_, scale=1e4)
     assert (model.predict_proba(X) == 0).any()
     assert np.isfinite(model.predict_log_proba(X)).all()

@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 import pytest
 from at_once import at_once
-from every_classifier import CLASSIFIERS
+from models import CLASSIFIERS, paper
 from scipy import sparse
 from sklearn.datasets import load_iris
 
@@ -18,9 +18,7 @@ FAMILIES = ("stump", "tree", "projection")
 
 
 def fitted(family, seed=0, n_jobs=1):
-    clf = CWBoostClassifier(
-        family, correction="total", C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs
-    )
+    clf = paper(family, C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs)
     return clf.fit(X, Y)
 
 
@@ -87,9 +85,7 @@ def test_many_threads_predict_with_one_model(classifier):
 def test_a_refit_is_seen_whole_or_not_at_all(family):
     """While one thread refits a model, each prediction is by the former or by the new one."""
     model, over = fitted(family, seed=0), Event()
-    other = CWBoostClassifier(
-        family, correction="total", C=7.0, n_estimators=5, random_state=1
-    ).fit(X, Y)
+    other = paper(family, C=7.0, n_estimators=5, random_state=1).fit(X, Y)
     known = [model.decision_function(X), other.decision_function(X)]
     assert not np.array_equal(*known)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from every_classifier import CLASSIFIERS
+from models import CLASSIFIERS, paper
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
@@ -48,20 +48,6 @@ def small(classifier=CWBoostClassifier, **parameters):
 
 
 # ---------------------------------------------------------------------------- frames
-
-
-@pytest.mark.slow
-@FRAMES
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_frames_give_the_model_of_their_values(classifier, frame, vowel):
-    X, y = vowel
-    from_frame = small(classifier).fit(frame(X), y)
-    assert list(from_frame.feature_names_in_) == FEATURES
-    plain = small(classifier).fit(X, y)
-    np.testing.assert_array_equal(from_frame.predict(frame(X)), plain.predict(X))
-    np.testing.assert_array_equal(
-        from_frame.decision_function(frame(X)), plain.decision_function(X)
-    )
 
 
 @FRAMES
@@ -164,15 +150,6 @@ def test_calibration_of_a_pipeline(method, ensemble, vowel):
         np.testing.assert_array_equal(inner.estimator.predict(X), pipeline.fit(X, y).predict(X))
 
 
-@pytest.mark.slow
-def test_search_over_a_calibrated_classifier(vowel):
-    X, y = vowel
-    calibrated = CalibratedClassifierCV(small(), cv=3)
-    search = GridSearchCV(calibrated, {"estimator__C": [10.0, 1e4]}, cv=3, scoring="neg_log_loss")
-    search.fit(X, y)
-    assert search.best_params_ == {"estimator__C": 1e4}
-
-
 # ---------------------------------------------------------------------------- metadata routing
 
 
@@ -218,9 +195,7 @@ def test_held_out_examples_pass_through_a_pipeline(routing, vowel):
     X, y = vowel
     train, held = np.arange(300), np.arange(300, 400)
     settings = {"early_stopping": True, "n_iter_no_change": 2, "C": 1e5}
-    clf = CWBoostClassifier(
-        "stump", n_estimators=60, correction="total", random_state=0, **settings
-    )
+    clf = paper(n_estimators=60, **settings)
     scaler = StandardScaler().fit(X[train])
     by_hand = sklearn.clone(clf).fit(
         scaler.transform(X[train]), y[train], X_val=scaler.transform(X[held]), y_val=y[held]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import paper
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import train_test_split
 
@@ -107,7 +108,7 @@ def test_of_equal_errors_the_smallest_C_is_taken(trained, vowel, monkeypatch):
 
 def test_auto_tries_its_values(vowel, monkeypatch):
     X, y, X_val, y_val = vowel
-    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=5).fit(X, y)
+    clf = paper(n_estimators=5).fit(X, y)
     monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
     thin = clf.thin(X, y, X_val=X_val, y_val=y_val)
     assert thin.history_["C"] in (1e2, 1e3)
@@ -130,9 +131,7 @@ def test_a_thin_model_is_saved_and_loaded(trained, vowel, tmp_path):
 def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
     X, y, *_ = vowel
     X = np.hstack([X[:, :2], X[:, :2]])
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=40, random_state=0, n_jobs=2
-    ).fit(X, y)
+    clf = paper(n_estimators=40, n_jobs=2).fit(X, y)
     thin = clf.thin(X, y, C=1e5)
     for block in outputs_by_class(thin, X):
         assert len({row.tobytes() for row in block}) == len(block)
@@ -151,9 +150,7 @@ def test_weight_two_is_the_example_twice(trained, vowel):
 
 def test_training_goes_on_from_a_thin_model(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=30, warm_start=True
-    ).fit(X, y)
+    clf = paper(n_estimators=30, warm_start=True).fit(X, y)
     thin = clf.thin(X, y, C=1e4)
     (objective,) = thin.history_["objective"]
     thin.set_params(n_estimators=6).fit(X, y)
@@ -182,7 +179,7 @@ def test_bad_arguments_are_named(trained, vowel):
     with pytest.raises(ValueError, match="features"):
         trained.thin(X[:, :3], y, C=1e2)
     with pytest.raises(NotFittedError):
-        CWBoostClassifier(weak_learner="stump", correction="total").thin(X, y, C=1e2)
+        paper().thin(X, y, C=1e2)
 
 
 def test_a_solve_that_ends_early_says_so(trained, vowel, monkeypatch):

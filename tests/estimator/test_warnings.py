@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from models import paper
 
-from cwboost import AdaBoostMHClassifier, CWBoostClassifier, CWBoostClassifierCV
+from cwboost import AdaBoostMHClassifier, CWBoostClassifierCV
 from cwboost.datasets import load_vowel
 
 X, Y = load_vowel(return_X_y=True)
@@ -11,21 +12,18 @@ X, Y = load_vowel(return_X_y=True)
 
 def test_no_weak_learner_pays():
     with pytest.warns(UserWarning, match="raise C") as caught:
-        CWBoostClassifier(weak_learner="stump", correction="total", C=1e-3).fit(X, Y)
+        paper(C=1e-3).fit(X, Y)
     assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_no_weak_learner_pays_within_another_estimator():
     with pytest.warns(UserWarning, match="raise C") as caught:
-        paper = CWBoostClassifier(weak_learner="stump", correction="total")
-        CWBoostClassifierCV(paper, Cs=[1e-3], cv=2).fit(X, Y)
+        CWBoostClassifierCV(paper(), Cs=[1e-3], cv=2).fit(X, Y)
     assert __file__ in {warning.filename for warning in caught}
 
 
 def test_warm_start_without_rounds():
-    clf = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=2, warm_start=True
-    ).fit(X, Y)
+    clf = paper(n_estimators=2, warm_start=True).fit(X, Y)
     with pytest.warns(UserWarning, match="adds no rounds") as caught:
         clf.fit(X, Y)
     assert {warning.filename for warning in caught} == {__file__}

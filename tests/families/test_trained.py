@@ -5,12 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-from every_classifier import CLASSIFIERS
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from models import CLASSIFIERS
 
 import cwboost
-from cwboost import get_family, load_model
+from cwboost import load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes there")
@@ -34,24 +32,6 @@ def test_saved_models_predict_the_same_bits(classifier, weak_learner, vowel, tmp
     np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
     np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
     np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
-
-
-def test_search_over_the_parameters_of_a_family(vowel):
-    X, y = vowel
-    tree = get_family("tree")(max_features=None, criterion="edge")
-    clf = cwboost.CWBoostClassifier(
-        tree,
-        n_estimators=15,
-        correction="stagewise",
-        C=1e4,
-        subsample=1.0,
-        learning_rate=0.3,
-        random_state=0,
-    )
-    search = GridSearchCV(clf, {"weak_learner__max_depth": [1, 3]}, cv=3).fit(X, y)
-    assert search.best_params_ == {"weak_learner__max_depth": 3}
-    assert search.best_estimator_.family_.max_depth == 3
-    assert clone(clf).weak_learner.get_params() == tree.get_params()
 
 
 @pytest.mark.slow

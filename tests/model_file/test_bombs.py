@@ -8,9 +8,10 @@ import zlib
 import numpy as np
 import pytest
 from forgery import forge, header_of
+from models import paper
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, ModelFileError, load_model
+from cwboost import ModelFileError, load_model
 from cwboost.model_file import container
 
 MEGABYTE = 2**20
@@ -20,7 +21,7 @@ MEGABYTE = 2**20
 def saved(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.cwb"
-    CWBoostClassifier("stump", correction="total", n_estimators=5).fit(X, y).save(path)
+    paper(n_estimators=5).fit(X, y).save(path)
     return path
 
 

@@ -13,6 +13,7 @@ import pytest
 from forgery import forge, header_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from models import paper
 from mutations import assert_harmless, mutated, prepared
 from sklearn.datasets import load_iris
 
@@ -27,9 +28,7 @@ MEGABYTE = 2**20
 
 @pytest.fixture(scope="module")
 def model(quantile):
-    clf = CWBoostClassifier(
-        quantile(share=0.3), correction="total", n_estimators=12, C=100.0, random_state=3
-    )
+    clf = paper(quantile(share=0.3), n_estimators=12, C=100.0, random_state=3)
     return clf.fit(X, Y)
 
 

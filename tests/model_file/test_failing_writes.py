@@ -6,9 +6,10 @@ import os
 
 import numpy as np
 import pytest
+from models import paper
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import load_model
 from cwboost.model_file import container
 
 X, Y = load_iris(return_X_y=True)
@@ -65,9 +66,7 @@ class Counted:
 
 
 def model(seed):
-    return CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=3, C=100.0, random_state=seed
-    ).fit(X[:, seed:], Y)
+    return paper(n_estimators=3, C=100.0, random_state=seed).fit(X[:, seed:], Y)
 
 
 def test_every_step_of_a_save_fails_once(tmp_path):

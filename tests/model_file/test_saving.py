@@ -3,14 +3,13 @@
 import copy
 import json
 import os
-import pickle
 import stat
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pytest
 from forgery import header_of
+from models import paper
 from quantile_family import QuantileStumps
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -19,7 +18,6 @@ import cwboost
 from cwboost import CWBoostClassifier, load_model
 
 X, Y = load_iris(return_X_y=True)
-BUILT_IN = ["stump", "tree", "projection"]
 
 
 def trained(quantile, y=Y, **params):
@@ -91,20 +89,6 @@ def test_labels_that_need_pickle_are_refused(quantile, path, model):
     assert not path.exists()
 
 
-def test_feature_names_and_class_weight(quantile, path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=["a", "b", "länge", "d"])
-    weight = {"x": 1.0, "y": 2.5, "z": 1}
-    clf = CWBoostClassifier(quantile(), correction="total", n_estimators=4, class_weight=weight)
-    clf.fit(frame, np.array(["x", "y", "z"])[Y]).save(path)
-    loaded = load_model(path)
-    assert loaded.class_weight == weight
-    np.testing.assert_array_equal(loaded.feature_names_in_, clf.feature_names_in_)
-    assert_equal_models(loaded, clf, frame)
-    with pytest.raises(ValueError, match="feature names"):
-        loaded.predict(frame.rename(columns={"a": "other"}))
-
-
 def test_without_stages(quantile, path):
     clf = trained(quantile, n_estimators=40)
     clf.save(path)
@@ -124,21 +108,6 @@ def test_generators_and_callbacks_are_not_stored(quantile, path):
     with pytest.warns(UserWarning, match="random_state is a generator object"):
         clf.save(path)
     assert load_model(path).random_state is None and load_model(path).callbacks is None
-
-
-def test_pickle_and_joblib(model, tmp_path):
-    assert_equal_models(pickle.loads(pickle.dumps(model)), model)
-    joblib.dump(model, tmp_path / "m.joblib")
-    assert_equal_models(joblib.load(tmp_path / "m.joblib"), model)
-
-
-def test_continuation_from_a_file_equals_one_fit(quantile, path):
-    whole = trained(quantile, n_estimators=20)
-    part = trained(quantile, n_estimators=8, warm_start=True)
-    part.save(path, training_state=True)
-    loaded = load_model(path).set_params(n_estimators=20).fit(X, Y)
-    np.testing.assert_array_equal(loaded.decision_function(X), whole.decision_function(X))
-    np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"])
 
 
 @pytest.mark.parametrize(
@@ -181,24 +150,6 @@ def test_the_offset_of_an_ensemble(quantile, path, staged):
     assert_equal_models(load_model(path), clf)
 
 
-@pytest.mark.parametrize("correction", ["total", "stagewise"])
-@pytest.mark.parametrize("family", BUILT_IN)
-def test_round_trip_of_the_built_in_families(path, family, correction):
-    clf = CWBoostClassifier(
-        family,
-        n_estimators=12,
-        correction=correction,
-        C=1e4,
-        subsample=1.0,
-        learning_rate=1.0,
-        random_state=0,
-    )
-    clf.fit(X, Y).save(path)
-    loaded = load_model(path)
-    same_params(loaded, clf)
-    assert_equal_models(loaded, clf)
-
-
 def test_the_header_is_json_that_names_no_code(model, path):
     model.save(path)
     header, _ = header_of(path)
@@ -212,7 +163,7 @@ def test_the_header_is_json_that_names_no_code(model, path):
 
 def test_what_cannot_be_saved(quantile, path, model):
     with pytest.raises(NotFittedError):
-        CWBoostClassifier(quantile(), correction="total").save(path)
+        paper(quantile()).save(path)
     with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
 
@@ -232,14 +183,14 @@ def test_a_family_that_is_not_registered(quantile, path):
     class Unknown(QuantileStumps):
         name = "nobody-has-it"
 
-    clf = CWBoostClassifier(Unknown(), correction="total", n_estimators=2).fit(X, Y)
+    clf = paper(Unknown(), n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="'nobody-has-it' must be registered"):
         clf.save(path)
 
     class Impostor(QuantileStumps):
         name = "quantile"
 
-    clf = CWBoostClassifier(Impostor(), correction="total", n_estimators=2).fit(X, Y)
+    clf = paper(Impostor(), n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="is registered for another class"):
         clf.save(path)
 

@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from models import paper
 from quantile_family import QuantileStumps
 from sklearn.datasets import load_iris
 
@@ -27,9 +28,9 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return CWBoostClassifier(
-        QuantileStumps(), correction="total", n_estimators=30, C=1e3, random_state=0
-    ).fit(X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3])
+    return paper(QuantileStumps(), n_estimators=30, C=1e3).fit(
+        X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +82,7 @@ def test_plot_margins_crosses_zero_at_the_error_rate(clf):
 
 
 def test_plot_margins_of_two_classes():
-    clf = CWBoostClassifier(QuantileStumps(), correction="total", n_estimators=4).fit(X, Y == 2)
+    clf = paper(QuantileStumps(), n_estimators=4).fit(X, Y == 2)
     margins, share = plot_margins(clf, X, Y == 2).lines[0].get_data()
     assert share[margins < 0].max(initial=0) == pytest.approx(1 - clf.score(X, Y == 2))
 
@@ -127,7 +128,7 @@ def test_plot_shape_refuses(clf, arguments, message):
 def test_plot_shape_of_many_classes_stays_visible_and_within_the_data():
     labels = np.arange(150) % 50
     data = X + labels[:, None]
-    clf = CWBoostClassifier("stump", correction="total", n_estimators=3).fit(data, labels)
+    clf = paper(n_estimators=3).fit(data, labels)
     used = clf.feature_importances_.argmax()
     ax = plot_shape(clf, used, X=data)
     assert len(ax.patches) == 50 and len(ax.get_legend().texts) == 11
@@ -149,7 +150,7 @@ def test_plots_of_predictions(clf):
     ax = plot_confusion(clf, X, noisy, normalize="true")
     assert [t.get_text() for t in ax.texts][-3:] == ["0.23", "0.00", "0.77"]
     many = np.arange(150) % 50
-    clf50 = CWBoostClassifier("stump", correction="total", n_estimators=1).fit(X, many)
+    clf50 = paper(n_estimators=1).fit(X, many)
     assert len(plot_confusion(clf50, X, many).get_xticks()) == 17
 
 

@@ -1,7 +1,5 @@
 """Pair weights against their definition over all pairs."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import slow_master
@@ -26,27 +24,6 @@ def master_of(H, y, C, weight, n_threads=1):
 
 def random_coef(rng, H, scale=0.3):
     return [scale * rng.random(len(h)) for h in H]
-
-
-@pytest.mark.parametrize("n_directions", [1, 2, 3])
-def test_derivatives_along_moves(n_directions):
-    rng = np.random.default_rng(n_directions)
-    H, y, weight = sorted_problem(rng, 4, 203, 6)
-    points = [random_coef(rng, H) for _ in range(n_directions + 1)]
-    master = master_of(H, y, 1e3, weight)
-    scores = []
-    for point in reversed(points):
-        master.set_coef(point)
-        scores.insert(0, master.pairs.scores_now())
-    slope, curvature = master.pairs.derivatives(scores[1:])
-    mu = slow_master.pair_weights(H, y, points[0], weight)
-    g = [
-        slow_master.margins(H, y, old) - slow_master.margins(H, y, new)
-        for new, old in pairwise(points)
-    ]
-    np.testing.assert_allclose(slope, [(mu * a).sum() for a in g], rtol=1e-10, atol=1e-10)
-    expected = [[(mu * a * b).sum() for b in g] for a in g]
-    np.testing.assert_allclose(curvature, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_pair_weights_are_exponentials_of_scores():

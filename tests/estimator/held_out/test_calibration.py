@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from models import paper
 from scipy.special import softmax
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -75,27 +75,9 @@ def test_held_out_examples_set_the_scale(vowel, tmp_path):
     )
 
 
-def test_better_than_one_sigmoid_per_class(vowel):
-    X, y, X_val, y_val, X_test, y_test = vowel
-    params = {
-        "weak_learner": "stump",
-        "correction": "total",
-        "n_estimators": 40,
-        "C": 1e4,
-        "random_state": 0,
-    }
-    ours = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)
-    theirs = CalibratedClassifierCV(CWBoostClassifier(**params), cv=3).fit(
-        np.concatenate([X, X_val]), np.concatenate([y, y_val])
-    )
-    assert log_loss(y_test, ours.predict_proba(X_test)) < log_loss(
-        y_test, theirs.predict_proba(X_test)
-    )
-
-
 def test_calibrate_refuses(vowel):
     X, y, *_ = vowel
-    clf = CWBoostClassifier(weak_learner="stump", correction="total", n_estimators=3).fit(X, y)
+    clf = paper(n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match=r"y must hold only training labels, got .*99"):
         clf.calibrate(X[:2], [y[0], 99])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import paper
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import train_test_split
@@ -88,7 +89,7 @@ def test_thin_and_stored_models_have_them(tmp_path):
 
 def test_a_model_without_examples_left_out_says_what_to_do():
     X, y = load_wine(return_X_y=True)
-    clf = CWBoostClassifier("stump", correction="total", n_estimators=5).fit(X[::2], y[::2])
+    clf = paper(n_estimators=5).fit(X[::2], y[::2])
     with pytest.raises(ValueError, match="predict_set needs examples that training left out"):
         clf.predict_set(X)
     clf.calibrate(X[1::2], y[1::2])

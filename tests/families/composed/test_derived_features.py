@@ -4,16 +4,15 @@ import pickle
 
 import numpy as np
 import pytest
+from models import paper
 from wave_family import Waves
 
 import cwboost
 from cwboost import (
     BindContext,
     Capabilities,
-    CWBoostClassifier,
     DerivedFeatureFamily,
     StumpFamily,
-    load_model,
 )
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import _registry
@@ -78,10 +77,7 @@ def data():
 
 def test_features_as_they_are_give_stumps(data):
     X, y = data
-    models = [
-        CWBoostClassifier(family, correction="total", n_estimators=10, random_state=0).fit(X, y)
-        for family in (Itself(), StumpFamily())
-    ]
+    models = [paper(family, n_estimators=10).fit(X, y) for family in (Itself(), StumpFamily())]
     one, two = (model.decision_function(X) for model in models)
     np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)  # Sums in another order.
     bounds = [model.history_["dual_bound"] for model in models]
@@ -89,24 +85,9 @@ def test_features_as_they_are_give_stumps(data):
     assert np.isfinite(bounds).all()
 
 
-@pytest.mark.parametrize("family", [Waves(), OnceWaves()])
-def test_models_are_saved_loaded_and_copied(family, data, tmp_path):
-    X, y = data
-    model = CWBoostClassifier(family, correction="total", n_estimators=15, random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.6
-    model.save(tmp_path / "model.cwb")
-    expected = model.decision_function(X)
-    for other in (load_model(tmp_path / "model.cwb"), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(other.decision_function(X), expected)
-    learners, coef = model.ensemble_.learners, model.ensemble_.coef()
-    np.testing.assert_allclose(expected, learners.outputs(X) @ coef.toarray(), atol=1e-9)
-
-
 def test_a_feature_that_several_learners_use_is_computed_once(data, monkeypatch):
     X, y = data
-    model = CWBoostClassifier(OnceWaves(), correction="total", n_estimators=15, random_state=0).fit(
-        X, y
-    )
+    model = paper(OnceWaves(), n_estimators=15).fit(X, y)
     widths = []
     transform = Waves.transform
     monkeypatch.setattr(

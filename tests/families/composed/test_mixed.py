@@ -1,9 +1,8 @@
 """Families mixed in one model: what is priced, and the whole life of a classifier."""
 
-import pickle
-
 import numpy as np
 import pytest
+from models import paper
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, train_test_split
 
@@ -15,7 +14,6 @@ from cwboost import (
     StumpFamily,
     TreeFamily,
     get_family,
-    load_model,
 )
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
@@ -36,12 +34,7 @@ def data():
 @pytest.fixture(scope="module")
 def fitted(data):
     X, _, y, _ = data
-    return {
-        name: CWBoostClassifier(mixture, correction="total", n_estimators=12, random_state=0).fit(
-            X, y
-        )
-        for name, mixture in MIXTURES.items()
-    }
+    return {name: paper(mixture, n_estimators=12).fit(X, y) for name, mixture in MIXTURES.items()}
 
 
 @pytest.fixture(params=MIXTURES)
@@ -90,9 +83,7 @@ def test_the_certificate_holds_if_all_are_exact_and_all_are_priced(data):
         (["stump", "projection"], "best", False),
     ):
         family = MixedFamily(members, selection)
-        clf = CWBoostClassifier(family, correction="total", n_estimators=3, random_state=0).fit(
-            X, y
-        )
+        clf = paper(family, n_estimators=3).fit(X, y)
         assert bind(family, X).exact is certified
         assert np.isfinite(clf.history_["dual_bound"]).all() == certified
     assert bind(exact_tree, X).exact is bind(MixedFamily([exact_tree, "stump"]), X).exact
@@ -111,37 +102,13 @@ def test_random_selection_draws_by_shares(data):
     np.testing.assert_array_equal(found.edges[drawn], stumps.edges[drawn])
 
 
-def test_copies_files_and_stages_predict_the_same(model, data, tmp_path):
-    X, X_test, y, _ = data
-    expected = model.decision_function(X_test)
-    model.save(tmp_path / "model.cwb")
-    loaded = load_model(tmp_path / "model.cwb")
-    for other in (loaded, pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)):
-        np.testing.assert_array_equal(other.decision_function(X_test), expected)
-        np.testing.assert_array_equal(other.feature_importances_, model.feature_importances_)
-    np.testing.assert_allclose(list(loaded.staged_decision_function(X_test))[-1], expected)
-    assert loaded.get_params(deep=False).keys() == model.get_params(deep=False).keys()
-
-
 def test_a_continued_model_is_the_uninterrupted_one(data):
     X, X_test, y, _ = data
     family = MixedFamily(["stump", "tree"], selection="random")
-    whole = CWBoostClassifier(family, correction="total", n_estimators=10, random_state=0).fit(X, y)
-    half = CWBoostClassifier(
-        family, correction="total", n_estimators=5, warm_start=True, random_state=0
-    ).fit(X, y)
+    whole = paper(family, n_estimators=10).fit(X, y)
+    half = paper(family, n_estimators=5, warm_start=True).fit(X, y)
     half.set_params(n_estimators=10).fit(X, y)
     np.testing.assert_array_equal(half.decision_function(X_test), whole.decision_function(X_test))
-
-
-def test_exported_models_predict_the_same(model, data):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    exported = cwboost.to_onnx(model).SerializeToString()
-    labels, scores, _ = onnxruntime.InferenceSession(exported).run(
-        None, {"X": data[1].astype(np.float64)}
-    )
-    np.testing.assert_allclose(scores, model.decision_function(data[1]), atol=1e-12)
-    assert (labels == model.predict(data[1])).all()
 
 
 def test_parts_are_stored_by_name(fitted):
@@ -183,14 +150,14 @@ def test_damaged_arrays_are_refused(fitted, name, message):
 
 
 def test_parameters_are_nested_under_the_names(data):
-    clf = CWBoostClassifier(["stump", "tree"], correction="total", n_estimators=2, random_state=0)
+    clf = paper(["stump", "tree"], n_estimators=2)
     clf.set_params(weak_learner__tree__max_depth=3, weak_learner__selection="random")
     assert clf.weak_learner.families[1].max_depth == 3
     assert clone(clf).get_params()["weak_learner__tree__max_depth"] == 3
     twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
     assert [member.max_depth for member in twice.families] == [1, 5]
     search = GridSearchCV(
-        CWBoostClassifier(["stump", "tree"], correction="total", n_estimators=2),
+        paper(["stump", "tree"], n_estimators=2),
         {"weak_learner__tree__max_depth": [1, 3]},
         cv=2,
     )
@@ -227,9 +194,7 @@ def test_a_fault_names_the_member(data, monkeypatch):
 
     monkeypatch.setattr(pricer, "price", price)
     with pytest.raises(cwboost.FamilyFault, match=r"weak learner 'stump' .*edges must be finite"):
-        CWBoostClassifier(["tree", "stump"], correction="total", random_state=0).fit(
-            data[0], data[2]
-        )
+        paper(["tree", "stump"]).fit(data[0], data[2])
 
 
 def test_missing_values_need_families_that_all_take_them():

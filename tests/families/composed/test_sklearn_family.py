@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from models import paper
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
@@ -14,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import cwboost
-from cwboost import BindContext, CWBoostClassifier, MixedFamily, SklearnFamily, load_model
+from cwboost import BindContext, MixedFamily, SklearnFamily, load_model
 from cwboost.datasets import load_vowel
 
 FLAT = [
@@ -38,9 +39,7 @@ def data():
 @pytest.fixture(scope="module", params=FLAT, ids=lambda e: type(e).__name__)
 def model(request, data):
     family = SklearnFamily(request.param)
-    return CWBoostClassifier(family, correction="total", n_estimators=2, random_state=0).fit(
-        data[0], data[2]
-    )
+    return paper(family, n_estimators=2).fit(data[0], data[2])
 
 
 def bind(estimator, X):
@@ -80,7 +79,7 @@ def test_saved_and_copied_models_predict_the_same(model, data, tmp_path):
 
 def test_the_same_seed_gives_the_same_model(data):
     family = SklearnFamily(ExtraTreeClassifier(max_depth=3))
-    clf = CWBoostClassifier(family, correction="total", n_estimators=2, random_state=0)
+    clf = paper(family, n_estimators=2)
     scores = [clone(clf).fit(data[0], data[2]).decision_function(data[1]) for _ in range(2)]
     np.testing.assert_array_equal(*scores)
 
@@ -95,7 +94,7 @@ def test_exported_models_predict_the_same(model, data):
 
 def test_any_other_classifier_trains_predicts_and_is_not_saved(data, tmp_path):
     X, X_test, y, y_test = data
-    clf = CWBoostClassifier(SklearnFamily(GaussianNB()), correction="total", n_estimators=5)
+    clf = paper(SklearnFamily(GaussianNB()), n_estimators=5)
     with pytest.warns(UserWarning, match="GaussianNB learners can be pickled, but not saved"):
         clf.fit(X, y)
     assert clf.score(X_test, y_test) > 0.5
@@ -112,9 +111,7 @@ def test_a_class_of_the_same_name_is_not_taken_for_that_of_scikit_learn(data, tm
     class DecisionTreeClassifier(GaussianNB):
         pass
 
-    clf = CWBoostClassifier(
-        SklearnFamily(DecisionTreeClassifier()), correction="total", n_estimators=2
-    )
+    clf = paper(SklearnFamily(DecisionTreeClassifier()), n_estimators=2)
     with pytest.warns(UserWarning, match="not saved"):
         clf.fit(data[0], data[2])
     with pytest.raises(TypeError, match="cannot hold"):
@@ -159,9 +156,7 @@ def test_estimators_are_checked(estimator, message):
 def test_nested_parameters_and_mixing(data, tmp_path):
     family = MixedFamily(["stump", SklearnFamily(DecisionTreeClassifier())])
     family.set_params(sklearn__estimator__max_depth=3)
-    clf = CWBoostClassifier(family, correction="total", n_estimators=4, random_state=0).fit(
-        data[0], data[2]
-    )
+    clf = paper(family, n_estimators=4).fit(data[0], data[2])
     assert clf.get_params()["weak_learner__sklearn__estimator__max_depth"] == 3
     clf.save(tmp_path / "model.cwb")
     loaded = load_model(tmp_path / "model.cwb")

@@ -8,6 +8,7 @@ import pytest
 from altered_stumps import altered_stumps, only_what_pays, two_per_target
 from cwboost.plugins.stumps import StumpFamily
 from cwboost.plugins.stumps.family import StumpPricer
+from models import paper
 
 import cwboost
 from cwboost import (
@@ -122,7 +123,7 @@ FAULTS = {
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_wrong_result_is_an_error_that_names_family_and_round(case):
     alter, message, number = FAULTS[case]
-    classifier = CWBoostClassifier(altered_stumps(alter), correction="total", n_estimators=40)
+    classifier = paper(altered_stumps(alter), n_estimators=40)
     with pytest.raises(FamilyFault, match=message) as caught:
         classifier.fit(X, y)
     where = f"weak learner 'stump' (module altered_stumps, not installed), round {number}: "
@@ -149,7 +150,7 @@ def test_an_exception_of_a_family_keeps_the_rounds_and_says_where():
     def fail(pricer, priced, weights, request):
         return priced if pricer.n_calls < 5 else priced.edges[99]
 
-    classifier = CWBoostClassifier(altered_stumps(fail), correction="total", n_estimators=40)
+    classifier = paper(altered_stumps(fail), n_estimators=40)
     with pytest.raises(IndexError) as caught:
         classifier.fit(X, y)
     notes = getattr(caught.value, "__notes__", None) or [str(caught.value)]
@@ -328,13 +329,13 @@ def test_what_bind_is_told():
 
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
-    CWBoostClassifier(Curious(), correction="total", n_estimators=1, n_jobs=2).fit(frame, y)
+    paper(Curious(), n_estimators=1, n_jobs=2).fit(frame, y)
     (found,) = told
     assert found.n_targets == 11 and found.n_threads == 2 and found.categorical is None
     assert found.feature_names == tuple(frame.columns)
     np.testing.assert_array_equal(np.bincount(found.y), found.class_counts)
     assert not found.y.flags.writeable and not found.class_counts.flags.writeable
-    CWBoostClassifier(Curious(), correction="total", n_estimators=1).fit(X, y)
+    paper(Curious(), n_estimators=1).fit(X, y)
     assert told[1].feature_names is None
 
 

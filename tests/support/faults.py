@@ -1,0 +1,277 @@
+"""Faults at a chosen moment: at a line of Python, at an allocation, or some seconds from now.
+
+    python tests/support/faults.py lines|allocations STEP [NAME...]
+
+disturbs every small fit at every STEP-th line or allocation. The fault must arrive and leave the
+former model whole, or the rounds that were finished. Failing allocations are those of the compiled
+kernels and of the data of NumPy's arrays; they need glibc and a C compiler.
+
+The collector of garbage rests during an interrupt: it may run destructors of what earlier tests
+left, and Python reports, but does not raise, an exception in a destructor.
+"""
+
+import copy
+import ctypes
+import gc
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from models import CLASSIFIERS, FAMILIES
+from numpy._core import _multiarray_umath
+from sklearn.datasets import load_iris
+
+from cwboost import CWBoostClassifier, TreeFamily
+
+X, Y = load_iris(return_X_y=True)
+CODES = np.column_stack([np.rint(X[:, :2]), X[:, 2:]])
+PLACE_OF_SET_HANDLER = 304  # in the table of NumPy's C API
+
+# ------------------------------------------------------------------ faults
+
+
+class Lines:
+    """Count the lines of Python that run inside; raise KeyboardInterrupt at line `at`, if given.
+
+    CPython answers a signal between two instructions of the main thread, so a line of any module
+    is a moment at which Ctrl-C can arrive. Unlike a timer, a count is the same in every run.
+    """
+
+    reason = "interrupted"
+
+    def __init__(self, at=None):
+        self.at, self.count, self.fired = at, 0, None
+
+    def __enter__(self):
+        gc.disable()
+        self.before = sys.gettrace()
+        sys.settrace(self._traced)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+        gc.enable()
+
+    def _traced(self, frame, event, _):
+        if event == "line":
+            self.count += 1
+            if self.count == self.at:
+                self.fired = time.perf_counter()
+                raise KeyboardInterrupt
+        return self._traced
+
+    def caused(self, error):
+        return isinstance(error, KeyboardInterrupt)
+
+
+class Timer:
+    """SIGALRM raises KeyboardInterrupt, as Ctrl-C does, so many seconds from now."""
+
+    def __init__(self, seconds):
+        self.seconds, self.fired = seconds, None
+
+    def __enter__(self):
+        gc.disable()
+        self.before = signal.signal(signal.SIGALRM, self._interrupt)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        return self
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+        gc.enable()
+
+    def _interrupt(self, *_):
+        self.fired = time.perf_counter()
+        raise KeyboardInterrupt
+
+
+class Allocations:
+    """Count the allocations inside; let number `at` fail, if given. See faults.c."""
+
+    reason, library = "failed", ctypes.CDLL(None)
+
+    def __init__(self, at=-1):
+        self.at, self.count = at, None
+
+    def __enter__(self):
+        self.library.fail_allocation(ctypes.c_long(self.at))
+        return self
+
+    def __exit__(self, *_):
+        self.count = self.library.allocations_made()
+        self.fired = 0 <= self.at < self.count
+
+    def caused(self, error):
+        return isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
+
+
+def watch_arrays():
+    """Make the library's functions NumPy's memory handler, by PyDataMem_SetHandler."""
+    python = ctypes.pythonapi
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    python.PyCapsule_New.restype = ctypes.py_object
+    python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    table = python.PyCapsule_GetPointer(_multiarray_umath._ARRAY_API, None)
+    address = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[PLACE_OF_SET_HANDLER]
+    set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(address)
+    memory = ctypes.addressof(ctypes.c_char.in_dll(Allocations.library, "array_memory"))
+    set_handler(python.PyCapsule_New(memory, b"mem_handler", None))
+    assert np._core.multiarray.get_handler_name() == "failing"
+
+
+# ------------------------------------------------------------------ what they leave
+
+
+def assert_first_rounds(clf, whole, X=X):
+    """`clf` is what `whole` was after as many rounds, bit for bit."""
+    n, n_rounds = clf.n_iter_, clf.ensemble_.n_rounds
+    assert {len(values) for values in clf.history_.values()} <= {n}
+    scores = whole.ensemble_.scores(X, n_rounds=n_rounds)
+    np.testing.assert_array_equal(clf.ensemble_.scores(X), scores)
+    objective = clf.history_["objective"]
+    np.testing.assert_array_equal(objective, whole.history_["objective"][:n])
+
+
+def what_is_left(clf, former, whole, reason="interrupted", X=X):
+    """Return what a fault left of a model: itself as it was, or the first rounds of the new fit.
+
+    Parameters
+    ----------
+    clf : classifier
+    former : dict
+        Its attributes before the disturbed fit.
+    whole : classifier
+        The same, never disturbed.
+    reason : str
+        `stop_reason_` of a model that was disturbed.
+    """
+    if clf.__dict__.get("model_") is former.get("model_"):
+        assert clf.__dict__.keys() == former.keys()
+        assert all(clf.__dict__[name] is value for name, value in former.items())
+        return "the former model"
+    ended = (clf.stop_reason_, clf.n_iter_) == (whole.stop_reason_, whole.n_iter_)
+    assert ended or clf.stop_reason_ == reason
+    assert_first_rounds(clf, whole, X)
+    return "some rounds"
+
+
+# ------------------------------------------------------------------ small fits
+
+
+class SmallFit(NamedTuple):
+    """A step to disturb: `make` returns the classifier, `run` trains it on X or the like."""
+
+    name: str
+    make: Callable
+    run: Callable = lambda clf: clf.fit(X, Y)
+    X: np.ndarray = X
+
+
+def small_fits():
+    """Return fits of every classifier and family, and the steps that other parameters add.
+
+    Every second family trains on two threads. A deep tree would fit all examples in one round.
+    """
+    few = {"n_estimators": 3, "random_state": 0}
+    small = {"tree": TreeFamily(max_depth=1)}
+    trained = CWBoostClassifier("stump", n_estimators=20, random_state=0).fit(X, Y)
+    of_codes = {"weak_learner": "tree", "categorical_features": [0, 1], **few}
+    stopped = {"weak_learner": "stump", "early_stopping": True, **few}
+    return [
+        *(
+            SmallFit(
+                f"{classifier.__name__}, {family}",
+                partial(classifier, small.get(family, family), n_jobs=1 + place % 2, **few),
+            )
+            for classifier in CLASSIFIERS
+            for place, family in enumerate(FAMILIES)
+        ),
+        SmallFit("defaults", partial(CWBoostClassifier, **few | {"n_estimators": 6})),
+        SmallFit(
+            "categories",
+            partial(CWBoostClassifier, **of_codes),
+            lambda clf: clf.fit(CODES, Y),
+            CODES,
+        ),
+        SmallFit(
+            "held out",
+            partial(CWBoostClassifier, **stopped),
+            lambda clf: clf.fit(X, Y, X_val=X[::3], y_val=Y[::3]),
+        ),
+        SmallFit("thin", partial(copy.copy, trained), lambda clf: clf.thin(X, Y, C=100.0)),
+    ]
+
+
+# ------------------------------------------------------------------ all of them
+
+
+def disturbed(fault, small_fit, clf, whole):
+    """Run a small fit with a fault; return what is left."""
+    former = dict(vars(clf))
+    try:
+        with fault:
+            small_fit.run(clf)
+    except BaseException as error:
+        if not fault.caused(error):
+            raise
+    else:
+        assert not fault.fired, "the fault was lost"
+        return "ended before"
+    return what_is_left(clf, former, whole, fault.reason, small_fit.X)
+
+
+def disturb(kind, small_fit, step):
+    """Disturb a small fit at every `step`-th moment, a second fit every other time."""
+    whole = small_fit.make()
+    small_fit.run(whole)
+    with kind() as all_of_them:
+        small_fit.run(small_fit.make())
+    outcomes = Counter()
+    for at in range(1, all_of_them.count, step):
+        clf = small_fit.make()
+        if outcomes.total() % 2:
+            clf.__dict__.update(vars(whole))
+        try:
+            outcomes[disturbed(kind(at), small_fit, clf, whole)] += 1
+        except BaseException:
+            print(f"{small_fit.name}: moment {at} of {all_of_them.count}", flush=True)
+            raise
+    print(f"{small_fit.name}: {dict(outcomes)}", flush=True)
+
+
+def preloaded(arguments):
+    """Run this file with the library that lets allocations fail; return the exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "faults.so")
+        source = Path(__file__).with_suffix(".c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library], check=True)
+        # Threads that wait without spinning leave the processor to others.
+        environment = {**os.environ, "LD_PRELOAD": str(library), "OMP_WAIT_POLICY": "passive"}
+        return subprocess.run([sys.executable, __file__, *arguments], env=environment).returncode
+
+
+def main(kind, step, *names):
+    """Try the small fits of these names; all by default."""
+    if kind == "allocations":
+        if not hasattr(Allocations.library, "fail_allocation"):
+            return preloaded([kind, step, *names])
+        watch_arrays()
+    for small_fit in small_fits():
+        if not names or small_fit.name in names:
+            disturb({"lines": Lines, "allocations": Allocations}[kind], small_fit, int(step))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

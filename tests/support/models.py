@@ -1,0 +1,24 @@
+"""Models of every kind, small, for tests that apply to each."""
+
+import cwboost
+from cwboost import CWBoostClassifier
+
+CLASSIFIERS = [
+    cwboost.CWBoostClassifier,
+    cwboost.MultiBoostClassifier,
+    cwboost.AdaBoostECCClassifier,
+    cwboost.AdaBoostMHClassifier,
+    cwboost.AdaBoostMOClassifier,
+]
+FAMILIES = ["stump", "tree", "projection"]
+
+
+def paper(weak_learner="stump", **params):
+    """Return the method of the paper: total correction, on stumps unless told otherwise."""
+    return CWBoostClassifier(weak_learner, **{"correction": "total", "random_state": 0} | params)
+
+
+def stages(weak_learner="stump", **params):
+    """Return stage-wise training by whole steps on all examples."""
+    whole = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
+    return CWBoostClassifier(weak_learner, **whole | params)
