@@ -2,14 +2,24 @@
 
 import inspect
 import json
+import pickle
 
 import numpy as np
 import pytest
+from derived_families import Means
 from sklearn.linear_model import LogisticRegression
 
-from cwboost import CWBoostClassifier, load_model, to_onnx
+from cwboost import (
+    CWBoostClassifier,
+    MixedFamily,
+    SklearnFamily,
+    load_model,
+    register_family,
+    to_onnx,
+)
 from cwboost.cli import main
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.families.discovery import _registry
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 4))
@@ -30,6 +40,11 @@ KINDS = {
     ),
     "stumps": lambda: CWBoostClassifier("stump", **FEW).fit(X, Y),
     "mixed": lambda: CWBoostClassifier(["stump", "tree", "projection"], **FEW).fit(X, Y),
+    "drawn": lambda: CWBoostClassifier(
+        MixedFamily(["stump", "tree"], selection="random"), **FEW
+    ).fit(X, Y),
+    "scikit-learn": lambda: CWBoostClassifier(SklearnFamily(), **FEW).fit(X, Y),
+    "derived": lambda: CWBoostClassifier(Means(), **FEW).fit(X, Y),
     "logistic": lambda: CWBoostClassifier("stump", init=LogisticRegression(), **FEW).fit(X, Y),
     "thinned": lambda: CWBoostClassifier(**FEW).fit(X, Y).thin(X, Y, C=1e4),
     "stopped": lambda: CWBoostClassifier(early_stopping=True, **FEW).fit(X, Y),
@@ -39,7 +54,10 @@ KINDS = {
 
 @pytest.fixture(scope="module", params=KINDS)
 def model(request):
-    return KINDS[request.param]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_registry, "_registered", dict(_registry._registered))
+        register_family(Means)
+        yield KINDS[request.param]()
 
 
 def check_explanation(model, found):
@@ -115,7 +133,9 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     path = tmp_path / "model.cwb"
     model.save(path)
     loaded = load_model(path)
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    for other in (loaded, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_equal(loaded.model_.base_share, model.model_.base_share)
     assert main(["inspect", str(path)]) in (0, None)
     assert "rounds" in capsys.readouterr().out
 

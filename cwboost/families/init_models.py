@@ -143,6 +143,9 @@ class LinearInit(FittedInit):
         self._n_classes = n_classes
         self._projector = Projector(np.ascontiguousarray(self._coef.T))
 
+    def __reduce__(self):
+        return LinearInit, (self._coef, self._intercept, self._n_classes)
+
     def scores(self, X, n_threads: int = 1) -> np.ndarray:
         X = X.toarray() if sparse.issparse(X) else X
         found = self._projector(X, n_threads, np.float64).T + self._intercept
