@@ -11,6 +11,7 @@ from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing import SealedPricer
+from cwboost.kernels import log
 from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -87,7 +88,7 @@ class ColumnGeneration:
     def share_of_base(self) -> float:
         """How much of the decrease of the logarithm of the mean loss is due to base scores."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = float(np.log(self._first_loss) / np.log(self.mean_loss))
+            share = float(log(self._first_loss) / log(self.mean_loss))
         return min(1.0, max(0.0, share)) if np.isfinite(share) else 1.0
 
     @property

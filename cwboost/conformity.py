@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from math import floor
 
 import numpy as np
-from scipy.special import softmax
+
+from cwboost.kernels import softmax
 
 __all__ = ["Conformity"]
 
@@ -41,7 +42,7 @@ class Conformity:
         n = min(len(y), MOST_KEPT)
         kept = np.arange(n) * len(y) // max(n, 1)
         label = np.asarray(y)[kept].astype(np.int64)
-        return cls(label, softmax(logits[kept], axis=1)[np.arange(n), label])
+        return cls(label, softmax(logits[kept])[np.arange(n), label])
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""

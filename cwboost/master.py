@@ -14,7 +14,6 @@ thus the violations (eq. vio). Scaled into the feasible set, R is a point of the
 from __future__ import annotations
 
 from itertools import pairwise
-from math import exp, log
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
+from cwboost.kernels import exp, log
 
 __all__ = ["LARGEST_C", "Master", "RestrictedMaster", "dual_value", "largest", "violations_of"]
 

@@ -19,6 +19,7 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.parameters import check_choice
 from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.kernels import log
 from cwboost.support.extras import extra
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ def _decoded(graph: _Graph, classifier) -> None:
     )
     tiny = graph.constant("tiny", np.float64(np.finfo(np.float64).tiny))
     log_total = graph.add("Log", [graph.add("Max", [total, tiny], "positive")], "log_total")
-    log_mean = graph.add("Sub", [log_total, graph.constant("log_bits", np.log(n_bits))], "log_mean")
+    log_mean = graph.add("Sub", [log_total, graph.constant("log_bits", log(n_bits))], "log_mean")
     graph.add("Neg", [graph.add("Add", [log_mean, largest], "log_loss")], "scores")
 
 

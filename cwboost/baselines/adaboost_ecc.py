@@ -16,6 +16,7 @@ from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odd
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.parameters import check_number
 from cwboost.families.outputs import unpack_outputs
+from cwboost.kernels import exp, log
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,7 +48,7 @@ class CodeTraining(VoteTraining):
 
     def __post_init__(self):
         super().__post_init__()
-        self._log_mass = np.log((self.n_scores - 1) * self.problem.weight.sum())
+        self._log_mass = log((self.n_scores - 1) * self.problem.weight.sum())
         self._columns = np.arange(len(self.problem.y))
         self._weigh()
 
@@ -57,7 +58,7 @@ class CodeTraining(VoteTraining):
         exponents = 0.5 * (self.scores - own)
         exponents[self.problem.y, self._columns] = -np.inf
         self._weights, log_sum = normalised(exponents, self.problem.weight)
-        self._objective = float(np.exp(min(log_sum - self._log_mass, 700.0)))
+        self._objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def objective(self) -> float:
         return self._objective

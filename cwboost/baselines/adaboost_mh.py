@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import log_expit
 
 from cwboost.baselines.base import BaselineClassifier
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
+from cwboost.kernels import exp, log
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -125,4 +125,9 @@ class AdaBoostMHClassifier(BaselineClassifier):
     @export_rule("logistic per label")
     def _logits(self, scores) -> np.ndarray:
         # The loss of a label is minimal at P(l) = 1 / (1 + exp(-2 F_l)); scaled to sum to one.
-        return log_expit(2.0 * scores)
+        small = exp(-np.abs(2.0 * scores))
+        # log(1 + small) to its last digit, by the excess that the sum has after rounding.
+        total = 1.0 + small
+        excess = np.where(total > 1.0, total - 1.0, 1.0)
+        log1p = np.where(total > 1.0, log(total) * (small / excess), small)
+        return np.minimum(2.0 * scores, 0.0) - log1p

@@ -13,6 +13,7 @@ from cwboost.baselines.codes import code_matrix
 from cwboost.baselines.labels import LabelTraining
 from cwboost.estimator.export_rules import export_rule
 from cwboost.estimator.parameters import check_number
+from cwboost.kernels import exp, log
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -161,12 +162,12 @@ class AdaBoostMOClassifier(BaselineClassifier):
         # an example's result must not depend on those beside it.
         scores = np.ascontiguousarray(scores)
         largest = np.abs(scores).max(axis=1, keepdims=True)
-        gain, loss = np.exp(scores - largest), np.exp(-scores - largest)
+        gain, loss = exp(scores - largest), exp(-scores - largest)
         total = np.stack(
             [np.where(word > 0, loss, gain).sum(axis=1) for word in self.code_], axis=1
         )
         tiny = np.finfo(np.float64).tiny
-        return np.log(self.code_.shape[1]) - np.log(np.maximum(total, tiny)) - largest
+        return log(self.code_.shape[1]) - log(np.maximum(total, tiny)) - largest
 
     @export_rule("scores")
     def _logits(self, scores) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from cwboost.baselines.votes import NO_EDGE, PERFECT, VoteTraining, half_log_odds, normalised
 from cwboost.families.outputs import unpack_outputs
+from cwboost.kernels import exp, log
 
 __all__ = ["LabelTraining"]
 
@@ -42,7 +43,7 @@ class LabelTraining(VoteTraining):
     def __post_init__(self):
         super().__post_init__()
         self._signs = np.ascontiguousarray(self.code[self.problem.y].T)
-        self._log_mass = np.log(self.n_scores * self.problem.weight.sum())
+        self._log_mass = log(self.n_scores * self.problem.weight.sum())
         self._weigh()
 
     def _weigh(self) -> None:
@@ -50,7 +51,7 @@ class LabelTraining(VoteTraining):
         exponents = np.multiply(self._signs, self.scores)
         np.negative(exponents, out=exponents)
         self._weights, log_sum = normalised(exponents, self.problem.weight)
-        self._objective = float(np.exp(min(log_sum - self._log_mass, 700.0)))
+        self._objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def objective(self) -> float:
         return self._objective

@@ -17,6 +17,7 @@ from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.problem import Problem
 from cwboost.families.contract import Priced
 from cwboost.families.sealing import SealedPricer
+from cwboost.kernels import exp, log
 
 __all__ = ["NO_EDGE", "PERFECT", "VoteTraining", "half_log_odds", "normalised"]
 
@@ -39,17 +40,17 @@ def normalised(exponents, weight) -> tuple[np.ndarray, float]:
     """
     largest = exponents.max()
     exponents -= largest
-    weights = np.exp(exponents, out=exponents)
+    weights = exp(exponents)
     weights *= weight
     total = weights.sum()
     weights /= total
     weights[weights < SMALLEST_WEIGHT] = 0.0
-    return weights, float(np.log(total) + largest)
+    return weights, float(log(total) + largest)
 
 
 def half_log_odds(right, wrong, smoothing=0.0):
     """Return ``log((right + smoothing) / (wrong + smoothing)) / 2`` of floats or arrays."""
-    return 0.5 * np.log((right + smoothing) / (wrong + smoothing))
+    return 0.5 * log((right + smoothing) / (wrong + smoothing))
 
 
 @dataclass

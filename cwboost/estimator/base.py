@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -56,7 +55,7 @@ from cwboost.families.sealing import (
     read_only,
 )
 from cwboost.fitted_model import FittedModel
-from cwboost.kernels import canonical, readable, usable_threads
+from cwboost.kernels import canonical, log_softmax, readable, softmax, usable_threads
 from cwboost.model_file.saving import save
 from cwboost.support.extras import extra
 
@@ -462,7 +461,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes), float64, rows sum to one
         """
-        return softmax(self._logits(self._scores(X, n_estimators)), axis=1)
+        return softmax(self._logits(self._scores(X, n_estimators)))
 
     def predict_log_proba(
         self, X: Features, n_estimators: int | None = None
@@ -479,7 +478,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes), float64
         """
-        return log_softmax(self._logits(self._scores(X, n_estimators)), axis=1)
+        return log_softmax(self._logits(self._scores(X, n_estimators)))
 
     def staged_decision_function(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of `X` after each round, as `decision_function` returns them."""
@@ -494,7 +493,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def staged_predict_proba(self, X: Features) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities for `X` after each round, as `predict_proba` returns them."""
         for scores in self._staged_scores(X):
-            yield softmax(self._logits(scores), axis=1)
+            yield softmax(self._logits(scores))
 
     # ---------------------------------------------------------------- files and calibration
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.discovery import get_init
 from cwboost.families.init_contract import FittedInit, InitContext, InitModel
-from cwboost.kernels import Projector
+from cwboost.kernels import Projector, log
 
 __all__ = ["SklearnInit", "checked_scores", "resolve_init"]
 
@@ -94,7 +94,7 @@ def _fitted(estimator: BaseEstimator, X, y, weight) -> BaseEstimator:
 
 
 def _log_probabilities(model, X) -> np.ndarray:
-    return np.log(np.maximum(model.predict_proba(X), SMALLEST_PROBABILITY)).astype(np.float64)
+    return log(np.maximum(model.predict_proba(X), SMALLEST_PROBABILITY))
 
 
 def _form_of(model, n_classes: int) -> FittedInit:

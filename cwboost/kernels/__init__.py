@@ -24,6 +24,7 @@ from cwboost.kernels.chance import (
     gained_fractions,
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
+from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import (
     Projector,
     group_differences,
@@ -68,6 +69,7 @@ __all__ = [
     "canonical_csr",
     "chance_deviations",
     "coarse_squares",
+    "exp",
     "fill_codes",
     "fill_kernel_values",
     "gained_fractions",
@@ -75,12 +77,15 @@ __all__ = [
     "group_sums",
     "group_weights",
     "inverse_factor",
+    "log",
+    "log_softmax",
     "matrix_product",
     "orthonormal_rows",
     "readable",
     "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
+    "softmax",
     "stored_directions",
     "thresholds_between",
     "usable_threads",

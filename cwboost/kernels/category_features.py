@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erf
 
+from cwboost._kernels.common.elementary import exp
 from cwboost._kernels.stumps.categories import category_outputs, category_sums
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import beyond_chance
@@ -261,7 +262,7 @@ def _edge_by_chance(mean, counts, norms) -> float:
     """
     mean = mean * counts
     z = np.clip(mean / np.maximum(norms, 1e-100), -40, 40)  # its square does not overflow
-    normal = norms * np.sqrt(2 / np.pi) * np.exp(-0.5 * z * z)
+    normal = norms * np.sqrt(2 / np.pi) * exp(-0.5 * z * z)
     return float((normal + mean * erf(z / np.sqrt(2))).sum())
 
 

@@ -29,6 +29,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from cwboost._kernels.common.elementary import exp, log
 from cwboost._kernels.common.gains import fractions_beyond_chance
 from cwboost._kernels.projections.shares import FeatureShares, stored_entries
 from cwboost.kernels.projector import Projector
@@ -70,7 +71,7 @@ def chance_deviations(n_comparisons: int) -> np.ndarray:
 def _deviations(n_comparisons: int) -> np.ndarray:
     """Return `chance_deviations`, computed once per number: pricing asks for them every round."""
     levels = (np.arange(5) + 0.5) / 5
-    return ndtri(0.5 + 0.5 * levels ** (1.0 / n_comparisons))
+    return ndtri(0.5 + 0.5 * exp(log(levels) / n_comparisons))
 
 
 def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:

@@ -26,7 +26,8 @@ from cwboost.plugins.kernel.regression import (
     targets,
 )
 from cwboost.plugins.kernel.relevance import relevance
-from scipy.special import log_softmax
+
+from cwboost.kernels import log_softmax
 
 __all__ = ["ENTRIES", "Examples", "evenly_spaced", "fitted", "of_every_class", "squared_slopes"]
 
@@ -199,7 +200,7 @@ def choose(X, scales, examples: Examples, at) -> Setting | None:
 def log_loss(scores, y, weight) -> float:
     """Return the weighted log loss with the best factor of the scores."""
     scores, every = of_every_class(scores), np.arange(len(y))
-    losses = [-(log_softmax(f * scores, axis=1)[every, y] * weight).sum() for f in SHARPNESS]
+    losses = [-(log_softmax(f * scores)[every, y] * weight).sum() for f in SHARPNESS]
     return float(min(losses))
 
 

@@ -66,7 +66,7 @@ class Coefficients:
         # Of a score, terms in whole units sum up to less than 2**53, whatever their signs. The sums
         # are correctly rounded, whatever the order of the values in memory.
         largest = max(fsum(column) for column in np.abs(values).T)
-        bits = 52 - int(np.log2(UNIT))
+        bits = 52 - int(UNIT).bit_length() + 1
         # Coefficients of a file may be as small as numbers get: the unit must not vanish.
         self.unit = 2.0 ** max(int(np.frexp(largest)[1]) - bits, -1000) if largest > 0 else 1.0
         self.whole = np.rint(values / self.unit)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import entr
+
+from cwboost.kernels import log
 
 __all__ = ["relevance"]
 
@@ -51,4 +52,5 @@ def relevance(X, y, weight) -> np.ndarray:
 
 
 def _entropy(masses) -> float:
-    return float(entr(masses / masses.sum()).sum())
+    shares = masses[masses > 0] / masses.sum()
+    return -float((shares * log(shares)).sum())

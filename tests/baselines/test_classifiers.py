@@ -85,7 +85,10 @@ def test_stages_are_first_rounds(model, vowel):
         )
     probabilities = model.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+    predicted = np.searchsorted(model.classes_, model.predict(X))
+    # Scores that differ in the last bit may give equal probabilities.
+    own = probabilities[np.arange(len(X)), predicted]
+    np.testing.assert_array_equal(own, probabilities.max(axis=1))
 
 
 @pytest.mark.slow

@@ -25,6 +25,8 @@ from cwboost.kernels import (
     TreeEvaluator,
     TreeGrower,
     chance_deviations,
+    exp,
+    log,
 )
 
 
@@ -46,6 +48,12 @@ def data(rng, n_samples, n_features, missing):
 def weights_of(rng, n_targets, n_samples):
     own = rng.integers(0, n_targets, n_samples) == np.arange(n_targets)[:, None]
     return rng.exponential(size=(n_targets, n_samples)) ** 3 * np.where(own, n_targets - 1, -1)
+
+
+def elementary(rng):
+    x = rng.normal(size=1003) * 200
+    yield "exp", hash_of(exp(x), *(exp(number) for number in x[:50]))
+    yield "log", hash_of(log(np.abs(x)))
 
 
 def stumps(rng):
@@ -145,6 +153,7 @@ def main():
         projections,
         packed_edges,
         kernel_values,
+        elementary,
     ):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))

@@ -1,5 +1,5 @@
-/* The exponential of eight numbers at once, and the pair weights that are formed with it: the same
- * arithmetic in one order for every instruction set. */
+/* The exponential of eight numbers at once. */
+#include "common/lanes.h"
 
 #define cwb_line CWB_NAME(cwb_line)
 #define cwb_mul_add CWB_NAME(cwb_mul_add)
@@ -15,10 +15,9 @@ CWB_INLINE cwb_doubles cwb_mul_add(cwb_doubles a, cwb_doubles b, cwb_doubles x) 
     return cwb_add(a, cwb_mul(b, x));
 }
 
-/* exp(x) to two units in the last place; infinity above 700, zero below -700, not finite if x is
- * not. x = k log 2 + r with |r| <= log(2) / 2: Taylor's polynomial of degree 13 in r, then k is
- * added to the exponent. The polynomial is summed pair by pair, as a tree, so that its steps
- * overlap. */
+/* exp(x) to two units in the last place; infinity above 700, zero below -700. x = k log 2 + r with
+ * |r| <= log(2) / 2: Taylor's polynomial of degree 13 in r, then k is added to the exponent. The
+ * polynomial is summed pair by pair, as a tree, so that its steps overlap. */
 CWB_INLINE cwb_doubles cwb_exp(cwb_doubles x) {
     const cwb_doubles to_integer = cwb_splat(0x1.8p52), largest = cwb_splat(700.0);
     const cwb_mask over = cwb_below(largest, x), under = cwb_below(x, cwb_splat(-700.0));
@@ -27,8 +26,8 @@ CWB_INLINE cwb_doubles cwb_exp(cwb_doubles x) {
     const cwb_doubles shifted = cwb_add(cwb_mul(tame, cwb_splat(0x1.71547652b82fep0)), to_integer);
     const cwb_doubles k = cwb_sub(shifted, to_integer);
     /* log 2 in two parts; the product of k with the first, which has few bits, is exact. */
-    const cwb_doubles near = cwb_sub(tame, cwb_mul(k, cwb_splat(0x1.62e42fefa38p-1)));
-    const cwb_doubles r = cwb_sub(near, cwb_mul(k, cwb_splat(0x1.ef35793c7673p-45)));
+    const cwb_doubles near = cwb_sub(tame, cwb_mul(k, cwb_splat(CWB_LOG_2)));
+    const cwb_doubles r = cwb_sub(near, cwb_mul(k, cwb_splat(CWB_LOG_2_REST)));
     const cwb_doubles r2 = cwb_mul(r, r), r4 = cwb_mul(r2, r2), r8 = cwb_mul(r4, r4);
     const cwb_doubles p0 = cwb_line(1.0, 1.0, r);
     const cwb_doubles p2 = cwb_line(0.5, 1.0 / 6, r);
@@ -42,23 +41,18 @@ CWB_INLINE cwb_doubles cwb_exp(cwb_doubles x) {
     const cwb_doubles power = cwb_scale(cwb_mul_add(low, high, r8), shifted);
     const cwb_doubles bounded =
         cwb_pick(over, cwb_splat(INFINITY), cwb_keep(cwb_not(under), power));
-    return cwb_add(bounded, cwb_mul(x, cwb_zero()));
+    return cwb_add(bounded, cwb_mul(tame, cwb_zero())); /* NaN stays */
 }
 
-/* mu_(i,c) = w_i exp(F_c(i) - F_{y_i}(i)) of class c, stored with the sign of R. Costs 4n. */
-static void CWB_NAME(pair_weights)(const cwb_master *m, int64_t c) {
-    const double *F = m->scores + c * m->stride;
-    double *r = m->R + c * m->stride;
-    for (int64_t y = 0; y < m->n_classes; y++) {
-        if (y == c) continue;
-        const double *own = m->scores + y * m->stride;
-        const int64_t start = m->starts[y], end = m->starts[y + 1];
-        for (int64_t b = start >> 3; 8 * b < end; b++) {
-            const cwb_doubles gap = cwb_sub(cwb_load(F + 8 * b), cwb_load(own + 8 * b));
-            const cwb_doubles w = cwb_load(m->example_weight + 8 * b);
-            const cwb_doubles signed_mu = cwb_sub(cwb_zero(), cwb_mul(w, cwb_exp(gap)));
-            const cwb_mask valid = cwb_mask_of(cwb_valid(b, start, end));
-            cwb_store(r + 8 * b, cwb_pick(valid, signed_mu, cwb_load(r + 8 * b)));
-        }
-    }
+/* exp of n numbers; `out` may be x. */
+static void CWB_NAME(exponentials)(const double *x, double *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) cwb_store(out + i, cwb_exp(cwb_load(x + i)));
+    if (i == n) return;
+    double rest[8] = {0.0};
+    memcpy(rest, x + i, (size_t)(n - i) * sizeof *x);
+    cwb_store(rest, cwb_exp(cwb_load(rest)));
+    memcpy(out + i, rest, (size_t)(n - i) * sizeof *x);
 }
+
+static const cwb_elementary_kernels CWB_NAME(cwb_elementary_kernels) = {CWB_NAME(exponentials)};

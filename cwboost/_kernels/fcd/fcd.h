@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/elementary.h"
+
 /* The restricted master. */
 typedef struct {
     double *R, *scores; /* n_classes rows of `stride` doubles each */

@@ -3,8 +3,8 @@
 #include "fcd/columns_body.h"
 #include "fcd/coordinate_body.h"
 #include "fcd/edges_body.h"
-#include "fcd/exp_body.h"
 #include "fcd/layer_body.h"
+#include "fcd/pair_weights_body.h"
 #include "fcd/tile_body.h"
 
 static const cwb_fcd_kernels CWB_NAME(cwb_fcd_kernels) = {

@@ -4,9 +4,15 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint8_t
 
+from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.elementary cimport cwb_elementary_kernels, cwb_elementary_tables
+
 cdef extern from "fcd/steps.h" nogil:
     void cwb_layer_solve(
-        double*, int64_t, double, double, const uint8_t*, const double*, double*) noexcept
+        const cwb_elementary_kernels*, double*, int64_t, double, double, const uint8_t*,
+        const double*, double*) noexcept
+
+cdef const cwb_elementary_kernels* elementary = cwb_elementary_tables[instruction_set()]
 
 
 def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_t[::1] active,
@@ -39,5 +45,6 @@ def solve_layer(double[:, :, :, ::1] tables, double q, double step, const uint8_
     moved = np.zeros(K)
     cdef double[::1] d = moved
     with nogil:
-        cwb_layer_solve(&tables[0, 0, 0, 0], K, q, step, &active[0], &coef[0], &d[0])
+        cwb_layer_solve(elementary, &tables[0, 0, 0, 0], K, q, step, &active[0], &coef[0],
+                        &d[0])
     return moved

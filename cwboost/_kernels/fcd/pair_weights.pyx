@@ -21,7 +21,7 @@ applies them all).
 import numpy as np
 
 from cython.parallel cimport prange
-from libc.math cimport exp, fabs, isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
@@ -29,6 +29,7 @@ from cwboost._kernels.common.aligned import aligned_zeros
 
 from cwboost._kernels.common.arrays cimport FLOAT64, INT64, matrix, vector
 from cwboost._kernels.common.cpu cimport instruction_set
+from cwboost._kernels.common.elementary cimport cwb_elementary_kernels, cwb_elementary_tables
 from cwboost._kernels.fcd.column_store cimport ColumnStore
 
 from cwboost._kernels.fcd.subspace import advance, derivatives
@@ -50,10 +51,13 @@ cdef extern from "fcd/passes.h" nogil:
 
 cdef extern from "fcd/steps.h" nogil:
     double cwb_step(double, double, double, double, double) noexcept
+    void cwb_factors(const cwb_elementary_kernels*, double, double*, double*) noexcept
     void cwb_layer_solve(
-        double*, int64_t, double, double, const uint8_t*, const double*, double*) noexcept
+        const cwb_elementary_kernels*, double*, int64_t, double, double, const uint8_t*,
+        const double*, double*) noexcept
 
 cdef const cwb_fcd_kernels* kernels = cwb_fcd_tables[instruction_set()]
+cdef const cwb_elementary_kernels* elementary = cwb_elementary_tables[instruction_set()]
 
 # The factors of a run may grow to exp(this) before they are folded into R.
 cdef double LARGEST_LOG_SCALE = 200.0
@@ -296,10 +300,9 @@ cdef class PairWeights:
                 start[c] = w[c * width + row[c]]
         with nogil:
             self.fill_tables(bits, tables)
-            cwb_layer_solve(tables, K, self.q, step, active, start, d)
+            cwb_layer_solve(elementary, tables, K, self.q, step, active, start, d)
             for c in range(K):
-                self.up[c] = exp(d[c])
-                self.down[c] = exp(-d[c])
+                cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
             self.apply(&layer)
         for c in range(K):
             if active[c]:
@@ -328,8 +331,7 @@ cdef class PairWeights:
         cdef const uint8_t** rows = self.rows_of(bits)
         layer.columns, layer.d, layer.up, layer.down = rows, &d[0], &self.up[0], &self.down[0]
         for c in range(self.n_classes):
-            self.up[c] = exp(d[c])
-            self.down[c] = exp(-d[c])
+            cwb_factors(elementary, d[c], &self.up[c], &self.down[c])
         with nogil:
             self.apply(&layer)
         free(rows)
@@ -380,7 +382,7 @@ cdef class PairWeights:
                   double* moves, int64_t n) noexcept nogil:
         """Update coordinates of class c: column `columns[k]`, whose coefficient is `w[rows[k]]`."""
         cdef int64_t k
-        cdef double v_plus, v_minus, d, log_scale = 0.0
+        cdef double v_plus, v_minus, d, up, down, log_scale = 0.0
         cdef double* value
         cdef cwb_run run
         run.r, run.factor = &self.R[c, 0], &self.run_factor[0]
@@ -398,8 +400,9 @@ cdef class PairWeights:
                 kernels.run_leave(&self.master, c, &run)
                 kernels.run_enter(&self.master, c, &run)
                 log_scale = fabs(d)
-            kernels.run_move(&run, columns[k], exp(d), exp(-d), columns[min(k + 1, n - 1)],
-                             &v_plus, &v_minus)
+            cwb_factors(elementary, d, &up, &down)
+            kernels.run_move(&run, columns[k], up, down, columns[min(k + 1, n - 1)], &v_plus,
+                             &v_minus)
         kernels.run_leave(&self.master, c, &run)
         kernels.add_columns(&self.scores[c, 0], self.n_bytes, columns, moves, n)
 

@@ -5,14 +5,24 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/elementary.h"
+
 /* The exact minimiser of one coordinate, as a move from its present value w >= 0: no move below
  * zero, `step` of the way. The formula of the root has no cancellation: it is right for V- -> 0
  * (log(V+ / q)) and V+ -> 0 (minus infinity, so the coefficient becomes zero). */
 static inline double cwb_step(double v_plus, double v_minus, double q, double w, double step) {
     const double root = sqrt(q * q + 4.0 * (v_plus * v_minus));
-    const double d = log(2.0 * v_plus / (q + root));
+    const double d = cwb_log(2.0 * v_plus / (q + root));
     if (w + d <= 0.0) return -step * w;
     return step * d;
+}
+
+/* exp(d) and exp(-d). */
+static inline void cwb_factors(const cwb_elementary_kernels *elementary, double d, double *up,
+                               double *down) {
+    double both[2] = {d, -d};
+    elementary->exponentials(both, both, 2);
+    *up = both[0], *down = both[1];
 }
 
 /* Exact coordinate updates of one layer, class after class, on its joint-sign tables alone: O(K)
@@ -22,8 +32,9 @@ static inline double cwb_step(double v_plus, double v_minus, double q, double w,
  * d + (1/q) (V- exp(d) + V+ exp(-d)) over d >= -coef_c, whose root is
  * d = log(2 V+ / (q + sqrt(q^2 + 4 V+ V-))), and goes `step` of the way (shrinkage). moved[c]
  * becomes what the coordinate moved by. */
-static void cwb_layer_solve(double *tables, int64_t K, double q, double step, const uint8_t *active,
-                            const double *coef, double *moved) {
+static void cwb_layer_solve(const cwb_elementary_kernels *elementary, double *tables, int64_t K,
+                            double q, double step, const uint8_t *active, const double *coef,
+                            double *moved) {
     for (int64_t c = 0; c < K; c++) {
         moved[c] = 0.0;
         if (!active[c]) continue;
@@ -35,7 +46,8 @@ static void cwb_layer_solve(double *tables, int64_t K, double q, double step, co
         }
         const double d = cwb_step(v_plus, v_minus, q, coef[c], step);
         if (d == 0.0) continue;
-        const double up = exp(d), down = exp(-d);
+        double up, down;
+        cwb_factors(elementary, d, &up, &down);
         for (int64_t b = 0; b < K; b++) {
             double *own = tables + 4 * (b * K + c), *other = tables + 4 * (c * K + b);
             own[0] *= up, own[1] *= up, own[2] *= down, own[3] *= down;

@@ -13,9 +13,10 @@
 
 #include <math.h>
 
+#include "common/elementary.h"
 #include "trees/types.h"
 
-static inline double cwb_xlogx(double x) { return x > 0.0 ? x * log(x) : 0.0; }
+static inline double cwb_xlogx(double x) { return x > 0.0 ? x * cwb_log(x) : 0.0; }
 
 static inline double cwb_side(int criterion, double sum, double mass) {
     if (criterion == CWB_EDGE) return fabs(sum);

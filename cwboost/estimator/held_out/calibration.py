@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cwboost.conformity import Conformity
+from cwboost.kernels import exp, log
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
@@ -23,7 +24,7 @@ LOSS_SCALE = 2.0
 """Scale that inverts the loss: the minimiser of the expected pairwise exponential loss has exp(F_y)
 proportional to the square root of P(y | x)."""
 
-LOWEST, HIGHEST = np.log(1e-6), np.log(1e3)
+LOWEST, HIGHEST = log(1e-6), log(1e3)
 """Limits of the logarithm of a scale."""
 
 MOST_STEPS, SMALLEST_STEP = 60, 1e-5
@@ -79,7 +80,7 @@ def predict_prior(model, class_weights, C):
     )
     if model.base is not None:
         return model
-    scores = np.log(class_weights / class_weights.sum()) / LOSS_SCALE
+    scores = log(class_weights / class_weights.sum()) / LOSS_SCALE
     return replace(model, ensemble=replace(model.ensemble, offsets=scores[np.newaxis]))
 
 
@@ -143,10 +144,10 @@ def _fit(scores, y, weight, prior: ScalePrior, start: float) -> tuple[float, flo
     differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
     weight = np.ones(n_samples) if weight is None else weight * (n_samples / weight.sum())
-    centre = np.log(prior.scale)
-    low, high, u = LOWEST, HIGHEST, np.log(start)
+    centre = log(prior.scale)
+    low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
-        loss, first, second = _likelihood(np.exp(u), differences, weight)
+        loss, first, second = _likelihood(exp(u), differences, weight)
         slope = first + (u - centre) / prior.spread**2
         low, high = (u, high) if slope < 0 else (low, u)
         curvature = second + 1.0 / prior.spread**2
@@ -157,20 +158,14 @@ def _fit(scores, y, weight, prior: ScalePrior, start: float) -> tuple[float, flo
         if abs(step) < SMALLEST_STEP:
             break
     # The likelihood is that before the last step, of which the first order is enough.
-    return _rounded(float(np.exp(u))), float((loss + first * step) / max(1, n_samples))
-
-
-def _rounded(number: float) -> float:
-    """Round to 24 bits, so that the scale has the same bits however the processor takes exp."""
-    fraction, exponent = np.frexp(number)
-    return float(np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24))
+    return float(exp(u)), float((loss + first * step) / max(1, n_samples))
 
 
 def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
     """Return the negative log-likelihood and its two derivatives in the logarithm of the scale."""
     logits = scale * differences
     largest = logits.max(axis=0, initial=0.0)
-    p = np.exp(logits - largest)
+    p = exp(logits - largest)
     total = p.sum(axis=0)
     p *= logits
     mean = p.sum(axis=0) / total
@@ -178,5 +173,5 @@ def _likelihood(scale, differences, weight) -> tuple[float, float, float]:
     square = p.sum(axis=0) / total
     # Not products of BLAS, whose order of summation depends on its threads and the processor.
     first = np.sum(weight * mean)
-    loss = np.sum(weight * (largest + np.log(total)))
+    loss = np.sum(weight * (largest + log(total)))
     return loss, first, first + np.sum(weight * (square - mean**2))

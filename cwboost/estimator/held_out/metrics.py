@@ -8,11 +8,11 @@ from functools import partial
 from numbers import Real
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from cwboost.estimator.held_out.calibration import fit_scale, scale_and_loss
+from cwboost.kernels import exp, softmax
 
 __all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "metric_for"]
 
@@ -46,7 +46,7 @@ def _error(held_out) -> float:
 def _loss(held_out) -> float:
     scores, y = held_out.class_scores, held_out.y
     rows = np.arange(len(y))
-    pairs = np.exp(np.minimum(scores - scores[rows, y][:, None], 700.0))
+    pairs = exp(np.minimum(scores - scores[rows, y][:, None], 700.0))
     pairs[rows, y] = 0.0
     per_example = pairs.sum(axis=1) / (pairs.shape[1] - 1)
     return float(np.average(per_example, weights=held_out.weight))
@@ -136,4 +136,4 @@ class _GrowingModel(ClassifierMixin, BaseEstimator):
         """Return the class probabilities at the best scale of the scores."""
         scores, held_out = self._scores(X), self.held_out
         scale = fit_scale(scores, held_out.y, held_out.weight)
-        return softmax(scale * scores, axis=1)
+        return softmax(scale * scores)

@@ -12,15 +12,18 @@ import warnings
 import numpy as np
 from joblib import Parallel, delayed
 
-from cwboost import CWBoostClassifier, ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
+import cwboost
+from cwboost import ProjectionFamily, SklearnFamily, StumpFamily, TreeFamily
 
 TRAIN, HELD_OUT = 400, 10_500
 FEW = {"random_state": 0, "n_estimators": 6, "early_stopping": True}
+RIVALS = "AdaBoostECC", "AdaBoostMH", "AdaBoostMO"  # the solver of MultiBoost uses BLAS
 MODELS = {
     "default": FEW,
     "total": FEW | {"weak_learner": "stump", "correction": "total", "C": 300.0},
     "mixed": FEW | {"weak_learner": [StumpFamily(), ProjectionFamily(), TreeFamily(max_depth=2)]},
     "scikit-learn": FEW | {"weak_learner": SklearnFamily(), "early_stopping": "loss"},
+    "categories": FEW | {"weak_learner": "tree", "categorical_features": [0]},
 }
 
 
@@ -28,30 +31,46 @@ def hashed(*arrays):
     return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
 
 
-def hashes(params):
+def data():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, TRAIN + HELD_OUT)
     X = rng.normal(size=(len(y), 9)) + rng.normal(size=(4, 9))[y]  # without a product of BLAS
-    X_val, weight = X[TRAIN:], np.linspace(0.5, 1.5, HELD_OUT)
-    model = CWBoostClassifier(**params).fit(
-        X[:TRAIN], y[:TRAIN], X_val=X_val, y_val=y[TRAIN:], sample_weight_val=weight
-    )
-    found = {
-        "history": hashed(*(v for k, v in sorted(model.history_.items()) if "seconds" not in k)),
+    X[:, 0] = np.clip(np.rint(X[:, 0]), -2, 2)
+    return X[:TRAIN], y[:TRAIN], X[TRAIN:], y[TRAIN:]
+
+
+def answers(model, X):
+    """Hashes of what every classifier returns."""
+    history = (v for k, v in sorted(model.history_.items()) if "seconds" not in k)
+    return {
+        "history": hashed(*history),
         "ensemble": hashed(*model.ensemble_.arrays().values()),
-        "scores": hashed(model.decision_function(X_val)),
-        "probabilities": hashed(model.predict_proba(X_val[:2000])),
+        "scores": hashed(model.decision_function(X)),
+        "probabilities": hashed(model.predict_proba(X[:2000])),
+        "logarithms": hashed(model.predict_log_proba(X[:2000])),
     }
+
+
+def hashes(name):
+    X, y, X_val, y_val = data()
+    if name in RIVALS:
+        model = getattr(cwboost, f"{name}Classifier")("stump", n_estimators=6, random_state=0)
+        return answers(model.fit(X, y), X_val)
+    weight = np.linspace(0.5, 1.5, HELD_OUT)
+    model = cwboost.CWBoostClassifier(**MODELS[name])
+    model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight)
+    found = answers(model, X_val) | {"sets": hashed(model.predict_set(X_val[:2000], alpha=0.3))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        thin = model.thin(X[:TRAIN], y[:TRAIN], C=100.0)
-    return found | {"thin": hashed(thin.decision_function(X[:TRAIN]))}
+        thin = model.thin(X, y, C=100.0)
+    return found | {"thin": hashed(thin.decision_function(X))}
 
 
 def main(where):
-    jobs = (delayed(hashes)(params) for params in MODELS.values())
+    names = [*MODELS, *RIVALS]
+    jobs = (delayed(hashes)(name) for name in names)
     with Parallel(n_jobs=2 if where == "loky" else 1) as parallel:
-        print(json.dumps(dict(zip(MODELS, parallel(jobs)))))
+        print(json.dumps(dict(zip(names, parallel(jobs)))))
 
 
 if __name__ == "__main__":

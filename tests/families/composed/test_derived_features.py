@@ -120,7 +120,7 @@ def test_a_direction_of_another_shape_is_an_error():
     along["direction"] = staticmethod(lambda n_features, along: along)
     wrong = type("Wrong", (DerivedFeatureFamily,), along)()
     with pytest.raises(ValueError, match=r"direction of Wrong must .* 6 features, got \(3, 6\)"):
-        CWBoostClassifier(wrong, init=None).fit(np.arange(54.0).reshape(9, 6), np.arange(9) % 3)
+        paper(wrong, init=None).fit(np.arange(54.0).reshape(9, 6), np.arange(9) % 3)
 
 
 def test_messages_call_learners_by_their_family():

@@ -1,0 +1,13 @@
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+@overload
+def exp(x: float) -> float: ...
+@overload
+def exp(x: ArrayLike) -> NDArray[np.float64]: ...
+@overload
+def log(x: float) -> float: ...
+@overload
+def log(x: ArrayLike) -> NDArray[np.float64]: ...
