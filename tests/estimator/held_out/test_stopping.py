@@ -6,7 +6,8 @@ from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
 
 from cwboost import CWBoostClassifier, load_model
 from cwboost.datasets import load_vowel
-from cwboost.estimator.held_out.stopping import patience_for
+from cwboost.estimator.held_out.metrics import NAMED
+from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
 
 PARAMS = {
     "weak_learner": "stump",
@@ -42,6 +43,15 @@ def test_the_default_watches_the_log_loss_of_the_probabilities_it_will_give(vowe
     assert kept == 1 + np.flatnonzero(watched <= 1.02 * watched.min())[-1] > np.argmin(watched)
     given = log_loss(y_val, clf.predict_proba(X_val), labels=clf.classes_)
     assert given == pytest.approx(watched[kept - 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("name, kept", [("logloss", 4), ("loss", 2)])
+def test_the_last_round_within_the_tolerance_is_kept(name, kept):
+    stopping = EarlyStopping(NAMED[name], f"valid_{name}", patience=4)
+    values = [1.0, 0.9, 0.95, 0.91, 0.95, 0.97]
+    ended = [stopping.observe(value, n) for n, value in enumerate(values, 1)]
+    assert ended == [False] * 5 + [True]
+    assert (stopping.best_round, stopping.kept_round) == (2, kept)
 
 
 def negative_error(estimator, X, y, sample_weight=None):
