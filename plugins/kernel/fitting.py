@@ -249,6 +249,7 @@ def squared_slopes(landmarks, width: float, coefficients) -> np.ndarray:
     squared = grown * grown
     falls = 1.0 / (squared * squared * grown)
     unit = np.ldexp(1.0, int(np.frexp(np.abs(coefficients).max())[1]) - PULL_BITS)
+    unit = max(unit, np.finfo(np.float64).tiny)  # of denormal coefficients it would be zero
     found = np.zeros(points.shape[1])
     for column in coefficients.T:
         pull = np.rint(falls * (column / unit))
