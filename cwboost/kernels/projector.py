@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 
@@ -23,6 +21,7 @@ from cwboost._kernels.projections.ridge import inverse_factor as inverse_factor_
 from cwboost._kernels.projections.ridge import solve_with_ridge
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
+from cwboost.support.lazy import made_once
 
 __all__ = [
     "Projector",
@@ -88,7 +87,7 @@ class Projector:
             self._directions.dense(self._panels, readable(X), out, n_threads)
         return out
 
-    @cached_property
+    @made_once
     def _panels(self) -> Panels:
         return Panels(self._directions)
 

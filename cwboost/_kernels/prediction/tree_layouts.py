@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from cwboost._kernels.prediction.coded_nodes import CodedNodes, laid_out_for_codes
 from cwboost._kernels.prediction.tree_nodes import FlatNodes, laid_out
+from cwboost.support.lazy import made_once
 
 __all__ = ["TreeLayouts"]
 
@@ -59,11 +58,11 @@ class TreeLayouts:
                 return self._flat
         return self._coded or self._flat
 
-    @cached_property
+    @made_once
     def _flat(self) -> FlatNodes:
         return laid_out(*self._columns(), self._sets, MAX_NODES_BY_SET)
 
-    @cached_property
+    @made_once
     def _coded(self) -> CodedNodes | None:
         return laid_out_for_codes(*self._columns(), self._max_reached)
 
