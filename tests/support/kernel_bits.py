@@ -13,7 +13,7 @@ from random_trees import random_trees
 
 from cwboost._kernels.common import cpu
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
-from cwboost._kernels.projections.projection import Directions
+from cwboost._kernels.projections.projection import Directions, Panels
 from cwboost.ensemble.shapley import TreeShapley
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.outputs import pack_outputs
@@ -118,7 +118,7 @@ def projections(rng):
         X = data(rng, 131, n_features, False)
         directions = Directions(rng.normal(size=(n_features, width - 3)), rng.random(n_features))
         out = np.empty((width - 3, 131), dtype=np.float32)
-        directions.dense(X, out, 1)
+        directions.dense(Panels(directions), X, out, 1)
         yield f"projections of {n_features} on {width}", hash_of(out)
         rows = sp.csr_array(X)
         directions.sparse(rows.data, rows.indices, rows.indptr.astype(np.int64), out, 1)

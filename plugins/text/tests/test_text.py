@@ -107,8 +107,8 @@ def test_a_column_of_text_helps_beside_numbers_and_categories(library):
     other = frame_of(200, seed=1)[0].assign(remarks=lambda own: own["remarks"] + " unheard-of")
     y_other = frame_of(200, seed=1)[1]
     if library == "polars":
-        pytest.importorskip("polars")
-        import polars
+        polars = pytest.importorskip("polars")
+        pytest.importorskip("pyarrow")
 
         frame, other = polars.from_pandas(frame), polars.from_pandas(other)
     model = make_pipeline(TextScores("remarks"), cwboost.CWBoostClassifier(n_estimators=20))
