@@ -31,8 +31,11 @@ ANY_NUMBER = 2**24
 MOST_DRAWN = 64
 """Largest number of features that "auto" draws at a node."""
 
-DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 8, 8192, 1.5
+DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
+
+LEAST_IN_LEAF, FEWEST_LEAVES = 10, 50
+"""Examples of a leaf, if there are enough for so many leaves."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -46,14 +49,15 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     Parameters
     ----------
     max_depth : int, "auto" or None, default="auto"
-        Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 8
-        up to 8,192 examples, and 1.5 more for every doubling of them, rounded: 12 with 50,000, and
-        15 with 200,000.
+        Largest number of comparisons between the root and a leaf; None sets no limit. "auto" is 5
+        up to 2,048 examples, and 1.5 more for every doubling of them, rounded: 8 with 8,000, 12
+        with 50,000, and 15 with 200,000.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves, at least 2: the node of largest gain is split first, until the
         tree has this number of leaves. None splits nodes depth first, without a limit.
-    min_samples_leaf : int, default=1
-        Least number of training examples of non-zero weight in a leaf.
+    min_samples_leaf : int or "auto", default="auto"
+        Least number of training examples of non-zero weight in a leaf. "auto" is 10, with
+        less than 500 examples a fiftieth of them.
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
@@ -110,7 +114,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self,
         max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_leaf=1,
+        min_samples_leaf="auto",
         max_features="auto",
         criterion="gini",
         categories="codes",
@@ -183,6 +187,12 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         _check_int("max_depth", self.max_depth, 1, or_else=", 'auto' or None")
         return min(self.max_depth, NO_LIMIT)
 
+    def _least_in_leaf(self, n_samples):
+        if isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto":
+            return max(1, min(LEAST_IN_LEAF, n_samples // FEWEST_LEAVES))
+        _check_int("min_samples_leaf", self.min_samples_leaf, 1, or_else=" or 'auto'")
+        return self.min_samples_leaf
+
     def _n_categories(self, context):
         """Return the numbers of categories of columns that are split into subsets."""
         return context.n_categories if self.categories == "subsets" else None
@@ -196,7 +206,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     def _settings(self, n_samples, n_features):
         """Check the hyper-parameters and return them in the kernel's terms."""
         _check_int("max_bins", self.max_bins, 2, 256)
-        _check_int("min_samples_leaf", self.min_samples_leaf, 1)
         if self.max_leaf_nodes is not None:
             _check_int("max_leaf_nodes", self.max_leaf_nodes, 2)
         if not isinstance(self.criterion, str) or self.criterion not in TREE_CRITERIA:
@@ -211,7 +220,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             "trim": self._trimmed_fraction(0.0 if self.criterion == "edge" else 0.05),
             "max_depth": self._depth(n_samples),
             "max_leaves": self.max_leaf_nodes or 0,
-            "min_samples_leaf": self.min_samples_leaf,
+            "min_samples_leaf": self._least_in_leaf(n_samples),
             "max_features": n_drawn,
             "min_weight": self._fraction("min_weight_split"),
             "min_gain": self._fraction("min_gain"),

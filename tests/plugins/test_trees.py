@@ -47,7 +47,7 @@ def test_outputs_equal_a_walk(max_depth):
     rng = np.random.default_rng(1)
     train = data(rng, n=2000)
     train[rng.random(train.shape) < 0.1] = np.nan
-    learners = fitted(train, max_depth=max_depth).learners
+    learners = fitted(train, max_depth=max_depth, min_samples_leaf=1).learners
     if max_depth is None:
         assert np.diff(learners.offsets).min() > 2 * 255 + 1
     X = train[:1100].copy()
@@ -316,9 +316,18 @@ def test_no_way_to_a_leaf_is_longer_than_the_depth():
         assert depth is None or max(heights) == depth
 
 
-@pytest.mark.parametrize(("n_samples", "depth"), [(1, 8), (8_192, 8), (50_000, 12), (200_000, 15)])
+@pytest.mark.parametrize(
+    ("n_samples", "depth"), [(1, 5), (2_048, 5), (8_192, 8), (50_000, 12), (200_000, 15)]
+)
 def test_trees_are_deeper_if_examples_are_many(n_samples, depth):
     assert TreeFamily()._depth(n_samples) == depth
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "least"), [(1, 1), (99, 1), (250, 5), (500, 10), (10**6, 10)]
+)
+def test_leaves_have_a_share_of_few_examples_and_ten_of_many(n_samples, least):
+    assert TreeFamily()._least_in_leaf(n_samples) == least
 
 
 @pytest.mark.parametrize(("n_features", "drawn"), [(1, 1), (5, 3), (100, 50), (2_000, 64)])

@@ -21,7 +21,7 @@ def price(X, weights, n_threads=1, seed=0, **params):
     context = BindContext(
         n_targets=len(weights), random_state=np.random.default_rng(seed), n_threads=n_threads
     )
-    pricer = TreeFamily(**params).bind(X, context)
+    pricer = TreeFamily(**{"min_samples_leaf": 1} | params).bind(X, context)
     return pricer.price(weights)
 
 
