@@ -8,7 +8,7 @@ CHOSEN_ON = {
     *("otto", "diabetes130", "prudential", "incident_first", "student_dropout", "obesity"),
     *("soybean", "anneal_orig", "mic_outcome", "steel_plates", "cardiotocography10"),
 }
-"""Sets on whose training parts settings were chosen: no evidence for the default."""
+"""Sets on whose training parts choices depend: no evidence for the default."""
 
 FLATTERS = {"mice_protein"}
 """Tables with several rows per subject, which random splits put in both parts: not in the means."""
@@ -49,7 +49,7 @@ def areas(records):
             _grid(paired, "auc", ".3f", sign=-1.0),
             "Log loss:",
             _grid(paired, "log_loss", ".3f"),
-            "cwboost against each package, as above; nothing was chosen on these sets:",
+            "cwboost against each package, as above; no choice depends on these sets:",
             _against(paired, paired.sets, (("auc", -1.0), ("log_loss", 1.0), ("error", 1.0))),
         ]
     )
@@ -98,7 +98,7 @@ def _against(paired, names, measures):
 
 def _of_counted(paired, counted):
     if len(counted) == len(paired.sets):
-        return "Nothing was chosen on these sets."
+        return "No choice depends on these sets."
     repeated = sorted(FLATTERS & set(paired.sets))
     without = f" (without {', '.join(repeated)}, whose rows repeat subjects)" if repeated else ""
-    return f"On the {len(counted)} sets on which nothing was chosen{without},"
+    return f"On the {len(counted)} sets on which no choice depends{without},"
