@@ -237,7 +237,7 @@ def test_projections_give_the_learners_of_local_training(data, family):
 @pytest.mark.parametrize("selection", ["best", "random"])
 def test_mixed_families_choose_by_target(data, selection):
     family = MixedFamily(
-        [StumpFamily(), TreeFamily(max_depth=3, max_features="sqrt")],
+        [StumpFamily(), TreeFamily(max_depth=2, max_features=1)],
         selection=selection,
     )
     ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()
