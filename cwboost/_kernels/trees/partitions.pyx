@@ -141,9 +141,10 @@ cdef class NodeRows:
     def masses(self, const double[:, :] weights, const double[::1] scales):
         """Return the exact masses of rounded weights by their size, for `GrowingTrees.bounds`."""
         cdef int64_t t
+        cdef int n_threads = self.space.n_threads
         found = np.zeros((weights.shape[0], CWB_SIZES))
         cdef double[:, ::1] out = found
-        for t in prange(weights.shape[0], nogil=True, num_threads=self.space.n_threads):
+        for t in prange(weights.shape[0], nogil=True, num_threads=n_threads):
             cwb_add_masses(&weights[t, 0], NULL, weights.shape[1], scales[t], &out[t, 0])
         return found
 
@@ -151,9 +152,10 @@ cdef class NodeRows:
               const double[::1] scales):
         """Return the exact edges of outputs for rounded weights, and the sums of these weights."""
         cdef int64_t t
+        cdef int n_threads = self.space.n_threads
         found = np.zeros((2, weights.shape[0]))
         cdef double[:, ::1] out = found
-        for t in prange(weights.shape[0], nogil=True, num_threads=self.space.n_threads):
+        for t in prange(weights.shape[0], nogil=True, num_threads=n_threads):
             out[0, t] = cwb_edge_of(&packed[t, 0], &weights[t, 0], NULL, weights.shape[1],
                                     scales[t], &out[1, t])
         return tuple(found)
@@ -207,6 +209,7 @@ cdef class NodeRows:
                 const uint8_t[::1] categorical, sign):
         """Return the outputs of trees on all rows, packed; see `Split` and `TreeLearners`."""
         cdef int64_t t, k, n_trees = offsets.shape[0] - 1
+        cdef int n_threads = self.space.n_threads
         cdef bint failed = False
         cdef TreeBatch batch = TreeBatch(n_trees)
         cdef const signed char[::1] signs = sign
@@ -223,8 +226,7 @@ cdef class NodeRows:
                     &right[k, 0])
                 tree.nodes[k - offsets[t]].left = left[k]
                 tree.nodes[k - offsets[t]].sign = signs[k]
-        for t in prange(n_trees, nogil=True, num_threads=self.space.n_threads,
-                        schedule="dynamic"):
+        for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
                                  batch.trees + t, &out[t, 0]):
                 failed |= 1
