@@ -459,8 +459,8 @@ class CWBoostClassifier(BoostingClassifier):
         start = perf_counter()
         self.C = float(Cs[0])
         settings = settings_of(self)
-        problem, family = self._prepare(X, y, sample_weight)
-        training, base, plan = self._begin(problem, family, settings)
+        # Of the problem no name stays here, so that X in the order of the classes can go.
+        training, base, plan = self._begin(*self._prepare(X, y, sample_weight), settings)
         self._run(self._loop(training, base, plan, start))
         yield self
         for C in Cs[1:]:
