@@ -87,9 +87,9 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
     names = names_of(X)
     learned = {}
     for place in places.tolist():
-        _, values, places = _present(X, place, names)
+        _, values, of_rows = _present(X, place, names)
         known, at = np.unique(values, return_inverse=True)
-        of_values = np.bincount(places[places >= 0], minlength=len(values))
+        of_values = np.bincount(of_rows[of_rows >= 0], minlength=len(values))
         learned[place] = known, np.bincount(at, of_values, minlength=len(known)).astype(np.int64)
     return learned
 
