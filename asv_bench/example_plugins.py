@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from peers.paired import mean_and_error
 from peers.report import append, conditions, read, table
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -111,11 +112,8 @@ def report(records):
     for name, model in dict.fromkeys((r["set"], r["model"]) for r in records):
         found = [r for r in records if (r["set"], r["model"]) == (name, model)]
         error = np.array([100 * r["error"] for r in found])
-        mean = f"{error.mean():.2f}"
-        if len(error) > 1:
-            mean += f" ± {error.std(ddof=1) / np.sqrt(len(error)):.2f}"
         seconds = np.median([r["fit_seconds"] for r in found])
-        cells = [mean, str(len(error)), f"{seconds:.1f}"]
+        cells = [mean_and_error(error, ".2f"), str(len(error)), f"{seconds:.1f}"]
         lines.append([f"{name}, {found[0]['n']:,} examples", model, *cells])
     head = ["data", "model", "test error, %", "seeds", "seconds of a fit"]
     return f"{table(head, lines)}\n\n{conditions(records)}."

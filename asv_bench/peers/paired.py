@@ -39,8 +39,7 @@ class Paired:
         values = factor * self.values(name, model, measure)
         if np.isnan(values).any():
             return "–"
-        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-        return f"{format(values.mean(), form)} ± {format(error, form)}"
+        return mean_and_error(values, form)
 
     def is_lowest(self, name, model, measure, sign=1.0):
         """Return True if no model has a better mean; `sign` is -1 if more is better."""
@@ -59,8 +58,8 @@ class Paired:
             differences = sign * (
                 self.values(name, own, measure) - self.values(name, other, measure)
             )
-            error = differences.std(ddof=1) / np.sqrt(len(differences))
-            if np.isnan(error) or differences.mean() < -BEYOND * error:
+            error = standard_error(differences)
+            if np.isnan(differences).any() or differences.mean() < -BEYOND * error:
                 counts[0] += 1
             else:
                 counts[2 if differences.mean() > BEYOND * error else 1] += 1
@@ -72,6 +71,17 @@ class Paired:
         means = np.array([[self.values(n, m, measure).mean() for m in both] for n in names])
         means = means[~np.isnan(means).any(axis=1)] + least
         return float(np.exp(np.log(means[:, 0] / means[:, 1]).mean()))
+
+
+def standard_error(values):
+    """Return the standard error of the mean, NaN of one value."""
+    return values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+
+
+def mean_and_error(values, form):
+    """Return mean and standard error as text; of one value the mean alone."""
+    mean, error = format(values.mean(), form), standard_error(values)
+    return mean if np.isnan(error) else f"{mean} ± {format(error, form)}"
 
 
 def grid(head, lines):
