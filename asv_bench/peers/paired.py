@@ -82,9 +82,3 @@ def mean_and_error(values, form):
     """Return mean and standard error as text; of one value the mean alone."""
     mean, error = format(values.mean(), form), standard_error(values)
     return mean if np.isnan(error) else f"{mean} ± {format(error, form)}"
-
-
-def grid(head, lines):
-    """Return a table of Markdown."""
-    rows = [head, ["---"] * len(head), *lines]
-    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)

@@ -1,7 +1,7 @@
 """The tables of a study on a page: means with standard errors, and paired comparisons."""
 
-from peers.paired import Paired, grid
-from peers.report import conditions
+from peers.paired import Paired
+from peers.report import conditions, table
 
 CHOSEN_ON = {
     *("VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET"),
@@ -72,7 +72,7 @@ def _grid(paired, measure, form, factor=1.0, sign=1.0):
         best = [paired.is_lowest(name, model, measure, sign) for model in paired.models]
         shown = (f"**{cell}**" if is_best else cell for cell, is_best in zip(cells, best))
         lines.append([f"{name}{mark}", *shown])
-    return grid(["set", *paired.models], lines)
+    return table(["set", *paired.models], lines)
 
 
 def _against(paired, names, measures):
@@ -93,7 +93,7 @@ def _against(paired, names, measures):
         ]
         lines.append([other, *cells, *(f"{ratio:.2f}" for ratio in seconds)])
     head = ["cwboost over", "sets", *(titles[measure] for measure, _ in measures)]
-    return grid([*head, "time of a fit", "of a prediction"], lines)
+    return table([*head, "time of a fit", "of a prediction"], lines)
 
 
 def _of_counted(paired, counted):
