@@ -131,7 +131,7 @@ class RestrictedMaster:
             example_weight = np.ones(counts.sum())
         self.n_classes = len(counts)
         self._problem = counts, example_weight, n_threads
-        self._base = None if base is None else np.ascontiguousarray(base.T)
+        self._base = None if base is None else base.T
         self.q = self._q(C)
         self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)

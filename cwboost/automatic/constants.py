@@ -25,6 +25,9 @@ ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
 """Small data are split again, until so many examples have been left out, or so many times: the log
 loss of few examples is noise."""
 
+NEGLIGIBLE = 2.0**-100
+"""Factor of the weights of examples left out: they count nothing, but their scores are followed."""
+
 LONGER_STEPS, LONGEST_STEP = 3.0, 0.3
 """A holdout run that only finds the scale has the learning rate of the training times the first, up
 to the second, and fewer rounds accordingly."""

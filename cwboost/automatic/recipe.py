@@ -1,8 +1,8 @@
 """The recipe: start from a kernel model, boost as long as a holdout run says, train on all.
 
-A holdout run is a training on four fifths of the examples that is followed on the fifth left out,
-on small data a few such trainings together. It tells how long to boost, and the scale of the
-probabilities. The data decide nothing else.
+A holdout run is a training in which a fifth of the examples has next to no weight, followed by the
+scores of these; on small data a few such trainings together. It tells how long to boost, and the
+scale of the probabilities. The data decide nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.problem import Problem
 from cwboost.master import RestrictedMaster
@@ -66,11 +65,14 @@ def holdout_run(
 ) -> HoldoutRun | None:
     """Train on most of the examples and follow the others.
 
+    The others keep their place, with next to no weight: no part of X is copied, and the master has
+    their scores.
+
     Parameters
     ----------
     problem : Problem
     bind : callable
-        ``bind(problem, rng)`` binds the family to some of the examples.
+        ``bind(problem, rng)`` binds the family to the examples.
     settings : Settings
         Of the training.
     rng : numpy.random.Generator
@@ -88,22 +90,24 @@ def holdout_run(
     """
     shorter, settings = settings_of_run(settings, chooses)
 
-    def training(kept: Problem, left_out: Problem) -> ColumnGeneration:
-        """Return a training on `kept`, whose X goes with this function unless the family has it."""
-        y, weight, base = left_out.y, left_out.weight, left_out.base
-        held_out = HeldOutScores(left_out.X, y, len(left_out.counts), weight=weight, base=base)
-        master = RestrictedMaster(kept.counts, settings.C, kept.weight, n_threads, base=kept.base)
-        return ColumnGeneration(bind(kept, rng), master, settings, rng, held_out)
+    def training(left_out: np.ndarray) -> ColumnGeneration:
+        """Return a training in which some examples have next to no weight."""
+        weight = problem.weight.copy()
+        weight[left_out] *= at.NEGLIGIBLE
+        pricer = bind(replace(problem, weight=weight), rng)
+        master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=problem.base)
+        return ColumnGeneration(pricer, master, settings, rng)
 
-    runs = [training(*parts) for parts in _splits(problem, rng)]
-    if not runs:
+    splits = list(_splits(problem.counts, rng))
+    if not splits:
         return None
-    sets = [run.model.held_out for run in runs]
-    y, weight = (np.concatenate([getattr(one, name) for one in sets]) for name in ("y", "weight"))
+    runs = [training(left_out) for left_out in splits]
+    every = np.concatenate(splits)
 
     def scores() -> np.ndarray:
-        return np.concatenate([one.class_scores for one in sets])
+        return np.concatenate([run.master.scores[rows] for run, rows in zip(runs, splits)])
 
+    y, weight = problem.y[every], problem.weight[every]
     return follow(Runs(runs), scores, y, weight, n_rounds, shorter, chooses)
 
 
@@ -175,17 +179,17 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y))
 
 
-def _splits(problem: Problem, rng):
-    """Yield the examples kept and those left out, drawn by class, once or a few times."""
-    n_samples = len(problem.y)
+def _splits(counts, rng):
+    """Yield the examples left out, ascending, drawn by class, once or a few times."""
+    n_samples = counts.sum()
     share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)
-    sizes = np.rint(share * problem.counts).astype(int)
+    sizes = np.rint(share * counts).astype(int)
     if not sizes.any():
         return
-    starts = np.cumsum(problem.counts) - problem.counts
+    starts = np.cumsum(counts) - counts
     for _ in range(min(at.MOST_SPLITS, ceil(at.ENOUGH_LEFT_OUT / sizes.sum()))):
-        is_left_out = np.zeros(n_samples, dtype=bool)
-        for start, count, size in zip(starts, problem.counts, sizes):
-            is_left_out[start + rng.permutation(count)[:size]] = True
-        kept, left_out = np.flatnonzero(~is_left_out), np.flatnonzero(is_left_out)
-        yield problem.take(kept), problem.take(left_out)
+        drawn = [
+            start + rng.permutation(count)[:size]
+            for start, count, size in zip(starts, counts, sizes)
+        ]
+        yield np.sort(np.concatenate(drawn))

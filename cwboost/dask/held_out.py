@@ -19,10 +19,6 @@ __all__ = ["VALID", "PartitionedSets", "holdout_run", "role_of_set"]
 VALID = "held-out"
 """The role of the partitions of `X_val`."""
 
-NEGLIGIBLE = 2.0**-100
-"""Factor of the weights of examples that a holdout run leaves out: they count nothing, but the
-partitions follow their scores."""
-
 
 def role_of_set(name: str) -> str:
     """Return the role of the partitions of an evaluation set."""
@@ -127,7 +123,7 @@ def holdout_run(training: PartitionedTraining, settings: Settings, n_rounds: int
     share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)
     shorter, settings = recipe.settings_of_run(settings, chooses)
     seed = int(training.rng.spawn(1)[0].integers(2**63))
-    run = _run(training, settings, (share, NEGLIGIBLE, seed))
+    run = _run(training, settings, (share, at.NEGLIGIBLE, seed))
     (parts,) = crew.ask(("left_out", ()))
     y, weight = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
 
