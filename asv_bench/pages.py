@@ -72,6 +72,7 @@ PARTS = {
     "numeric": (("numeric",), study_report.errors),
     "two classes": (("two_classes",), study_report.areas),
     "large": (("large",), study_report.errors),
+    "ablation": (("ablation",), study_report.ablation),
     "time to error": (("time_to_error",), time_to_error.report),
     "speed": (("speed",), report.goals),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),

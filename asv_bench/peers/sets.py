@@ -11,18 +11,29 @@ from sklearn.datasets import load_digits
 
 NUMERIC = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "YALEB", "MNIST"]
 
+ABLATION = {
+    **dict.fromkeys(["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT"], "numeric"),
+    **dict.fromkeys(["eucalyptus", "obesity", "arrhythmia", "dry_bean", "wall_robot"], "mixed"),
+}
+"""The sets of the ablation, and the studies that load them."""
+
+STUDIES = ["mixed", "numeric", "two_classes", "large", "ablation"]
+
 
 def names(study, folder):
     """Return the names of the sets of a study."""
     if study == "mixed":
         return list(json.loads((folder / "tables" / "tables.json").read_text()))
-    return {"numeric": NUMERIC, "two_classes": list(two_classes.TABLES), "large": large.names()}[
-        study
-    ]
+    if study == "large":
+        return large.names()
+    known = {"numeric": NUMERIC, "two_classes": two_classes.TABLES, "ablation": ABLATION}
+    return list(known[study])
 
 
 def load(study, folder, name):
     """Return a frame, whose columns of text have the dtype of categories, and class indices."""
+    if study == "ablation":
+        study = ABLATION[name]
     if study == "numeric":
         X, y = load_digits(return_X_y=True) if name == "digits" else pooled(folder / f"{name}.npz")
         return pd.DataFrame(X), np.unique(y, return_inverse=True)[1]

@@ -14,8 +14,8 @@ FLATTERS = {"mice_protein"}
 """Tables with several rows per subject, which random splits put in both parts: not in the means."""
 
 ORDER = [
-    *("cwboost", "cwboost, no init", "LightGBM", "XGBoost", "HistGradientBoosting"),
-    *("CatBoost", "ChimeraBoost", "ExtraTrees"),
+    *("cwboost", "trees alone", "kernel alone", "stumps"),
+    *("LightGBM", "XGBoost", "HistGradientBoosting", "CatBoost", "ChimeraBoost"),
 ]
 """The models as columns."""
 
@@ -38,6 +38,32 @@ def errors(records):
             _against(paired, counted, (("error", 1.0), ("log_loss", 1.0))),
         ]
     return "\n\n".join(parts)
+
+
+def ablation(records):
+    """Return error and log loss of the default and of its parts alone, in one table."""
+    paired = Paired(records, ORDER)
+    lines = []
+    for name in paired.sets:
+        cells = [
+            f"{paired.cell(name, model, 'error', '.1f', 100.0)} / "
+            f"{paired.values(name, model, 'log_loss').mean():.3f}"
+            for model in paired.models
+        ]
+        lines.append([name, *cells])
+    lines.append(["geometric mean over the default", *_over_default(paired)])
+    note = f"Test error in percent, mean ± standard error over {paired.n_splits} splits / log loss"
+    return f"{note} ({conditions(records)}):\n\n{table(['set', *paired.models], lines)}"
+
+
+def _over_default(paired):
+    return [
+        " / ".join(
+            f"{paired.ratio(model, 'cwboost', measure, paired.sets, least):.2f}"
+            for measure, least in (("error", 0.001), ("log_loss", 0.0))
+        )
+        for model in paired.models
+    ]
 
 
 def areas(records):
