@@ -15,7 +15,6 @@ from pathlib import Path
 
 import example_plugins
 import numpy as np
-import peers_predict
 import thin_models
 import time_to_error
 from peers import report, study_report
@@ -76,7 +75,6 @@ PARTS = {
     "time to error": (("time_to_error",), time_to_error.report),
     "speed": (("speed",), report.goals),
     "solver over L-BFGS-B": (("speed",), report.solver_ratios),
-    "predict": (("predict",), peers_predict.report),
     "thin": (("thin",), thin_models.report),
     "clusters": (("clusters",), report.goals),
     "plugins": (("plugins",), example_plugins.report),

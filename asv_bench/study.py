@@ -22,6 +22,7 @@ from peers import sets
 from peers.report import append, read
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent
 PARTS_OF_DEFAULT = ["cwboost", "trees alone", "kernel alone", "stumps"]
@@ -185,4 +186,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # of BLAS: processor times are those of one thread
+        main()

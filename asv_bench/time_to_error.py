@@ -18,6 +18,7 @@ from peers import sets
 from peers.report import append, conditions, read, table
 from peers.study_report import CHOSEN_ON
 from study import prepared, split
+from threadpoolctl import threadpool_limits
 
 RESULTS = Path(__file__).resolve().parent / "results" / "time_to_error.jsonl"
 
@@ -254,4 +255,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # of BLAS: processor times are those of one thread
+        main()

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 SEED = 0
-NAMES = ["VOWEL", "PENDIGITS", "MNIST", "ISOLET", "USPS", "YALEB", "GTSRB HOG"]
+NAMES = ["VOWEL", "PENDIGITS", "MNIST", "ISOLET", "USPS"]
 
 
 def pooled(path):
@@ -34,9 +34,8 @@ def training_rows(path, n_rows=None):
 def load(folder, name):
     """Load the training and test part of a data set.
 
-    MNIST: 1,000 training examples per class and the official test set. GTSRB HOG: 100 training
-    images per class, in whole tracks, and 2,000 test images, as HOG of 1,568 numbers. Other sets:
-    pooled and split 75/25, stratified.
+    MNIST: 1,000 training examples per class and the official test set. Other sets: pooled and split
+    75/25, stratified.
 
     Returns
     -------
@@ -52,8 +51,6 @@ def load(folder, name):
                 stored["y_train"][rows],
                 stored["y_test"],
             )
-    if name == "GTSRB HOG":
-        return traffic_signs(folder / "GTSRB_gray32.npz")
     X, y = pooled(folder / f"{name}.npz")
     return train_test_split(X, y, test_size=0.25, stratify=y, random_state=SEED)
 
@@ -63,34 +60,6 @@ def a_class(y, n):
     rng = np.random.default_rng(SEED)
     return np.concatenate(
         [rng.permutation(np.flatnonzero(y == c))[:n] for c in range(int(y.max()) + 1)]
-    )
-
-
-def traffic_signs(path):
-    with np.load(path) as stored:
-        y, y_test = stored["y_train"], stored["y_test"]
-        rows = a_class(y, 100)
-        test = np.random.default_rng(SEED).permutation(len(y_test))[:2_000]
-        images = stored["X_train"][rows], stored["X_test"][test]
-    return *(hog(part) for part in images), y[rows], y_test[test]
-
-
-def hog(images):
-    """Return the HOG of 32 x 32 images: 1,568 numbers from 8 directions and 4-pixel cells."""
-    from skimage.feature import hog as features
-
-    return np.array(
-        [
-            features(
-                image.reshape(32, 32),
-                orientations=8,
-                pixels_per_cell=(4, 4),
-                cells_per_block=(2, 2),
-                block_norm="L2-Hys",
-            )
-            for image in images
-        ],
-        dtype=np.float32,
     )
 
 

@@ -1,7 +1,6 @@
 """The same task for each package: rounds, threads and depth in its own parameters."""
 
 import warnings
-from time import perf_counter
 
 LARGE_C = 1e40
 """C for training that must run all rounds: with 1e4, columns run out after 40 to 160 rounds on
@@ -27,35 +26,6 @@ def cwboost_stumps(rounds, threads=1, correction="stagewise", C=1e4, **options):
     )
 
 
-def cwboost_trees(
-    rounds,
-    threads=1,
-    correction="stagewise",
-    learning_rate=1.0,
-    subsample=1.0,
-    C=1e4,
-    probability_scale="auto",
-    **tree,
-):
-    from cwboost import CWBoostClassifier
-    from cwboost.families.discovery import get_family
-
-    return CWBoostClassifier(
-        weak_learner=get_family("tree")(**tree),
-        n_estimators=rounds,
-        C=C,
-        correction=correction,
-        epsilon=0.1,
-        max_working_sets=2,
-        learning_rate=learning_rate,
-        subsample=subsample,
-        tol=0,
-        n_jobs=threads,
-        random_state=0,
-        probability_scale=probability_scale,
-    )
-
-
 def cwboost_default(rounds, threads=1):
     from cwboost import CWBoostClassifier
 
@@ -75,66 +45,21 @@ def lightgbm(rounds, threads=1, num_leaves=2, learning_rate=0.1):
     )
 
 
-def xgboost(rounds, threads=1, max_depth=1, learning_rate=0.3):
-    import xgboost as package
-
-    return package.XGBClassifier(
-        n_estimators=rounds,
-        max_depth=max_depth,
-        learning_rate=learning_rate,
-        tree_method="hist",
-        n_jobs=threads,
-        random_state=0,
-        verbosity=0,
-    )
-
-
-def catboost(rounds, threads=1, depth=1):
-    import catboost as package
-
-    return package.CatBoostClassifier(
-        iterations=rounds,
-        depth=depth,
-        thread_count=threads,
-        random_seed=0,
-        verbose=False,
-        allow_writing_files=False,
-    )
-
-
 MAKERS = {
     "cwboost_default": cwboost_default,
     "cwboost_stumps": cwboost_stumps,
-    "cwboost_trees": cwboost_trees,
     "lightgbm": lightgbm,
-    "xgboost": xgboost,
-    "catboost": catboost,
 }
 
 
-class Until:
-    """Callback that stops a fit of LightGBM after a number of seconds."""
-
-    def __init__(self, seconds):
-        self.end = perf_counter() + seconds
-
-    def __call__(self, env):
-        from lightgbm.callback import EarlyStopException
-
-        if perf_counter() > self.end:
-            raise EarlyStopException(env.iteration, [])
-
-
-def fit(model, X, y, limit=None):
+def fit(model, X, y):
     """Fit a model; raise an error if a cwboost model did not run all its rounds.
 
-    Total correction may end earlier, when no column pays; `ended` reports it. `limit`, for
-    LightGBM only, is the time in seconds after which the fit stops with the rounds it has.
+    Total correction may end earlier, when no column pays; `ended` reports it.
     """
-    options = {} if limit is None else {"callbacks": [Until(limit)]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y, **options)
+        model.fit(X, y)
     if type(model).__module__.startswith("cwboost") and model.n_iter_ != model.n_estimators:
         at_end = model.correction == "total" and model.stop_reason_ in ("optimal", "no column")
         if not at_end:
@@ -149,13 +74,12 @@ def ended(model):
     return f" (after {model.n_iter_} rounds no column pays)"
 
 
-def fitting(X, y, maker, *arguments, limit=None, **options):
+def fitting(X, y, maker, *arguments, **options):
     """Return a callable that fits a new model."""
-    return lambda: fit(MAKERS[maker](*arguments, **options), X, y, limit)
+    return lambda: fit(MAKERS[maker](*arguments, **options), X, y)
 
 
 def warm_up(X, y):
     """Fit small models of cwboost and LightGBM: the first fit of a process imports modules."""
     fitting(X, y, "cwboost_stumps", 5, C=LARGE_C)()
-    fitting(X, y, "cwboost_trees", 5, C=LARGE_C)()
     fitting(X, y, "lightgbm", 5)()

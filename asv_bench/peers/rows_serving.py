@@ -5,23 +5,15 @@ Times are processor times, which tell packages apart on a machine that others us
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
 
 import numpy as np
 import pandas as pd
 from data import blobs
 from models import MAKERS, fit
 from report import Row, number
-from timing import peak_memory
+from timing import peak_memory, spent
 
 CALLS = 30
-
-
-def spent(function):
-    """Return the processor time of a call."""
-    start = process_time()
-    function()
-    return process_time() - start
 
 
 def many_classes(settings):
