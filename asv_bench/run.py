@@ -84,7 +84,7 @@ def run_compare(options):
 
 def run_dashboard(options):
     """Run benchmarks of the last commits, publish their HTML and check it in a browser."""
-    from dashboard import check, make_self_contained
+    from dashboard import check, draw, make_self_contained
 
     config, folder = HERE / "asv.conf.json", HISTORY
     if options.quick:  # one call per benchmark shows that all works; its figures are not kept
@@ -112,6 +112,8 @@ def run_dashboard(options):
     if status := asv(config, "publish", "--no-pull"):
         return status
     make_self_contained(WORK / "html", WORK / "scripts")
+    if not options.quick:
+        draw(HISTORY / MACHINE, ROOT / "docs" / "figures" / "history.png")
     measured = {name for path in results for name in json.loads(path.read_text())["results"]}
     areas = ("default.", "fcd.", "stump_search.")
     return check(WORK / "html", sorted(name for name in measured if name.startswith(areas)))
