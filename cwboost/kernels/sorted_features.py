@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.common.short_arrays import ascends, ascends_within
+from cwboost._kernels.common.short_arrays import ascends_within
 from cwboost._kernels.stumps.entries import Entries
 from cwboost._kernels.stumps.shared import SharedStumpSearch
 from cwboost._kernels.stumps.sorted_columns import SortedColumns
@@ -127,7 +127,7 @@ class SortedFeatures:
         self._search = SharedStumpSearch(columns, Entries(*parts))
         self._all = np.arange(self.n_features, dtype=np.int64)
 
-    def search(self, weights, features=None, rows=None) -> FoundStumps:
+    def search(self, weights, features=None) -> FoundStumps:
         """Return the stump with the largest edge for every target, by exact search.
 
         Parameters
@@ -136,11 +136,6 @@ class SortedFeatures:
             Signed weights, finite; the last axis is contiguous, rows may be padded.
         features : ndarray of int, default=None
             Features to search; None means all. The constant stumps are always included.
-        rows : ndarray of shape (n_rows,), dtype int64, default=None
-            Ascending indices of the only examples whose weights are not zero; None if all may
-            count. The result is the same, in less time if the rows are few. The first search with
-            rows takes two more bytes (four beyond 65,536 examples) per entry of the features that
-            are not mostly constant.
 
         Returns
         -------
@@ -152,13 +147,10 @@ class SortedFeatures:
         Raises
         ------
         ValueError
-            If `weights` have another shape, or the sum of their absolute values is not finite, or
-            `rows` do not ascend or are out of range.
+            If `weights` have another shape, or the sum of their absolute values is not finite.
         """
-        given = self._weights(weights), self._columns(features), self.n_threads
-        if rows is None:
-            return FoundStumps(*self._search.search(*given))
-        return FoundStumps(*self._search.search_rows(*given, self._rows(rows)))
+        weights = self._weights(weights)
+        return FoundStumps(*self._search.search(weights, self._columns(features), self.n_threads))
 
     def search_shared(self, weights, features=None) -> FoundStumps:
         """Return the stump with the largest sum of absolute edges over targets, by exact search.
@@ -196,14 +188,6 @@ class SortedFeatures:
                 f"features must be in [0, {self.n_features}), got {features[0]}..{features[-1]}"
             )
         return features
-
-    def _rows(self, rows) -> np.ndarray:
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
-        if rows.ndim == 1 and ascends_within(rows, self.n_samples):
-            return rows
-        if rows.ndim != 1 or not ascends(rows):
-            raise ValueError("rows must be one-dimensional and ascend")
-        raise ValueError(f"rows must be in [0, {self.n_samples}), got {rows[0]}..{rows[-1]}")
 
     def _weights(self, weights) -> np.ndarray:
         weights = np.asarray(weights, dtype=np.float64)

@@ -134,7 +134,7 @@ class StumpPricer(cwboost.Pricer):
 
     def price(self, weights, request=cwboost.PricingRequest()):
         def price(features):
-            return self._priced(self._features.search(weights, features, request.rows))
+            return self._priced(self._features.search(weights, features))
 
         return self._searched.best(price, request)
 
@@ -163,11 +163,9 @@ class CategoryStumpPricer(cwboost.Pricer):
         self._categories = CategoryFeatures(X, categorical, n_categories, context.n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
-        def search(weights, features):
-            return self._sorted.search(weights, features, request.rows)
-
         def price(features):
-            return self._best(weights, search, self._categories.search, features)
+            searches = self._sorted.search, self._categories.search
+            return self._best(weights, *searches, features)
 
         return self._searched.best(price, request)
 

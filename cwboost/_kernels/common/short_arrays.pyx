@@ -5,7 +5,7 @@ Each costs a fraction of a microsecond, where the call of NumPy alone would take
 
 from libc.stdint cimport int64_t
 
-__all__ = ["any_above", "ascends", "ascends_within", "count_set", "covers", "largest"]
+__all__ = ["any_above", "ascends_within", "count_set", "covers", "largest"]
 
 
 def any_above(const double[:] values, double bound):
@@ -24,15 +24,6 @@ def largest(const double[:] values, double least):
         if values[k] > least:
             least = values[k]
     return least
-
-
-def ascends(const int64_t[:] numbers):
-    """Return True if every number is above the one before it."""
-    cdef Py_ssize_t k
-    for k in range(1, numbers.shape[0]):
-        if numbers[k] <= numbers[k - 1]:
-            return False
-    return True
 
 
 def ascends_within(const int64_t[:] numbers, int64_t n):

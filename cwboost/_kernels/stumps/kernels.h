@@ -28,9 +28,8 @@
 #include "stumps/column_sort.h"
 
 #define CWB_COARSE 0x1p-20
-#define CWB_VECTOR 8        /* int32 numbers per group of targets */
-#define CWB_SCAN_LANES 64   /* most lanes of a row, with any instruction set */
-#define CWB_KEPT_TOGETHER 8 /* entries of a shorter column that are written at a time */
+#define CWB_VECTOR 8      /* int32 numbers per group of targets */
+#define CWB_SCAN_LANES 64 /* most lanes of a row, with any instruction set */
 
 /* The weights of some targets: r[t * stride + i]. */
 typedef struct {
@@ -86,8 +85,6 @@ typedef struct {
     void (*bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64_t block, int32_t *bins);
     void (*shared_walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
                         const int32_t *start, int32_t *sums);
-    int64_t (*keep)(const cwb_column *c, const uint64_t *ends, const uint8_t *marks, int64_t from,
-                    int64_t to, int64_t at, cwb_column *left);
     cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);
 } cwb_stump_kernels;
 

@@ -12,7 +12,6 @@
 #define CWB_MOST_PARTS (4 * CWB_PARTS_OF_UNIT)
 
 #include "stumps/bins_body.h"
-#include "stumps/kept_body.h"
 #include "stumps/scan_body.h"
 #include "stumps/settle_body.h"
 #include "stumps/shared_body.h"
@@ -30,7 +29,6 @@ static const cwb_stump_kernels CWB_NAME(cwb_stump_kernels) = {
     .walk = CWB_NAME(walk),
     .bin_sums = CWB_NAME(bin_sums),
     .shared_walk = CWB_NAME(shared_walk),
-    .keep = CWB_NAME(keep),
     .settle = CWB_NAME(settle),
 };
 

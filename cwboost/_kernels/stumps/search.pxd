@@ -41,8 +41,6 @@ cdef class StumpSearch:
                           int n_threads) except -1
     cdef int fill(self, const cwb_weights *weights, const double[::1] totals, int64_t n_columns,
                   int64_t lanes, Slice *part, int n_threads) except -1
-    cdef int fill_rows(self, const cwb_weights *weights, int lanes, int32_t *rows,
-                       int n_threads) except -1
     cdef int scan(self, const Slice *part, const int64_t[::1] features,
                   const double[::1] totals, int n_threads) except -1
     cdef void settle_target(self, const cwb_weights *weights, double total,

@@ -221,13 +221,9 @@ cdef class StumpSearch:
             half[t] = 0
         for t in range(weights.n_targets):
             half[t] = <int32_t> -rint(totals[t] * (0.5 * CWB_COARSE))
-        self.fill_rows(weights, <int> lanes, rows, threads(n * lanes, n_threads))
-        return 0
-
-    cdef int fill_rows(self, const cwb_weights *weights, int lanes, int32_t *rows,
-                       int n_threads) except -1:
+        n_threads = threads(n * lanes, n_threads)
         with nogil:
-            cwb_fill_all(kernels, weights, lanes, self.n_samples, rows, n_threads)
+            cwb_fill_all(kernels, weights, <int> lanes, n, rows, n_threads)
         return 0
 
     cdef int scan(self, const Slice *part, const int64_t[::1] features,

@@ -11,8 +11,7 @@ from cwboost._kernels.stumps.search import FOUND
 
 from cwboost._kernels.stumps.kernels cimport (
     CWB_COARSE, CWB_VECTOR, cwb_scale_of, cwb_stump, cwb_stump_kernels, cwb_weights, kernels)
-from cwboost._kernels.stumps.sampled cimport SampledStumpSearch
-from cwboost._kernels.stumps.search cimport Found
+from cwboost._kernels.stumps.search cimport Found, StumpSearch
 from cwboost._kernels.stumps.sorted_columns cimport cwb_column
 
 cdef extern from "stumps/shared.h" nogil:
@@ -33,8 +32,8 @@ cdef extern from "stumps/shared.h" nogil:
     cwb_stump cwb_shared_settle(const cwb_together *t, const cwb_column *c)
 
 
-cdef class SharedStumpSearch(SampledStumpSearch):
-    """`SampledStumpSearch` that also finds the maximum over h of sum_t |sum_i r_t(i) h(x_i)|."""
+cdef class SharedStumpSearch(StumpSearch):
+    """`StumpSearch` that also finds the maximum over h of sum_t |sum_i r_t(i) h(x_i)|."""
 
     def search_shared(self, const double[:, :] weights, const int64_t[::1] features,
                       int n_threads):

@@ -32,7 +32,7 @@ class DerivedPricer(Pricer):
         if self._fixed is None:
             return self._best(SortedFeatures.search, weights, request.rows)
         learners, features = self._fixed
-        return _priced(learners, features.search(weights, rows=request.rows), len(learners))
+        return _priced(learners, features.search(weights), len(learners))
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         if self._fixed is None:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from cwboost._kernels.common.short_arrays import (
     any_above,
-    ascends,
     ascends_within,
     count_set,
     covers,
@@ -22,7 +21,6 @@ def test_values(values):
 
 def test_numbers():
     numbers = np.array([0, 1, 1, 2, 5])
-    assert ascends(numbers[::2]) and ascends(numbers[:0]) and not ascends(numbers)
     assert ascends_within(numbers[::2], 6) and ascends_within(numbers[:0], 0)
     assert not ascends_within(numbers[::2], 5) and not ascends_within(numbers, 9)
     assert not ascends_within(numbers[::2] - 1, 6)
