@@ -13,8 +13,7 @@ from cwboost._kernels.projections.group_weights import (
 from cwboost._kernels.projections.projection import (
     Directions,
     Panels,
-    fill_directions,
-    orthogonalise,
+    seeded_directions,
     stored_directions,
 )
 from cwboost._kernels.projections.ridge import inverse_factor as inverse_factor_of_leaf
@@ -30,7 +29,6 @@ __all__ = [
     "group_weights",
     "inverse_factor",
     "matrix_product",
-    "orthonormal_rows",
     "ridge_solve",
     "seeded_directions",
     "stored_directions",
@@ -90,43 +88,6 @@ class Projector:
     @made_once
     def _panels(self) -> Panels:
         return Panels(self._directions)
-
-
-def seeded_directions(seeds, density, scale) -> np.ndarray:
-    """Return random directions that depend only on their seeds, on any machine and version.
-
-    Parameters
-    ----------
-    seeds : ndarray of shape (n,), dtype uint64
-    density : ndarray of shape (n,), dtype float64
-        0 gives Gaussian entries of mean 0 and variance 1; a value in (0, 1] gives entries that are
-        -1 or +1 with probability ``density / 2`` each, else 0.
-    scale : ndarray of shape (n_features,), dtype float64
-        Factors of the entries, e.g. the inverse of the spread of each feature.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n), dtype float64
-    """
-    W = np.empty((len(scale), len(seeds)))
-    fill_directions(seeds, density, scale, np.arange(len(seeds)), W)
-    return W
-
-
-def orthonormal_rows(A) -> np.ndarray:
-    """Make rows orthonormal by modified Gram-Schmidt, in order and in place.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, n_features), dtype float64, C-contiguous
-        Rows beyond the rank become zero.
-
-    Returns
-    -------
-    ndarray
-        A itself. Unlike LAPACK routines, this gives the same bits on every machine.
-    """
-    return orthogonalise(A)
 
 
 def ridge_solve(S, B, ridge, places=None) -> np.ndarray:

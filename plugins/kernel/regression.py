@@ -13,7 +13,7 @@ import numpy as np
 from cwboost.plugins.kernel.kernel_values import UNIT
 from scipy.linalg.blas import dtrmm
 
-from cwboost.kernels import inverse_factor, matrix_product, seeded_directions
+from cwboost.kernels import inverse_factor, matrix_product
 
 __all__ = [
     "WEIGHT_UNIT",
@@ -173,8 +173,7 @@ class Leverages:
         self._root = np.asfortranarray(np.rint(B * ROOT_UNIT))
         self._sums = None
         if m > SIGNS:
-            seeds = np.arange(SIGNS, dtype=np.uint64)
-            signs = seeded_directions(seeds, np.ones(SIGNS), np.ones(m)).T
+            signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(SIGNS, m))
             self._sums = np.rint(matrix_product(signs, B, n_threads) * SUM_UNIT)
 
     def __call__(self, values) -> np.ndarray:

@@ -6,7 +6,7 @@ from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from cwboost.plugins.projections.directions import DRAWS, Drawn, RandomDirections
+from cwboost.plugins.projections.directions import Drawn, RandomDirections
 from cwboost.plugins.projections.discriminants import Discriminants
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.partitioned import DiscriminantPlan, ProjectionPlan
@@ -32,10 +32,7 @@ from cwboost.kernels import (
 
 __all__ = ["ProjectionFamily", "ProjectionPricer"]
 
-KINDS = (*DRAWS, "discriminant")
-
-DRAWN_ANYWHERE = ("gaussian", "sparse", "orthogonal", "discriminant")
-"""Kinds whose directions the driver of partitions can draw."""
+KINDS = ("gaussian", "discriminant")
 
 N_PROJECTIONS = 100
 
@@ -51,18 +48,10 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     n_projections : int or None, default=None
         Number of directions per round; None is 100. Not with "discriminant", whose number is that
         of the targets.
-    kind : {"gaussian", "sparse", "orthogonal", "difference", "discriminant"}, default="gaussian"
+    kind : {"gaussian", "discriminant"}, default="gaussian"
         Distribution of a direction, in standardised features. "gaussian": independent normal
-        entries. "sparse": -1 and +1 with probability ``density / 2`` each, else 0. "orthogonal":
-        normal vectors made orthogonal, up to `n_features` at a time. "difference": the difference
-        of two training examples of different classes; a target is drawn, then an example of
-        positive and one of negative weight, each with probability proportional to its weight, so
-        that directions join examples that are hard to tell apart. "discriminant": one ridge
-        discriminant per target, on features drawn for the round, which separates the examples of
-        positive from those of negative weight.
-    density : float or None, default=None
-        Share of non-zero entries of "sparse" directions, in (0, 1]; None is
-        ``1 / sqrt(n_features)``.
+        entries. "discriminant": one ridge discriminant per target, on features drawn for the round,
+        which separates the examples of positive from those of negative weight.
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features of a "discriminant": "auto" is half of them, at most 256; an int is that
         number, a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes
@@ -77,10 +66,9 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     on the order of its sums; features that do not vary are left out. Sparse matrices stay sparse.
     Missing values are not supported.
 
-    A learner of kind "gaussian" or "sparse" is stored as a seed and a threshold, and its entries
-    are computed again by integer arithmetic. The other kinds store the chosen directions (one per
-    learner, not `n_projections`) in float32, since computing them again would take the whole batch
-    or the training examples.
+    A learner of kind "gaussian" is stored as a seed and a threshold, and its entries are computed
+    again by integer arithmetic. A "discriminant" is stored in float32, since computing it again
+    would take the training examples.
 
     With n examples, d features, k of them drawn, and K targets, a round of "discriminant" costs
     ``n k K`` multiplications for the means of the groups, ``k**3 / 6 + k**2 K`` for the solutions,
@@ -88,16 +76,16 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     matrix is computed from at most 2,048 examples, once, or in each round if there are more than
     1,024 features. X is not copied; if it is sparse, its transpose is kept.
 
-    On partitions (`cwboost.dask`) thresholds lie between at most 256 bins of the projections, and
-    "difference" is refused. The result equals that on all examples, up to rounding, if there are at
-    most 256 distinct projections.
+    On partitions (`cwboost.dask`) thresholds lie between at most 256 bins of the projections. The
+    result equals that on all examples, up to rounding, if there are at most 256 distinct
+    projections.
 
     Examples
     --------
     >>> from cwboost import CWBoostClassifier, ProjectionFamily
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = CWBoostClassifier(ProjectionFamily(kind="sparse"), n_estimators=20)
+    >>> clf = CWBoostClassifier(ProjectionFamily(kind="discriminant"), n_estimators=20)
     >>> bool(clf.fit(X, y).score(X, y) > 0.9)
     True
     """
@@ -110,13 +98,11 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self,
         n_projections=None,
         kind="gaussian",
-        density=None,
         max_features="auto",
         shrinkage=0.1,
     ):
         self.n_projections = n_projections
         self.kind = kind
-        self.density = density
         self.max_features = max_features
         self.shrinkage = shrinkage
 
@@ -125,44 +111,30 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return cwboost.Capabilities(sparse_input=True, symmetric=True)
 
     def bind(self, X, context):
-        self._check_kind(KINDS)
-        self._check_number()
-        density = self._checked_density(X.shape[1])
-        shrinkage = self._checked_shrinkage()
-        n_drawn = self._n_drawn(X.shape[1])
+        directions = self._random_directions(X.shape[1])
+        shrinkage, n_drawn = self._checked_shrinkage(), self._n_drawn(X.shape[1])
         if self.kind == "discriminant":
             return ProjectionPricer(X, context, partial(Discriminants, n_drawn, shrinkage))
-        n = N_PROJECTIONS if self.n_projections is None else self.n_projections
-        return ProjectionPricer(X, context, partial(RandomDirections, DRAWS[self.kind], n, density))
-
-    def check_partitioned(self):
-        self._check_kind(KINDS)
-        self._check_kind(DRAWN_ANYWHERE, " on partitions")
+        return ProjectionPricer(X, context, lambda *_: directions)
 
     def describe(self, X):
         return moments(X)
 
     def plan(self, descriptions, context):
-        self.check_partitioned()
-        self._check_number()
         centre, scale = rounded_frame(merged_moments(descriptions))
-        density, shrinkage = self._checked_density(len(scale)), self._checked_shrinkage()
-        n_drawn = self._n_drawn(len(scale))
+        directions = self._random_directions(len(scale))
+        shrinkage, n_drawn = self._checked_shrinkage(), self._n_drawn(len(scale))
         if self.kind == "discriminant":
             return DiscriminantPlan(n_drawn, shrinkage, centre, scale)
-        n = N_PROJECTIONS if self.n_projections is None else self.n_projections
-        no_examples = np.empty((0, len(scale)))
-        draw = partial(DRAWS[self.kind], n=n, density=density, X=no_examples)
-        return ProjectionPlan(draw, n, centre, scale)
+        return ProjectionPlan(directions.draw, directions.n_searched, centre, scale)
 
-    def _check_kind(self, kinds, where=""):
-        if not isinstance(self.kind, str) or self.kind not in kinds:
-            raise ValueError(f"kind: expected one of {kinds}{where}, got {self.kind!r}")
-
-    def _check_number(self):
+    def _random_directions(self, n_features):
+        """Check kind and number, and return the draws of random directions."""
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            raise ValueError(f"kind: expected one of {KINDS}, got {self.kind!r}")
         n = self.n_projections
         if n is None:
-            return
+            return RandomDirections(N_PROJECTIONS, n_features)
         if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"n_projections: expected an int or None, got {n!r}")
         if n < 1:
@@ -172,6 +144,7 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 f"n_projections: expected None with kind='discriminant', got {n!r}; it draws one "
                 "direction per target"
             )
+        return RandomDirections(n, n_features)
 
     def _n_drawn(self, n_features):
         """Return the number of features of a discriminant."""
@@ -186,16 +159,6 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         if not 0 < shrinkage < np.inf:
             raise ValueError(f"shrinkage: expected a number > 0, got {shrinkage!r}")
         return float(shrinkage)
-
-    def _checked_density(self, n_features):
-        density = self.density
-        if density is None:
-            return 1 / np.sqrt(n_features)
-        if isinstance(density, bool) or not isinstance(density, Real):
-            raise TypeError(f"density: expected a float in (0, 1] or None, got {density!r}")
-        if not 0 < density <= 1:
-            raise ValueError(f"density: expected a float in (0, 1] or None, got {density!r}")
-        return float(density)
 
 
 class ProjectionPricer(cwboost.Pricer):

@@ -17,7 +17,6 @@ __all__ = ["ProjectionLearners"]
 DTYPES = {
     "kind": np.dtype(np.int8),
     "seed": np.dtype(np.uint64),
-    "density": np.dtype(np.float64),
     "threshold": np.dtype(np.float64),
     "polarity": np.dtype(np.int8),
     "missing": np.dtype(np.int8),
@@ -31,7 +30,7 @@ DTYPES = {
     "gain_feature": np.dtype(np.int32),
     "gain": np.dtype(np.float32),
 }
-A_LEARNER = ("kind", "seed", "density", "threshold", "polarity", "missing", "frame")
+A_LEARNER = ("kind", "seed", "threshold", "polarity", "missing", "frame")
 
 MATRIX_BYTES = 2**25
 """Largest size of a matrix of directions that is built at a time."""
@@ -170,7 +169,6 @@ class ProjectionLearners(cwboost.WeakLearners):
         return {
             "kind": self.drawn.kind,
             "seed": self.drawn.seed,
-            "density": self.drawn.density,
             "threshold": self.threshold,
             "polarity": self.polarity,
             "missing": self.missing,
@@ -189,7 +187,7 @@ class ProjectionLearners(cwboost.WeakLearners):
     def from_arrays(cls, arrays, n_features):
         own = _checked_arrays(arrays, n_features)
         stored = SparseRows(own["start"], own["feature"], own["value"], n_features)
-        drawn = Drawn(own["kind"], own["seed"], own["density"], stored)
+        drawn = Drawn(own["kind"], own["seed"], stored)
         rest = (own[name] for name in ("threshold", "polarity", "missing", "frame"))
         frames = (own[name].reshape(-1, n_features) for name in ("centre", "scale"))
         gains = SparseRows(own["gain_start"], own["gain_feature"], own["gain"], n_features)
@@ -246,8 +244,6 @@ def _checked_arrays(arrays, n_features):
         _require(name, len(own[name]) == n, f"expected {n} entries, got {len(own[name])}")
     _check_frames(own["frame"], own["centre"], own["scale"], n_features)
     _require("kind", np.isin(own["kind"], (CONSTANT, SEEDED, STORED)).all(), "expected 0, 1 or 2")
-    density = own["density"]
-    _require("density", ((density >= 0) & (density <= 1)).all(), "expected numbers in [0, 1]")
     _require("threshold", not np.isnan(own["threshold"]).any(), "expected no NaN")
     for name in ("polarity", "missing"):
         _require(name, np.isin(own[name], (-1, 1)).all(), "expected -1 or 1")

@@ -213,9 +213,7 @@ def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
     )
 
 
-@pytest.mark.parametrize(
-    "family", [ProjectionFamily(kind="discriminant"), ProjectionFamily(10, density=0.5)]
-)
+@pytest.mark.parametrize("family", [ProjectionFamily(kind="discriminant"), ProjectionFamily(10)])
 def test_projections_give_the_learners_of_local_training(data, family):
     """At most 256 examples: bins do not round. Bits of learners, coefficients up to rounding."""
     X, y = np.nan_to_num(data[0])[:250], data[1][:250]
@@ -248,7 +246,6 @@ def test_mixed_families_choose_by_target(data, selection):
 @pytest.mark.parametrize(
     ("family", "error", "message"),
     [
-        (ProjectionFamily(kind="difference"), ValueError, "kind: expected one of .* on partitions"),
         (MixedFamily(["tree", TreeFamily(2)]), ValueError, "each name once on partitions"),
         (SklearnFamily(DummyClassifier()), TypeError, "cannot be trained on partitions"),
     ],

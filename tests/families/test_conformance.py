@@ -15,9 +15,6 @@ SETTINGS = {
     ],
     "projection": [
         {"n_projections": 1},
-        {"n_projections": 7, "kind": "sparse"},
-        {"n_projections": 9, "kind": "orthogonal"},
-        {"n_projections": 8, "kind": "difference"},
         {"kind": "discriminant"},
     ],
     "tree": [

@@ -25,14 +25,4 @@ static inline void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, i
     }
 }
 
-/* -1 or +1 with probability density / 2 each, else 0 (Achlioptas, 2003; Li, Hastie and Church,
- * 2006). */
-static inline void cwb_sparse_signs(uint64_t seed, double density, int64_t d, const double *scale,
-                                    int64_t step, double *out) {
-    for (int64_t k = 0; k < d; k++) {
-        const uint64_t word = cwb_random_word(seed, (uint64_t)k);
-        out[k * step] = cwb_random_unit(word) < density ? (word & 1 ? scale[k] : -scale[k]) : 0.0;
-    }
-}
-
 #endif

@@ -2,7 +2,6 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -27,8 +26,6 @@ cdef extern from "projections/projection.h" nogil:
 
 cdef extern from "projections/directions.h" nogil:
     void cwb_gaussian(uint64_t seed, int64_t d, const double *scale, int64_t step, double *out)
-    void cwb_sparse_signs(uint64_t seed, double density, int64_t d, const double *scale,
-                          int64_t step, double *out)
 
 cdef const cwb_projection_kernels *kernels = cwb_projection_tables[instruction_set()]
 
@@ -246,24 +243,28 @@ cdef inline void read_row(const feature_t *x, int64_t step, int64_t d, double *r
         row[k] = <double> x[k * step]
 
 
-def fill_directions(const uint64_t[::1] seeds, const double[::1] density,
-                    const double[::1] scale, const int64_t[::1] columns, double[:, ::1] W):
-    """Write the directions of `seeds` into `columns` of W, their entries times `scale`.
+def seeded_directions(const uint64_t[::1] seeds, const double[::1] scale):
+    """Return random directions that depend only on their seeds, on any machine and version.
 
-    Density 0 stands for Gaussian entries, a density in (0, 1] for sparse signs.
+    Parameters
+    ----------
+    seeds : ndarray of shape (n,), dtype uint64
+    scale : ndarray of shape (n_features,), dtype float64
+        Factors of the entries, which have mean 0 and variance 1 and are close to normal, e.g. the
+        inverse of the spread of each feature.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n), dtype float64
     """
-    cdef int64_t j, d = W.shape[0], width = W.shape[1]
-    if scale.shape[0] != d or density.shape[0] != seeds.shape[0]:
-        raise ValueError("seeds, density, scale and W do not fit together")
-    if columns.shape[0] != seeds.shape[0]:
-        raise ValueError("columns must have one entry per seed")
-    for j in range(seeds.shape[0]):
-        if not 0 <= columns[j] < width:
-            raise ValueError("columns must be in range")
-        if density[j] == 0.0:
-            cwb_gaussian(seeds[j], d, &scale[0], width, &W[0, columns[j]])
-        else:
-            cwb_sparse_signs(seeds[j], density[j], d, &scale[0], width, &W[0, columns[j]])
+    cdef int64_t j, d = scale.shape[0], n = seeds.shape[0]
+    directions = np.empty((d, n))
+    cdef double[:, ::1] W = directions
+    if d == 0:
+        return directions
+    for j in range(n):
+        cwb_gaussian(seeds[j], d, &scale[0], n, &W[0, j])
+    return directions
 
 
 def stored_directions(
@@ -299,29 +300,3 @@ def stored_directions(
                 raise ValueError(f"feature must be in [0, {scale.shape[0]}), got {feature[p]}")
             W[feature[p], j] = value[p] * scale[feature[p]]
     return directions
-
-
-def orthogonalise(double[:, ::1] A):
-    """Make the rows of A orthonormal, in place and in order: modified Gram-Schmidt.
-
-    A row that is (nearly) a combination of earlier ones becomes zero.
-    """
-    cdef int64_t n = A.shape[0], d = A.shape[1], i, j, k
-    cdef double dot, before, after
-    with nogil:
-        for i in range(n):
-            before = after = 0.0
-            for k in range(d):
-                before = before + A[i, k] * A[i, k]
-            for j in range(i):
-                dot = 0.0
-                for k in range(d):
-                    dot = dot + A[i, k] * A[j, k]
-                for k in range(d):
-                    A[i, k] = A[i, k] - dot * A[j, k]
-            for k in range(d):
-                after = after + A[i, k] * A[i, k]
-            dot = 1.0 / sqrt(after) if after > 1e-12 * before else 0.0
-            for k in range(d):
-                A[i, k] = A[i, k] * dot
-    return np.asarray(A)
