@@ -6,19 +6,16 @@ do with the weights and sends half of them either way, S_left is close to normal
 deviation sqrt(Q) / 2, and the comparison gains max(0, u sqrt(Q) - |S|) with u half-normal. The best
 of k such comparisons has the largest of k draws of u. Its mean gain is what chance gives.
 
-A threshold on a direction d gains by all features at once. Its rise along feature f, where the
-threshold is, is d_f times the mean derivative of the weights by x_f, weighted by a kernel k around
-the threshold. By Stein's identity that mean derivative is the sum over examples of
+A threshold on a direction d gains by all features at once. Along feature f the weights w rise by
+S_f, the sum of w z_f over the examples, where z_f is the feature in deviations from its mean; of
+<d, S> that is d_f S_f. But d was chosen to make <d, S> large. If f has nothing to do with the
+weights, S_f has mean zero and variance Q_f, the sum of the squares of w z_f; d then is S / |S|
+times <d, S> / |S|, plus something unrelated to S, so that d_f S_f is Q_f <d, S> / |S|^2 on average
+by chance. This is subtracted.
 
-    k(z) w (x_f - mean of x_f under k) - cov(x_f, z) k'(z) w,    z = <d, x>, k' the slope of k,
-
-of mean zero if f has nothing to do with the weights. But d was chosen to make <d, S> large, S being
-the vector of these sums. Then d is S / |S| times <d, S> / |S|, plus something unrelated to S, so
-that d_f S_f is Q_f <d, S> / |S|^2 on average by chance, Q_f the variance of S_f.
-
-The learner also harms: it adds d_f x_f to the scores where f is of no use, and a later learner
+The learner also harms: it adds d_f z_f to the scores where f is of no use, and a later learner
 gains by undoing it. A full step, which ends where <d, S> is 0, loses <d, S> d_f^2 / |d|^2 of the
-slope along f, half of it on average over the step; short steps lose less. A quarter is subtracted.
+rise along f, half of it on average over the step; short steps lose less. `HARM` is subtracted.
 """
 
 from __future__ import annotations
@@ -31,8 +28,7 @@ from scipy.special import ndtri
 
 from cwboost._kernels.common.elementary import exp, log
 from cwboost._kernels.common.gains import fractions_beyond_chance
-from cwboost._kernels.projections.shares import FeatureShares, stored_entries
-from cwboost.kernels.projector import Projector
+from cwboost.kernels.projector import matrix_product
 
 __all__ = [
     "THRESHOLDS_SEARCHED",
@@ -55,11 +51,8 @@ CELLS = 2**17
 KEPT = 256
 """Largest number of features for which a direction keeps its gain: those of largest size."""
 
-WIDTH = 2.0
-"""Half the width of the kernel around a threshold, in standard deviations of the projection."""
-
-HARM = 0.25
-"""Share of the slope that a step is taken to lose, spread by the squares of the direction."""
+HARM = 0.15
+"""Share of the rise that a step is taken to lose, spread by the squares of the direction."""
 
 
 def chance_deviations(n_comparisons: int) -> np.ndarray:
@@ -110,7 +103,7 @@ def beyond_chance(edges, by_chance) -> np.ndarray:
 class LinearGains:
     """Gains of thresholds on directions, split by feature, from a sample of a training matrix.
 
-    With d features and K learners, a call costs ``3 K`` multiplications per value of the sample, at
+    With d features and K learners, a call costs ``2 K`` multiplications per value of the sample, at
     most ``2**17 + 64 d``, of features that a learner uses. Every sum has a fixed order, so that
     gains have the same bits on any processor.
 
@@ -118,8 +111,6 @@ class LinearGains:
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         A value that is not finite counts as the feature's mean.
-    centre : ndarray of shape (n_features,), dtype float64, default=None
-        Row whose projections are 0; None means zeros.
     n_threads : int, default=1
 
     Attributes
@@ -128,30 +119,24 @@ class LinearGains:
         The examples of the sample.
     """
 
-    def __init__(self, X, centre=None, n_threads: int = 1):
+    def __init__(self, X, n_threads: int = 1):
         self.rows = self.sampled(*X.shape)
-        n = len(self.rows)
         sample = X[self.rows]
         dense = sample.toarray() if sparse.issparse(sample) else sample
-        self._X = dense.astype(np.float64, copy=False)
-        self._centre = centre
         self._n_threads = n_threads
-        known = np.isfinite(self._X)
-        # In place: with sparse X, the sample may be the largest array of a pricer.
-        Z = np.where(known, self._X, 0)
+        known = np.isfinite(dense)
+        Z = np.where(known, dense, 0).astype(np.float64, copy=False)
         size = np.maximum(Z.max(axis=0), -Z.min(axis=0))
-        self._unit = np.ldexp(1.0, np.clip(np.frexp(size)[1], -1000, 1000))  # no square overflows
-        Z /= self._unit
+        unit = np.ldexp(1.0, np.clip(np.frexp(size)[1], -1000, 1000))  # no square overflows
+        Z /= unit
         Z -= np.add.reduce(Z) / np.maximum(1, known.sum(axis=0))
         Z[~known] = 0
-        self._spread = np.sqrt(np.add.reduce(Z * Z) / n)
-        self._spread[self._spread < 1e-13] = 0
-        Z /= np.where(self._spread > 0, self._spread, np.inf)
-        by_feature = np.zeros((Z.shape[1], -(-n // 8) * 8))
-        by_feature[:, :n] = Z.T
+        spread = np.sqrt(np.add.reduce(Z * Z) / len(Z))
+        spread[spread < 1e-13] = 0
+        Z /= np.where(spread > 0, spread, np.inf)
+        self._Z, self._squares = Z, Z * Z
         with np.errstate(over="ignore"):
-            spread = self._spread * self._unit
-        self._shares = FeatureShares(by_feature, spread, WIDTH, HARM)
+            self._spread = spread * unit
 
     @staticmethod
     def sampled(n_samples: int, n_features: int) -> np.ndarray:
@@ -163,16 +148,12 @@ class LinearGains:
         n = min(n_samples, SAMPLE, max(64, CELLS // n_features))
         return np.arange(n) * n_samples // n
 
-    def __call__(
-        self, directions, threshold, polarity, weights, gained, projections=None
-    ) -> sparse.csr_array:
+    def __call__(self, directions, polarity, weights, gained) -> np.ndarray:
         """Return the gains of learners as fractions of their edges.
 
         Parameters
         ----------
         directions : ndarray of shape (n_features, n_learners), dtype float64
-        threshold : ndarray of shape (n_learners,), dtype float64
-            Of ``(x - centre) @ directions``.
         polarity : ndarray of shape (n_learners,), values -1 and +1
             Output above the threshold.
         weights : ndarray of shape (n_targets, n_samples), dtype float64
@@ -181,64 +162,57 @@ class LinearGains:
         gained : ndarray of shape (n_learners,), dtype float
             What each learner gained, as `gained_fractions` returns it; a negative number counts
             as 0.
-        projections : ndarray of shape (n_learners, n_sampled), dtype float, default=None
-            Of the sample, the examples `rows`; computed if None.
 
         Returns
         -------
-        csr_array of shape (n_learners, n_features), dtype float32
-            A row has an entry for at most 256 features, those of the largest gains and losses,
-            and sums to at most 1.
-        """
-        start, feature, value = self.arrays(
-            directions, threshold, polarity, weights, gained, projections
-        )
-        shape = directions.shape[1], directions.shape[0]
-        return sparse.csr_array((value, feature, start), shape=shape)
-
-    def arrays(self, directions, threshold, polarity, weights, gained, projections=None):
-        """Return the gains as the arrays of a CSR matrix, which takes less time for few learners.
-
-        Parameters
-        ----------
-        directions, threshold, polarity, weights, gained, projections
-            As for a call.
-
-        Returns
-        -------
-        start : ndarray of shape (n_learners + 1,), dtype int64
-        feature : ndarray of shape (n_stored,), dtype int32
-        value : ndarray of shape (n_stored,), dtype float32
+        ndarray of shape (n_learners, n_features), dtype float32
+            A row is not 0 for at most 256 features, those of the largest gains and losses, and sums
+            to at most 1.
         """
         directions = np.asarray(directions, dtype=np.float64)
-        n_learners = directions.shape[1]
-        threshold, gained = np.asarray(threshold, np.float64), np.asarray(gained, np.float64)
-        polarity, weights = np.asarray(polarity, np.int8), np.asarray(weights, np.float64)
-        rows = self.rows
-        if not n_learners:
-            return stored_entries(np.zeros((0, len(directions)), dtype=np.float32))
-        if projections is None:
-            projections = Projector(directions, self._centre)(self._X, self._n_threads)
-        if len(weights) > n_learners:  # one for all targets
-            above = np.where(np.isfinite(projections[0]), projections[0], 0.0) > threshold[0]
-            sign = float(polarity[0])
-            weights = _united(weights[:, rows] * sign, above) * sign
-            rows = np.arange(len(rows))
-        gains = self._shares.of_learners(
-            projections, threshold, polarity, weights, rows, directions, gained
-        )
-        return stored_entries(_largest(gains))
+        n_features, n_learners = directions.shape
+        gains = np.zeros((n_learners, n_features), dtype=np.float32)
+        used = np.flatnonzero(directions.any(axis=1))
+        if len(used):
+            signed = self._in_deviations(directions[used].T, used) * np.asarray(polarity)[:, None]
+            gained = np.maximum(0.0, np.asarray(gained, dtype=np.float64))
+            gains[:, used] = self._shares(signed, used, weights) * gained[:, None]
+        return _largest(gains)
+
+    def _in_deviations(self, entries, features) -> np.ndarray:
+        """Return directions in deviations of the features, the largest entry of each 1."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            entries = entries * self._spread[features]
+        entries[~np.isfinite(entries)] = 0
+        return entries / np.maximum(np.abs(entries).max(axis=1, keepdims=True), 1e-300)
+
+    def _shares(self, directions, features, weights) -> np.ndarray:
+        """Return the share of each of some features in what each learner gains."""
+        w = np.asarray(weights, dtype=np.float64)[:, self.rows]
+        w = w / np.maximum(np.abs(w).max(axis=1, keepdims=True), 1e-300)
+        uses = directions != 0
+        slopes = uses * self._product(w, self._Z, features)
+        if len(w) > len(directions):  # one for all targets: their edges count by their sizes
+            falls = _total(directions * slopes) < 0
+            w, slopes = (
+                np.add.accumulate(np.where(falls, -of, of), axis=0)[-1:] for of in (w, slopes)
+            )
+        squares = uses * self._product(w * w, self._squares, features)
+        rises = directions * slopes
+        by_chance = np.abs(_total(rises)) / np.maximum(_total(slopes * slopes), 1e-300)
+        left = rises - by_chance * squares
+        entries = directions * directions
+        harm = HARM * _total(left) * entries / np.maximum(_total(entries), 1e-300)
+        return (left - harm) / np.maximum(_total(np.abs(rises)), 1e-300)
+
+    def _product(self, w, values, features) -> np.ndarray:
+        few = values if len(features) == values.shape[1] else values[:, features]
+        return matrix_product(w, few, self._n_threads)
 
 
 def _total(rows) -> np.ndarray:
     """Return the sum of each row, from first to last: `numpy.sum` depends on the processor."""
     return np.add.accumulate(rows, axis=1)[:, -1:]
-
-
-def _united(w, above) -> np.ndarray:
-    """Return weights of one learner for all targets, each with the sign of its edge."""
-    edges = _total(w * np.where(above, 1.0, -1.0))
-    return np.add.accumulate(np.where(edges < 0, -w, w), axis=0)[-1:]
 
 
 def _largest(gains) -> np.ndarray:

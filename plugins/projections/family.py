@@ -175,7 +175,7 @@ class ProjectionPricer(cwboost.Pricer):
         self._n_threads = context.n_threads
         self._centre, self._scale = centre_and_scale(X)
         self._directions = make_directions(self._X, self._centre, self._scale, self._n_threads)
-        self._gains = LinearGains(self._X, self._centre, self._n_threads)
+        self._gains = LinearGains(self._X, self._n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
         return self._best(SortedFeatures.search, weights, request.rows)
@@ -186,17 +186,16 @@ class ProjectionPricer(cwboost.Pricer):
     def _best(self, search, weights, rows):
         drawn, directions = self._drawn(weights, rows)
         if not self._is_less_work(rows, len(drawn), len(weights)):
-            projected, sample = self._projected_with_sample(directions)
-            return self._priced(drawn, directions, search(projected, weights), weights, sample)
+            found = search(self._projected(directions), weights)
+            return self._priced(drawn, directions, found, weights)
         # Only the winners need the examples that do not count: for outputs and thresholds.
         kept = search(self._projected(directions, rows), weights[:, rows])
         winners = np.unique(kept.feature[kept.feature >= 0])
         if not winners.size:
             winners = np.zeros(1, dtype=np.intp)
         directions = directions[:, winners]
-        projected, sample = self._projected_with_sample(directions)
-        found = search(projected, weights)
-        return self._priced(drawn.take(winners), directions, found, weights, sample)
+        found = search(self._projected(directions), weights)
+        return self._priced(drawn.take(winners), directions, found, weights)
 
     def _drawn(self, weights, rows):
         """Return what was drawn, and the directions in its columns."""
@@ -210,27 +209,22 @@ class ProjectionPricer(cwboost.Pricer):
         some, few = len(rows) * n_directions, self.n_samples * n_targets
         return some + few < self.n_samples * n_directions
 
-    def _projected(self, directions, rows):
-        """Return the sorted projections of some examples."""
-        values = Projector(directions, self._centre)(self._X[rows], self._n_threads)
+    def _projected(self, directions, rows=None):
+        """Return the sorted projections of some examples, or of all."""
+        X = self._X if rows is None else self._X[rows]
+        values = Projector(directions, self._centre)(X, self._n_threads)
         return SortedFeatures(values.T, self._n_threads)
 
-    def _projected_with_sample(self, directions):
-        """Return the sorted projections of all examples, and those of the sample for gains."""
-        values = Projector(directions, self._centre)(self._X, self._n_threads)
-        return SortedFeatures(values.T, self._n_threads), values[:, self._gains.rows]
-
-    def _priced(self, drawn: Drawn, directions, found, weights, sample):
+    def _priced(self, drawn: Drawn, directions, found, weights):
         # A constant has no direction, and gains nothing.
         has_one = found.feature >= 0
         split = np.flatnonzero(has_one)
-        chosen, sample = directions[:, found.feature], sample[found.feature]
+        chosen = directions[:, found.feature]
         if len(split) < len(has_one):
             chosen = np.where(has_one, chosen, 0.0)
         n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched
         gained = gained_fractions(found.edges, found.sums, found.norms, n_searched)
-        found_by = (found.threshold, found.polarity, weights)
-        gains = SparseRows(*self._gains.arrays(chosen, *found_by, gained, sample), len(directions))
+        gains = SparseRows.of(self._gains(chosen, found.polarity, weights, gained))
         learners = ProjectionLearners(
             drawn.take(found.feature[split]).spread(split, len(found.feature)),
             found.threshold,

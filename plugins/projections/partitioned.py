@@ -68,7 +68,7 @@ class ProjectionPlan(cwboost.PricingPlan):
     def choose(self, scales, rng):
         if self._gains is None:
             (parts,) = yield "rows", LinearGains.sampled
-            self._gains = LinearGains(_in_order(parts), self.centre)
+            self._gains = LinearGains(_in_order(parts))
         drawn = yield from self._directions(len(scales), rng)
         (sketches,) = yield "sketch", drawn
         bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()
@@ -78,7 +78,7 @@ class ProjectionPlan(cwboost.PricingPlan):
         chosen = np.where(feature >= 0, drawn.directions(self.scale)[:, feature], 0.0)
         norms, n_searched = np.sqrt(squares) * 2.0**26, THRESHOLDS_SEARCHED * self.n_searched
         gained = gained_fractions(edges, totals, norms, n_searched)
-        gains = self._gains.arrays(chosen, threshold, polarity, weights, gained)
+        gains = self._gains(chosen, polarity, weights, gained)
         learners = ProjectionLearners(
             drawn.take(feature[split]).spread(split, len(feature)),
             threshold,
@@ -87,7 +87,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             np.zeros(len(feature), dtype=np.int32),
             self.centre[None],
             self.scale[None],
-            SparseRows(*gains, len(self.scale)),
+            SparseRows.of(gains),
         )
         return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)))
 

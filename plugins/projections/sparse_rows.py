@@ -47,10 +47,11 @@ class SparseRows:
         return cls(np.arange(n + 1) * k, feature.ravel(), value, n_features)
 
     @classmethod
-    def of(cls, matrix):
-        """Return the rows of a CSR matrix."""
-        start, feature = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        return cls(start, feature, matrix.data.astype(np.float32, copy=False), matrix.shape[1])
+    def of(cls, values):
+        """Return the rows of an array, (n, n_features), of dtype float32, without its zeros."""
+        row, feature = np.nonzero(values)
+        start = np.searchsorted(row, np.arange(len(values) + 1))
+        return cls(start, feature.astype(np.int32), values[row, feature], values.shape[1])
 
     def matrix(self) -> sparse.csr_array:
         shape = len(self), self.n_features

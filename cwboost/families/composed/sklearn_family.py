@@ -137,8 +137,7 @@ class SklearnPricer(Pricer):
         if self._gains is not None:
             sums, norms = weights.sum(axis=1), np.sqrt(np.square(weights).sum(axis=1))
             gained = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * self.n_features)
-            about = joined.weights.T, -joined.intercept, joined.polarity
-            joined.gain = self._gains(*about, weights, gained).toarray()
+            joined.gain = self._gains(joined.weights.T, joined.polarity, weights, gained)
         return Priced(joined, pack_outputs(np.concatenate(outputs, axis=1)), edges)
 
     def _price_one(self, row, seed) -> tuple[SklearnLearners, np.ndarray, float]:
