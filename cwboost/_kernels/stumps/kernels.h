@@ -53,6 +53,13 @@ typedef struct {
     int lanes;           /* a multiple of CWB_VECTOR */
 } cwb_rows;
 
+/* 2 q(i) of targets with one scale: rows[i * lanes + t], zeros after the last target. */
+typedef struct {
+    const double *rows;
+    const double *totals; /* T of each lane */
+    int64_t lanes;        /* a multiple of 8 */
+} cwb_together;
+
 typedef struct {
     double edge;      /* |E|, in units of 1/scale; -1 if the column has no split */
     double above;     /* E over the examples with a value: its sign is the output above */
@@ -83,8 +90,8 @@ typedef struct {
     void (*walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
                  const int32_t *start, int32_t *best, int32_t *trace);
     void (*bin_sums)(const cwb_rows *rows, const cwb_blocked *c, int64_t block, int32_t *bins);
-    void (*shared_walk)(const cwb_rows *rows, const cwb_column *c, int64_t from, int64_t to,
-                        const int32_t *start, int32_t *sums);
+    void (*shared_walk)(const cwb_together *t, const cwb_column *c, int64_t from, int64_t to,
+                        int downwards, double *sums, cwb_stump *best);
     cwb_stump (*settle)(const cwb_target *target, const cwb_column *c, const cwb_traced *traced);
 } cwb_stump_kernels;
 

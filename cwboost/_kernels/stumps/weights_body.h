@@ -4,13 +4,6 @@
  *
  * each in one pass over a target's weights, 8 n bytes; rows k(i) in one pass that reads 8 and
  * writes 4 bytes per target and example. Sums of r and q^2 have eight lanes in one order. */
-CWB_INLINE double CWB_NAME(sum_of_lanes)(cwb_doubles x) {
-    double lane[8];
-    cwb_store(lane, x);
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-}
-
 static double CWB_NAME(mass)(const double *r, int64_t n) {
     cwb_doubles a = cwb_zero(), b = a, c = a, d = a;
     int64_t i = 0;
@@ -20,7 +13,7 @@ static double CWB_NAME(mass)(const double *r, int64_t n) {
         c = cwb_add(c, cwb_abs(cwb_load(r + i + 16)));
         d = cwb_add(d, cwb_abs(cwb_load(r + i + 24)));
     }
-    double sum = CWB_NAME(sum_of_lanes)(cwb_add(cwb_add(a, b), cwb_add(c, d)));
+    double sum = cwb_sum(cwb_add(cwb_add(a, b), cwb_add(c, d)));
     for (; i < n; i++) sum += fabs(r[i]);
     return sum;
 }
@@ -38,8 +31,8 @@ static double CWB_NAME(total)(const double *r, double scale, int64_t n, double *
         c = cwb_add(c, cwb_mul(x, x));
         d = cwb_add(d, cwb_mul(y, y));
     }
-    double sum = CWB_NAME(sum_of_lanes)(cwb_add(a, b));
-    double of_squares = CWB_NAME(sum_of_lanes)(cwb_add(c, d));
+    double sum = cwb_sum(cwb_add(a, b));
+    double of_squares = cwb_sum(cwb_add(c, d));
     for (; i < n; i++) {
         const double q = cwb_fixed(r[i], scale);
         sum += q;
@@ -57,7 +50,7 @@ static double CWB_NAME(edge)(const double *r, const uint8_t *bits, int64_t n) {
         const cwb_doubles x = cwb_load(r + i);
         sums = cwb_add(sums, cwb_pick(cwb_mask_at(bits + (i >> 3)), x, cwb_sub(cwb_zero(), x)));
     }
-    double sum = CWB_NAME(sum_of_lanes)(sums);
+    double sum = cwb_sum(sums);
     for (; i < n; i++) sum += bits[i >> 3] >> (i & 7) & 1 ? r[i] : -r[i];
     return sum;
 }
