@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.partitions.bin_sums import (
-    bin_sums,
-    coarse_squares,
-    code_outputs,
-    entry_sums,
-)
+from cwboost._kernels.partitions.bin_sums import bin_sums, coarse_squares, entry_sums
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from cwboost.kernels.bins import Bins
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -160,8 +155,8 @@ class BinnedMatrix:
         column[rows[stored]] = codes[stored]
         return column
 
-    def outputs(self, feature, below, polarity, missing, packed) -> None:
-        """Write the outputs of a stump on a feature as bits, see `cwboost.pack_outputs`.
+    def outputs(self, feature, below, polarity, missing) -> np.ndarray:
+        """Return the outputs of a stump on a feature as bits, see `cwboost.pack_outputs`.
 
         Parameters
         ----------
@@ -169,7 +164,14 @@ class BinnedMatrix:
             The stump is `polarity` on codes of at least `below`, see `Bins.bins_below`.
         polarity, missing : {-1, 1}
             Output above the threshold, and for missing values.
-        packed : ndarray of shape (ceil(n_rows / 8),), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (ceil(n_rows / 8),), dtype uint8
         """
-        lost = int(self.bins.n_bins[feature]) if self.bins.has_nan[feature] else -1
-        code_outputs(self.column(feature), below, polarity > 0, lost, missing > 0, packed)
+        codes = self.column(feature)
+        is_plus = codes >= below if polarity > 0 else codes < below
+        if self.bins.has_nan[feature]:
+            lost = codes == self.bins.n_bins[feature]
+            is_plus = is_plus | lost if missing > 0 else is_plus & ~lost
+        return np.packbits(is_plus, bitorder="little")

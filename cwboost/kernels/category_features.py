@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import erf
 
 from cwboost._kernels.common.elementary import exp
-from cwboost._kernels.stumps.categories import category_outputs, category_sums
+from cwboost._kernels.stumps.categories import category_sums
 from cwboost.kernels.category_sets import CategorySets
 from cwboost.kernels.chance import beyond_chance
 from cwboost.kernels.threads import usable_threads
@@ -145,10 +145,8 @@ class CategoryFeatures:
         signs : ndarray of shape (n_categories + 1,), dtype bool
             True for the categories whose output is +1; the last entry is that of missing values.
         """
-        packed = np.empty((self.n_samples + 7) // 8, dtype=np.uint8)
         codes = self.codes[np.flatnonzero(self.features == feature)[0]]
-        category_outputs(codes, np.ascontiguousarray(signs).view(np.uint8), packed)
-        return packed
+        return np.packbits(np.asarray(signs)[codes], bitorder="little")
 
     def search_shared(self, weights, features=None) -> FoundCategories:
         """Return a stump with a large sum of absolute edges over targets, by alternation.
@@ -199,7 +197,7 @@ class CategoryFeatures:
         """Return stumps from booleans over the categories and missing: True for +1."""
         outputs = np.empty((len(columns), (self.n_samples + 7) // 8), dtype=np.uint8)
         for packed, column, is_plus in zip(outputs, columns, signs):
-            category_outputs(self.codes[column], is_plus.view(np.uint8), packed)
+            packed[:] = np.packbits(is_plus[self.codes[column]], bitorder="little")
         gain = beyond_chance(edges, chance)
         return _stumps(self.features[columns], signs, edges, gain, outputs)
 

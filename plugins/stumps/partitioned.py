@@ -126,5 +126,5 @@ class BinnedStumps(cwboost.PartitionPricer):
                 packed[k, -1:] &= 0xFF >> (-self._binned.n_rows % 8)
             else:
                 stump = int(below[k]), int(learners.polarity[k]), int(learners.missing[k])
-                self._binned.outputs(int(place[k]), *stump, packed[k])
+                packed[k] = self._binned.outputs(int(place[k]), *stump)
         return packed

@@ -60,13 +60,6 @@ CWB_INLINE cwb_doubles cwb_max(cwb_doubles x, cwb_doubles y) {
 #undef PART
 }
 
-/* The bits of both: the sign is set if it is set in either. */
-CWB_INLINE cwb_doubles cwb_union(cwb_doubles x, cwb_doubles y) {
-#define PART(k) cwb_r_union(x.part[k], y.part[k])
-    return (cwb_doubles){{CWB_PER_PART(PART)}};
-#undef PART
-}
-
 /* x * 2^n with n the integer in the lowest bits of k. */
 CWB_INLINE cwb_doubles cwb_scale(cwb_doubles x, cwb_doubles k_bits) {
 #define PART(k) cwb_r_scale(x.part[k], k_bits.part[k])
@@ -194,20 +187,4 @@ CWB_INLINE unsigned cwb_signs(cwb_doubles x) {
     CWB_UNROLL
     for (int k = 0; k < CWB_PARTS; k++) byte |= cwb_r_signs(x.part[k]) << (CWB_LANES * k);
     return byte;
-}
-
-/* Eight bytes, 0xFF if the code is at most `last`, else 0. */
-CWB_INLINE uint64_t cwb_bytes_up_to(const uint8_t *codes, uint8_t last) {
-#if CWB_IS(SSE2) || CWB_IS(AVX2) || CWB_IS(AVX512)
-    const __m128i code = _mm_loadl_epi64((const __m128i *)codes);
-    const __m128i bound = _mm_set1_epi8((char)last);
-    return (uint64_t)_mm_cvtsi128_si64(_mm_cmpeq_epi8(_mm_max_epu8(code, bound), bound));
-#elif CWB_IS(NEON)
-    const uint8x8_t which = vcle_u8(vld1_u8(codes), vdup_n_u8(last));
-    return vget_lane_u64(vreinterpret_u64_u8(which), 0);
-#else
-    uint64_t which = 0;
-    for (int k = 0; k < 8; k++) which |= (uint64_t)(codes[k] <= last ? 0xFF : 0) << (8 * k);
-    return which;
-#endif
 }

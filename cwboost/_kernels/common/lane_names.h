@@ -38,7 +38,6 @@
 #define cwb_abs CWB_NAME(cwb_abs)
 #define cwb_max CWB_NAME(cwb_max)
 #define cwb_sum CWB_NAME(cwb_sum)
-#define cwb_union CWB_NAME(cwb_union)
 #define cwb_signs CWB_NAME(cwb_signs)
 #define cwb_scale CWB_NAME(cwb_scale)
 #define cwb_mask_of CWB_NAME(cwb_mask_of)
@@ -51,13 +50,6 @@
 #define cwb_drop CWB_NAME(cwb_drop)
 #define cwb_add_where CWB_NAME(cwb_add_where)
 #define cwb_sub_where CWB_NAME(cwb_sub_where)
-#define cwb_bytes_up_to CWB_NAME(cwb_bytes_up_to)
-
-/* One bit of each of eight bytes that are 0 or 0xFF: the multiplication collects them. */
-static inline unsigned cwb_bits_of_bytes(uint64_t bytes) {
-    return (unsigned)(((bytes & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101)) >>
-                      56);
-}
 
 /* Mask of the examples in byte `byte` that lie within [start, end). */
 static inline unsigned cwb_valid(int64_t byte, int64_t start, int64_t end) {

@@ -48,14 +48,6 @@ typedef struct {
     double *rows;    /* memory for the rounded weights of a block of examples */
 } cwb_bin_sums;
 
-/* A stump on codes. */
-typedef struct {
-    int below;   /* codes of at least this many bins are above the threshold */
-    int above;   /* 1: +1 above the threshold, 0: +1 below it */
-    int missing; /* the code of missing values, or -1 */
-    int missing_positive;
-} cwb_code_stump;
-
 typedef struct {
     /* Add the sums over the examples [from, to). */
     void (*bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
@@ -64,8 +56,6 @@ typedef struct {
     void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
     /* Add the sums of squares alone. */
     void (*squares)(const cwb_targets *w, int64_t from, int64_t to, double *out);
-    /* Write the outputs of a stump for n codes, one bit each; the rest of the last byte is zero. */
-    void (*outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n, uint8_t *packed);
 } cwb_bin_sum_kernels;
 
 #define CWB_BODY "partitions/bin_sums_body.h"

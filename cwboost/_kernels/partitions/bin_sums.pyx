@@ -28,15 +28,12 @@ cdef extern from "partitions/bin_sums.h" nogil:
         double* sums
         double* squares
         double* rows
-    ctypedef struct cwb_code_stump:
-        int below, above, missing, missing_positive
     ctypedef struct cwb_bin_sum_kernels:
         void (*bin_sums)(
             const cwb_targets*, const cwb_codes*, int64_t, int64_t,
             const cwb_bin_sums*) noexcept nogil
         void (*rounded)(const cwb_targets*, int64_t, int64_t, double*) noexcept nogil
         void (*squares)(const cwb_targets*, int64_t, int64_t, double*) noexcept nogil
-        void (*outputs)(const cwb_code_stump*, const uint8_t*, int64_t, uint8_t*) noexcept nogil
     const cwb_bin_sum_kernels* const cwb_bin_sum_tables[]
 
 cdef extern from "common/threshold.h" nogil:
@@ -216,36 +213,6 @@ def coarse_squares(const double[:, :] weights, const double[::1] scales):
     with nogil:
         kernels.squares(&w, 0, n, &out[0])
     return found
-
-
-def code_outputs(const uint8_t[::1] codes, int below, bint above, int missing,
-                 bint missing_positive, uint8_t[::1] packed):
-    """Write the outputs of a stump on the codes of one feature, one bit per example, 1 for +1.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples,), dtype uint8
-    below : int
-        Codes of at least this number lie above the threshold.
-    above : bool
-        True for +1 above the threshold, False for +1 below it.
-    missing : int
-        The code of missing values; -1 for none.
-    missing_positive : bool
-        True for +1 on missing values.
-    packed : ndarray of shape (ceil(n_samples / 8),), dtype uint8
-        The lowest bit of a byte is the first example; bits without an example become zero.
-    """
-    cdef cwb_code_stump stump
-    cdef int64_t n = codes.shape[0]
-    if packed.shape[0] != (n + 7) // 8:
-        raise ValueError(f"expected {(n + 7) // 8} bytes of outputs, got {packed.shape[0]}")
-    if n == 0:
-        return
-    stump.below, stump.above, stump.missing = below, above, missing
-    stump.missing_positive = missing_positive
-    with nogil:
-        kernels.outputs(&stump, &codes[0], n, &packed[0])
 
 
 def thresholds_between(const double[::1] low, const double[::1] high):

@@ -37,15 +37,6 @@ CWB_INLINE void CWB_NAME(round_tile)(const cwb_targets *w, int first, int64_t fr
     _mm256_storeu_pd(rows + 2 * lanes, _mm256_permute2f128_pd(a, c, 0x31));
     _mm256_storeu_pd(rows + 3 * lanes, _mm256_permute2f128_pd(b, d, 0x31));
 }
-
-/* The same for two targets, in rows of two numbers. */
-CWB_INLINE void CWB_NAME(round_pair)(const cwb_targets *w, int first, int64_t from, double *rows) {
-    const __m256d a = CWB_NAME(round_four)(w, first, from);
-    const __m256d b = CWB_NAME(round_four)(w, first + 1, from);
-    const __m256d even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
-    _mm256_storeu_pd(rows, _mm256_permute2f128_pd(even, odd, 0x20));
-    _mm256_storeu_pd(rows + 4, _mm256_permute2f128_pd(even, odd, 0x31));
-}
 #endif
 
 /* The same for any number of lanes. */
@@ -53,8 +44,6 @@ static void CWB_NAME(rounded_from)(const cwb_targets *w, int first, int lanes, i
                                    int64_t to, double *rows) {
     int64_t i = from;
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
-    if (lanes == 2)
-        for (; i + 4 <= to; i += 4) CWB_NAME(round_pair)(w, first, i, rows + (i - from) * 2);
     if (lanes % 4 == 0)
         for (; i + 4 <= to; i += 4)
             for (int k = 0; k < lanes; k += 4)
@@ -215,61 +204,8 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
     }
 }
 
-/* A byte with one bit for each of eight codes, set if the code is at most `last`. */
-CWB_INLINE unsigned CWB_NAME(bits_up_to)(const uint8_t *codes, uint8_t last) {
-    return cwb_bits_of_bytes(cwb_bytes_up_to(codes, last));
-}
-
-/* Packed bits of n codes, a multiple of eight; `last` is the highest code below the threshold. */
-static void CWB_NAME(sides)(const uint8_t *codes, int64_t n, uint8_t last, unsigned flip,
-                            uint8_t *packed) {
-    int64_t i = 0;
-#if CWB_IS(AVX2) || CWB_IS(AVX512)
-    const __m256i bound = _mm256_set1_epi8((char)last);
-    for (; i + 32 <= n; i += 32) {
-        const __m256i code = _mm256_loadu_si256((const __m256i *)(codes + i));
-        const __m256i up_to = _mm256_cmpeq_epi8(_mm256_max_epu8(code, bound), bound);
-        const uint32_t bits = (uint32_t)_mm256_movemask_epi8(up_to) ^ (flip ? UINT32_MAX : 0);
-        memcpy(packed + i / 8, &bits, 4);
-    }
-#endif
-    for (; i < n; i += 8) packed[i / 8] = (uint8_t)(CWB_NAME(bits_up_to)(codes + i, last) ^ flip);
-}
-
-static void CWB_NAME(set_missing)(const uint8_t *codes, int64_t n, uint8_t code, int positive,
-                                  uint8_t *packed) {
-    for (int64_t i = 0; i < n; i += 8) {
-        const unsigned lower = code ? CWB_NAME(bits_up_to)(codes + i, (uint8_t)(code - 1)) : 0;
-        const unsigned missing = CWB_NAME(bits_up_to)(codes + i, code) & ~lower;
-        packed[i / 8] = (uint8_t)((packed[i / 8] & ~missing) | (positive ? missing : 0));
-    }
-}
-
-static void CWB_NAME(whole_outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n,
-                                    uint8_t *packed) {
-    const unsigned flip = stump->above ? 255 : 0;
-    if (stump->below <= 0 || stump->below > 255)
-        memset(packed, (int)(stump->below <= 0 ? flip : flip ^ 255), (size_t)(n / 8));
-    else
-        CWB_NAME(sides)(codes, n, (uint8_t)(stump->below - 1), flip, packed);
-    if (stump->missing >= 0)
-        CWB_NAME(set_missing)(codes, n, (uint8_t)stump->missing, stump->missing_positive, packed);
-}
-
-static void CWB_NAME(outputs)(const cwb_code_stump *stump, const uint8_t *codes, int64_t n,
-                              uint8_t *packed) {
-    const int64_t whole = n / 8 * 8;
-    CWB_NAME(whole_outputs)(stump, codes, whole, packed);
-    if (whole == n) return;
-    uint8_t rest[8] = {0};
-    memcpy(rest, codes + whole, (size_t)(n - whole));
-    CWB_NAME(whole_outputs)(stump, rest, 8, packed + n / 8);
-    packed[n / 8] &= (uint8_t)((1 << (n - whole)) - 1);
-}
-
 static const cwb_bin_sum_kernels CWB_NAME(cwb_bin_sum_kernels) = {
     .bin_sums = CWB_NAME(bin_sums),
     .rounded = CWB_NAME(rounded),
     .squares = CWB_NAME(squares),
-    .outputs = CWB_NAME(outputs),
 };

@@ -35,17 +35,4 @@ static inline void cwb_rows_side_by_side(const double *weights, int64_t stride, 
             rows[CWB_CATEGORY_LANES * i + t] = t < n_targets ? weights[t * stride + i] : 0.0;
 }
 
-/* Packed outputs, one bit per example, of a stump that is +1 on the categories where is_plus. */
-static inline void cwb_category_outputs(const int32_t *codes, const uint8_t *is_plus, int64_t n,
-                                        uint8_t *bits) {
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        unsigned byte = 0;
-        for (int k = 0; k < 8; k++) byte |= (unsigned)is_plus[codes[i + k]] << k;
-        bits[i >> 3] = (uint8_t)byte;
-    }
-    if (i < n) bits[i >> 3] = 0;
-    for (; i < n; i++) bits[i >> 3] |= (uint8_t)(is_plus[codes[i]] << (i & 7));
-}
-
 #endif

@@ -1,7 +1,7 @@
 """Sums of weights per category of features, all targets in one pass; see categories.h."""
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -16,8 +16,6 @@ cdef extern from "stumps/categories.h" nogil:
     const cwb_category_kernels *const cwb_category_tables[]
     void cwb_rows_side_by_side(const double *weights, int64_t stride, int64_t n_targets,
                                int64_t start, int64_t stop, double *rows)
-    void cwb_category_outputs(const int32_t *codes, const uint8_t *is_plus, int64_t n,
-                              uint8_t *bits)
 
 cdef const cwb_category_kernels *kernels = cwb_category_tables[instruction_set()]
 cdef int64_t ROWS_OF_A_TASK = 1024
@@ -65,18 +63,3 @@ def category_sums(const double[:, :] weights, const int32_t[:, ::1] codes,
         k = starts[n_columns]
         sums[:, first:first + lanes] = np.asarray(part)[:k, :lanes]
     return sums
-
-
-def category_outputs(const int32_t[::1] codes, const uint8_t[::1] is_plus, uint8_t[::1] bits):
-    """Write the packed outputs of a stump that is +1 on some categories.
-
-    Parameters
-    ----------
-    codes : (n_samples,)
-    is_plus : (n_categories,), 0 or 1
-    bits : (ceil(n_samples / 8),)
-        Filled.
-    """
-    if codes.shape[0]:
-        with nogil:
-            cwb_category_outputs(&codes[0], &is_plus[0], codes.shape[0], &bits[0])

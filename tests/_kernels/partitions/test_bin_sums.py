@@ -1,11 +1,9 @@
 """Exact sums of weights per bin, compared with NumPy, at every number of targets of one pass."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
-from cwboost._kernels.partitions.bin_sums import bin_sums, coarse_squares, code_outputs
+from cwboost._kernels.partitions.bin_sums import bin_sums, coarse_squares
 
 
 @pytest.mark.parametrize("n_targets", [1, 2, 3, 6, 8, 9, 12, 13, 16, 17])
@@ -22,14 +20,3 @@ def test_sums_and_squares_are_exact(n_targets):
     np.testing.assert_array_equal(sums, wanted)
     np.testing.assert_array_equal(squares, (coarse**2).sum(axis=1))
     np.testing.assert_array_equal(coarse_squares(weights, scales), squares)
-
-
-@pytest.mark.parametrize("n", [1, 8, 13, 300])
-@pytest.mark.parametrize("missing", [-1, 0, 6, 255])
-def test_outputs_of_codes(n, missing):
-    codes = np.random.default_rng(1).choice(np.array([0, 1, 5, 6, 254, 255], np.uint8), n)
-    for below, above, positive in product((0, 1, 6, 255, 256), (False, True), (False, True)):
-        packed = np.full(-(-n // 8), 0x55, dtype=np.uint8)
-        code_outputs(codes, below, above, missing, positive, packed)
-        wanted = np.where(codes == missing, positive, (codes >= below) == above)
-        np.testing.assert_array_equal(packed, np.packbits(wanted, bitorder="little"))
