@@ -27,9 +27,7 @@ from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, re
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
 from cwboost.kernels.projector import (
     Projector,
-    group_differences,
     group_sums,
-    group_weights,
     inverse_factor,
     matrix_product,
     ridge_solve,
@@ -72,9 +70,7 @@ __all__ = [
     "fill_codes",
     "fill_kernel_values",
     "gained_fractions",
-    "group_differences",
     "group_sums",
-    "group_weights",
     "inverse_factor",
     "log",
     "log_softmax",

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.projections.group_weights import (
-    group_differences,
-    group_sums,
-    group_weights,
-)
+from cwboost._kernels.projections.group_sums import group_sums
 from cwboost._kernels.projections.projection import (
     Directions,
     Panels,
@@ -24,9 +20,7 @@ from cwboost.support.lazy import made_once
 
 __all__ = [
     "Projector",
-    "group_differences",
     "group_sums",
-    "group_weights",
     "inverse_factor",
     "matrix_product",
     "ridge_solve",

@@ -91,6 +91,6 @@ class RandomDirections:
     def __init__(self, n_projections, n_features):
         self.n_searched, self._n_features = n_projections, n_features
 
-    def draw(self, rng, weights=None, rows=None) -> Drawn:
+    def draw(self, rng, weights=None) -> Drawn:
         seeds = rng.integers(0, 2**64, size=self.n_searched, dtype=np.uint64)
         return Drawn.seeded(seeds, self._n_features)

@@ -7,9 +7,15 @@ from cwboost.plugins.projections.directions import Drawn
 from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
-from cwboost.kernels import Projector, group_differences, group_weights, ridge_solve
+from cwboost.kernels import Projector, group_sums, readable, ridge_solve
 
-__all__ = ["BLOCK", "Discriminants", "RidgeDirections", "sampled_places"]
+__all__ = [
+    "Discriminants",
+    "RidgeDirections",
+    "differences_of_means",
+    "sampled_places",
+    "sums_of_groups",
+]
 
 SAMPLE = 2048
 """Largest number of examples from which covariances are computed."""
@@ -19,6 +25,10 @@ KEPT = 1024
 
 BLOCK = 64
 """Number of features whose rows are copied out of X, or covariances computed, at a time."""
+
+
+ROWS = 2**15
+"""Examples of a sparse matrix whose weighted features are summed apart, as `group_sums` does."""
 
 
 class Discriminants:
@@ -55,38 +65,62 @@ class Discriminants:
 
     def __init__(self, n_drawn, shrinkage, X, centre, scale, n_threads):
         self._X = X.T.tocsr() if sparse.issparse(X) else X
-        self._every_row = np.arange(X.shape[0])
         self._scale, self._n_threads = scale, n_threads
         sample = X[sampled_places(X.shape[0])]
         self._ridge = RidgeDirections(n_drawn, shrinkage, sample, centre, scale, n_threads)
         self.n_searched = self._ridge.n_drawn
 
-    def draw(self, rng, weights, rows=None) -> Drawn:
-        """Return one direction per row of `weights`, (n_targets, n_samples).
-
-        The weights of examples that are not among the `rows` are zero.
-        """
+    def draw(self, rng, weights) -> Drawn:
+        """Return one direction per row of `weights`, (n_targets, n_samples)."""
         features = self._ridge.draw_features(rng)
         if not len(features):
             return Drawn.explicit(SparseRows.empty(len(weights), len(self._scale)))
-        return self._ridge.directions(features, self._differences(weights, rows, features))
+        sums = sums_of_groups(self._X, weights, features, self._n_threads)
+        differences = differences_of_means(*sums, self._scale[features])
+        return self._ridge.directions(features, differences)
 
-    def _differences(self, weights, rows, features) -> np.ndarray:
-        """Return the differences of the groups' means of standardised features, a row per target.
 
-        They are products of weights that sum to zero: the centre of a feature does not matter.
-        """
-        if sparse.issparse(self._X):
-            # Few columns of a sparse matrix cost more than the products with zero weights.
-            project = Projector(group_weights(weights, self._every_row))
-            products = project(self._X[features], self._n_threads)
-        else:
-            rows = self._every_row if rows is None else rows
-            products = group_differences(self._X, weights, rows, features)
-        products = products * self._scale[features]
-        known = np.isfinite(products)
-        # An infinite feature has no mean.
-        return products if known.all() else np.where(known, products, 0)
+def sums_of_groups(X, weights, features, n_threads):
+    """Return the totals and weighted sums of features: positive weights, then negative.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), or CSR matrix of shape (n_features, n_samples)
+    weights : ndarray of shape (n_targets, n_samples), dtype float64
+    features : ndarray of int
+    n_threads : int
+
+    Returns
+    -------
+    totals : ndarray of shape (2 * n_targets,), dtype float64
+    products : ndarray of shape (2 * n_targets, len(features)), dtype float64
+    """
+    if not sparse.issparse(X):
+        return group_sums(readable(X), weights, features, n_threads)
+    columns, totals = X[features], np.zeros(2 * len(weights))
+    products = np.zeros((len(totals), len(features)))
+    for start in range(0, weights.shape[1], ROWS):
+        rows = slice(start, start + ROWS)
+        own = weights[:, rows]
+        groups = np.concatenate([np.maximum(own, 0), np.maximum(-own, 0)])
+        totals += np.add.accumulate(groups, axis=1)[:, -1]
+        project = Projector(np.ascontiguousarray(groups.T))
+        products += project(columns[:, rows], n_threads, np.float64)
+    return totals, products
+
+
+def differences_of_means(totals, products, scale) -> np.ndarray:
+    """Return the differences of the groups' means of standardised features, a row per target.
+
+    The centre of a feature does not matter. An infinite feature has no mean.
+    """
+    positive, negative = totals.reshape(2, -1, 1)
+    both = (positive > 0) & (negative > 0)
+    of_positive, of_negative = products.reshape(2, len(both), -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = of_positive / np.where(both, positive, 1), of_negative / np.where(both, negative, 1)
+        found = np.where(both, means[0] - means[1], 0).astype(np.float32) * scale
+    return np.where(np.isfinite(found), found, 0)
 
 
 def sampled_places(n_samples) -> np.ndarray:

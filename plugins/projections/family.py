@@ -184,7 +184,8 @@ class ProjectionPricer(cwboost.Pricer):
         return self._best(SortedFeatures.search_shared, weights, request.rows)
 
     def _best(self, search, weights, rows):
-        drawn, directions = self._drawn(weights, rows)
+        drawn = self._directions.draw(self._random_state, weights)
+        directions = drawn.directions(self._scale)
         if not self._is_less_work(rows, len(drawn), len(weights)):
             found = search(self._projected(directions), weights)
             return self._priced(drawn, directions, found, weights)
@@ -196,11 +197,6 @@ class ProjectionPricer(cwboost.Pricer):
         directions = directions[:, winners]
         found = search(self._projected(directions), weights)
         return self._priced(drawn.take(winners), directions, found, weights)
-
-    def _drawn(self, weights, rows):
-        """Return what was drawn, and the directions in its columns."""
-        drawn = self._directions.draw(self._random_state, weights, rows)
-        return drawn, drawn.directions(self._scale)
 
     def _is_less_work(self, rows, n_directions, n_targets):
         """Whether some rows in all directions, then all rows in a few, are fewer projections."""

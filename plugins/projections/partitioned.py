@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from cwboost.plugins.projections.directions import Drawn
-from cwboost.plugins.projections.discriminants import RidgeDirections, sampled_places
+from cwboost.plugins.projections.discriminants import (
+    RidgeDirections,
+    differences_of_means,
+    sampled_places,
+    sums_of_groups,
+)
 from cwboost.plugins.projections.learners import ProjectionLearners
 from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
@@ -20,17 +25,12 @@ from cwboost.kernels import (
     best_of_bins,
     canonical_csr,
     gained_fractions,
-    group_sums,
-    readable,
 )
 
 __all__ = ["DiscriminantPlan", "ProjectedPartition", "ProjectionPlan"]
 
 BINS = 256
 """Largest number of bins of the projections on a direction."""
-
-ROWS = 2**15
-"""Examples of a sparse matrix whose weighted features are summed apart, as `group_sums` does."""
 
 
 class ProjectionPlan(cwboost.PricingPlan):
@@ -127,17 +127,8 @@ class DiscriminantPlan(ProjectionPlan):
             return Drawn.explicit(SparseRows.empty(n_targets, len(self.scale)))
         (parts,) = yield "means", features
         totals, products = (sum(part) for part in zip(*(parts[k] for k in sorted(parts))))
-        return self._ridge.directions(features, self._differences(totals, products, features))
-
-    def _differences(self, totals, products, features):
-        """Return the differences of the means of both groups, rounded as one process does."""
-        positive, negative = totals.reshape(2, -1, 1)
-        both = (positive > 0) & (negative > 0)
-        means = products.reshape(2, *both.shape[:1], -1)
-        with np.errstate(invalid="ignore", over="ignore"):
-            found = means[0] / np.where(both, positive, 1) - means[1] / np.where(both, negative, 1)
-            found = np.where(both, found, 0).astype(np.float32) * self.scale[features]
-        return np.where(np.isfinite(found), found, 0)
+        differences = differences_of_means(totals, products, self.scale[features])
+        return self._ridge.directions(features, differences)
 
 
 class ProjectedPartition(cwboost.PartitionPricer):
@@ -147,14 +138,17 @@ class ProjectedPartition(cwboost.PartitionPricer):
         self._X = canonical_csr(X) if sparse.issparse(X) else X
         self._plan, self._context = plan, context
         self._key = int(context.places[0])
-        self._values = None
+        self._values = self._columns = None
 
     def summarise(self, weights, question):
         kind, *rest = question
         if kind == "sums":
             return self._sums(weights, *rest)
         if kind == "means":
-            found = self._means(weights.weights, *rest)
+            if self._columns is None:
+                self._columns = self._X.T.tocsr() if sparse.issparse(self._X) else self._X
+            own = weights.weights, *rest, self._context.n_threads
+            found = sums_of_groups(self._columns, *own)
         elif kind == "sketch":
             found = self._sketch(*rest)
         else:
@@ -166,21 +160,6 @@ class ProjectedPartition(cwboost.PartitionPricer):
         places = self._context.places
         own = np.isin(places, sampled(self._context.n_total, self._X.shape[1]))
         return places[own], self._X[own]
-
-    def _means(self, weights, features):
-        """Return the totals and weighted sums of features: positive weights, then negative."""
-        if not sparse.issparse(self._X):
-            return group_sums(readable(self._X), weights, features, self._context.n_threads)
-        totals = np.zeros(2 * len(weights))
-        products = np.zeros((len(totals), len(features)))
-        for start in range(0, weights.shape[1], ROWS):
-            own = weights[:, start : start + ROWS]
-            groups = np.concatenate([np.maximum(own, 0), np.maximum(-own, 0)])
-            totals += np.add.accumulate(groups, axis=1)[:, -1]
-            project = Projector(np.ascontiguousarray(groups.T))
-            columns = self._X[start : start + ROWS].T.tocsr()
-            products += project(columns[features], self._context.n_threads, np.float64)
-        return totals, products
 
     def _sketch(self, drawn):
         """Project all examples and return a sketch of the projections."""

@@ -7,7 +7,7 @@ from cwboost.plugins.projections.standardise import centre_and_scale
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector, group_differences, group_sums, group_weights, ridge_solve
+from cwboost.kernels import Projector, group_sums, ridge_solve
 
 
 def bind(X, n_targets, n_threads=1, **parameters):
@@ -63,29 +63,6 @@ def test_rows_that_count_give_the_same_bits(make):
     np.testing.assert_array_equal(told.edges, untold.edges)
     for name, array in untold.learners.arrays().items():
         np.testing.assert_array_equal(told.learners.arrays()[name], array)
-
-
-def test_weights_of_both_groups_sum_to_one():
-    weights = np.array([[3.0, -1, 1, 0, -4], [2, 0, 5, 9, 1]])
-    scaled = group_weights(weights, np.array([0, 2, 4]))
-    np.testing.assert_array_equal(scaled, [[0.75, 0], [0.25, 0], [-1, 0]])
-    with pytest.raises(ValueError, match=r"rows must be in \[0, 5\), got 5"):
-        group_weights(weights, np.array([5]))
-
-
-@pytest.mark.parametrize("n_targets", [3, 10])
-def test_differences_of_means_are_products_with_the_weights_of_the_groups(n_targets):
-    rng = np.random.default_rng(2)
-    X, weights = rng.normal(size=(150, 7)).astype(np.float32), rng.normal(size=(n_targets, 150))
-    weights[1] = 1  # no second group
-    rows, features = np.arange(0, 150, 2), np.array([0, 2, 3, 5, 6])
-    product = Projector(group_weights(weights, rows))(X[np.ix_(rows, features)].T)
-    for part in (X, np.asfortranarray(X)):
-        np.testing.assert_array_equal(group_differences(part, weights, rows, features), product)
-    with pytest.raises(ValueError, match=r"features must be in \[0, 7\), got 7"):
-        group_differences(X, weights, rows, np.array([7]))
-    with pytest.raises(ValueError, match="X must have 150 rows, got 149"):
-        group_differences(X[1:], weights, rows, features)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
