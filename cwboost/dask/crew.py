@@ -20,13 +20,11 @@ class Crew(ABC):
     ----------
     log : list
         The operations that lead from the source of a partition to its present state.
-    n_exchanges : int
     """
 
     def __init__(self):
         self.log: list = []
         self._questions: list = []
-        self.n_exchanges = 0
         self.plan = None
 
     @abstractmethod
@@ -72,7 +70,6 @@ class Crew(ABC):
             Of each operation the merged summary ("price"), else a list of the results in the order
             of the partitions.
         """
-        self.n_exchanges += 1
         replies = self._run(operations)
         merged = []
         for place, (name, _) in enumerate(operations):
