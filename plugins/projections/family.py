@@ -111,30 +111,30 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return cwboost.Capabilities(sparse_input=True, symmetric=True)
 
     def bind(self, X, context):
-        directions = self._random_directions(X.shape[1])
-        shrinkage, n_drawn = self._checked_shrinkage(), self._n_drawn(X.shape[1])
+        n, shrinkage = self._checked_number(), self._checked_shrinkage()
+        n_drawn = self._n_drawn(X.shape[1])
         if self.kind == "discriminant":
             return ProjectionPricer(X, context, partial(Discriminants, n_drawn, shrinkage))
-        return ProjectionPricer(X, context, lambda *_: directions)
+        return ProjectionPricer(X, context, lambda X, *_: RandomDirections(n, X.shape[1]))
 
     def describe(self, X):
         return moments(X)
 
     def plan(self, descriptions, context):
         centre, scale = rounded_frame(merged_moments(descriptions))
-        directions = self._random_directions(len(scale))
-        shrinkage, n_drawn = self._checked_shrinkage(), self._n_drawn(len(scale))
+        n, shrinkage = self._checked_number(), self._checked_shrinkage()
+        n_drawn = self._n_drawn(len(scale))
         if self.kind == "discriminant":
             return DiscriminantPlan(n_drawn, shrinkage, centre, scale)
-        return ProjectionPlan(directions.draw, directions.n_searched, centre, scale)
+        return ProjectionPlan(RandomDirections(n, len(scale)).draw, n, centre, scale)
 
-    def _random_directions(self, n_features):
-        """Check kind and number, and return the draws of random directions."""
+    def _checked_number(self):
+        """Check kind and number, and return the number of random directions per round."""
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ValueError(f"kind: expected one of {KINDS}, got {self.kind!r}")
         n = self.n_projections
         if n is None:
-            return RandomDirections(N_PROJECTIONS, n_features)
+            return N_PROJECTIONS
         if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"n_projections: expected an int or None, got {n!r}")
         if n < 1:
@@ -144,7 +144,7 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
                 f"n_projections: expected None with kind='discriminant', got {n!r}; it draws one "
                 "direction per target"
             )
-        return RandomDirections(n, n_features)
+        return int(n)
 
     def _n_drawn(self, n_features):
         """Return the number of features of a discriminant."""
@@ -168,7 +168,6 @@ class ProjectionPricer(cwboost.Pricer):
 
     def __init__(self, X, context, make_directions):
         self.n_samples, self._n_features = X.shape
-        # CSR: rows are projected and, for differences, looked up.
         X = canonical(X) if sparse.issparse(X) else readable(X)
         self._X = X.tocsr() if sparse.issparse(X) else X
         self._random_state = context.random_state
