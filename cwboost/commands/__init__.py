@@ -67,7 +67,7 @@ def _is_same(first: Path, second: Path) -> bool:
 
 
 def add_run_arguments(parser, *, folder: str, holds: str) -> None:
-    """Declare the arguments of commands that train many models: a folder, seed and threads.
+    """Declare the arguments of commands that train many models: a folder, seed, threads, silence.
 
     Parameters
     ----------
@@ -86,6 +86,7 @@ def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
 
 
 def shows_progress(args) -> bool:

@@ -55,7 +55,6 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="1 run, 60 rounds, AdaBoost.MO for 10 s at most"
     )
-    parser.add_argument("--quiet", action="store_true", help="do not show progress bars")
     add_run_arguments(parser, folder="reproduction", holds="the runs, the table and the figures")
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from cwboost import load_model
+from cwboost.cli import main
 from cwboost.datasets import load_annealing
 from cwboost.experiments import demo
 
@@ -59,8 +60,13 @@ def test_demo_writes_a_figure_and_a_model(finished):
 def test_commands_that_the_demo_names_run(finished):
     folder, result = finished
     following = result.stdout.partition("\nnext:\n")[2]
-    found = re.findall(r"^  \S*cwboost (inspect|reproduce|--help)(.*?) *#", following, re.M)
-    assert [name for name, _ in found] == ["inspect", "reproduce", "--help"]
+    found = re.findall(r"^  \S*cwboost (inspect|demo|--help)(.*?) *#", following, re.M)
+    assert [name for name, _ in found] == ["inspect", "demo", "--help"]
     command = [sys.executable, "-m", "cwboost", "inspect", *found[0][1].split()]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and "CWBoostClassifier" in done.stdout
+
+
+def test_rounds_are_for_the_paper(capsys):
+    assert main(["demo", "--rounds", "5"]) == 1
+    assert "--rounds needs --paper" in capsys.readouterr().err
