@@ -17,10 +17,16 @@ from sklearn.exceptions import NotFittedError
 
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
-from cwboost.families.discovery import FamilyError, get_init
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
-from cwboost.model_file.values import Decoder, Encoder, decode_family, encode_family
+from cwboost.model_file.values import (
+    Decoder,
+    Encoder,
+    decode_family,
+    decode_init,
+    encode_family,
+    encode_init,
+)
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
@@ -104,7 +110,8 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         header["conformity"] = {k: encoder.encode(v, f"conformity.{k}") for k, v in known.items()}
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.base is not None:
-        header["init"] = _encode_base(model.base, model.base_share, encoder)
+        factors = {"factor": model.base.factor, "share": model.base_share}
+        header["init"] = encode_init(model.base.model, encoder, "init") | factors
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
     if state:
@@ -207,23 +214,6 @@ def _encode_fitted(classifier, encoder: Encoder) -> dict:
     names = [*required, *(name for name in optional if hasattr(classifier, name))]
     values = {name: getattr(classifier, name) for name in names}
     return {name: encoder.encode(value, f"fitted.{name}") for name, value in values.items()}
-
-
-def _encode_base(base: BaseScores, share: float, encoder: Encoder) -> dict:
-    """Encode what the arrays of an init model do not hold: its name, parameters and factors."""
-    name = base.model.name
-    if get_init(name) is not type(base.model):
-        raise ValueError(
-            f"init: the name {name!r} must be registered for {type(base.model).__qualname__}, or "
-            "the model could not be loaded"
-        )
-    params = base.model.get_params(deep=False)
-    return {
-        "name": name,
-        "params": {key: encoder.encode(value, f"init.{key}") for key, value in params.items()},
-        "factor": base.factor,
-        "share": share,
-    }
 
 
 # -------------------------------------------------------------------------------- loading
@@ -342,22 +332,16 @@ def _decode_base(header: dict, arrays: dict, fitted: dict, decoder: Decoder):
     if "init" not in header:
         return None, 0.0
     section = _section(header, "init")
-    name, factor, share = (section.get(key) for key in ("name", "factor", "share"))
-    if not isinstance(name, str) or not isinstance(section.get("params"), dict):
-        raise ModelFileError("init must have a name and parameters")
+    model = decode_init(section, decoder, "init")
+    factor, share = section.get("factor"), section.get("share")
     if type(factor) is not float or not 0 < factor < MAX_FACTOR:
         raise ModelFileError(f"init: factor must be positive, below {MAX_FACTOR}, got {factor!r}")
     if type(share) is not float or not 0 <= share <= 1:
         raise ModelFileError(f"init: share must lie in [0, 1], got {share!r}")
-    try:
-        kind = get_init(name)
-    except FamilyError as error:
-        raise ModelFileError(f"the model needs the init model {name[:80]!r}: {error}") from error
-    params = {key: decoder.decode(node, f"init.{key}") for key, node in section["params"].items()}
     own = {k.removeprefix(INIT_PREFIX): a for k, a in arrays.items() if k.startswith(INIT_PREFIX)}
     n_features, n_classes = fitted["n_features_in_"], len(fitted["classes_"])
-    found = kind.fitted_type.from_arrays(own, n_features, n_classes)
-    return BaseScores(kind().set_params(**params), found, factor), share
+    found = model.fitted_type.from_arrays(own, n_features, n_classes)
+    return BaseScores(model, found, factor), share
 
 
 def _decode_ensemble(

@@ -21,12 +21,13 @@ from cwboost.families.composed.sklearn_learners import (
     learners_class,
 )
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, distribution_of, get_family
+from cwboost.families.discovery import FamilyError, distribution_of, get_family, get_init
+from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_index import normalise
 from cwboost.model_file.container import NAME_LIMIT, ModelFileError
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["Decoder", "Encoder", "decode_family", "encode_family"]
+__all__ = ["Decoder", "Encoder", "decode_family", "decode_init", "encode_family", "encode_init"]
 
 KIND = "$"
 DEPTH_LIMIT = 24
@@ -81,6 +82,8 @@ class Encoder:
             return self._encode_array(np.asarray(value), where)
         if isinstance(value, WeakLearnerFamily):
             return encode_family(value, self, where)
+        if isinstance(value, InitModel):
+            return encode_init(value, self, where)
         if isinstance(value, BaseEstimator):
             return _encode_estimator(value, self, where)
         if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
@@ -186,6 +189,8 @@ class Decoder:
         }
         if node[KIND] == "family":
             return decode_family(node, self, where)
+        if node[KIND] == "init":
+            return decode_init(node, self, where)
         if node[KIND] == "estimator":
             return _decode_estimator(node, self, where)
         if node[KIND] not in decoders:
@@ -361,6 +366,33 @@ def _saved_owner(node: Mapping, where: str) -> tuple[str, str] | None:
         if not isinstance(node.get(key), str) or not form.fullmatch(node[key]):
             raise ModelFileError(f"{where}: the {key} of a family must be a name, got another str")
     return node["distribution"], node["version"]
+
+
+def encode_init(model: InitModel, encoder: Encoder, where: str) -> dict:
+    """Encode an init model by its registered name and hyper-parameters."""
+    try:
+        registered = get_init(model.name)
+    except FamilyError:
+        registered = None
+    if registered is not type(model):
+        raise ValueError(
+            f"{where}: the name {model.name!r} must be registered for "
+            f"{type(model).__qualname__}, or the model could not be loaded"
+        )
+    return {KIND: "init", "name": model.name, "params": _encode_params(model, encoder, where)}
+
+
+def decode_init(node: Mapping, decoder: Decoder, where: str) -> InitModel:
+    """Decode an init model encoded by `encode_init`."""
+    name, params = node.get("name"), node.get("params")
+    if not isinstance(name, str) or not isinstance(params, dict):
+        raise ModelFileError(f"{where}: an init model must have a name and parameters")
+    try:
+        model = get_init(name)()
+    except FamilyError as error:
+        raise ModelFileError(f"the model needs the init model {name[:80]!r}: {error}") from error
+    decoded = {key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()}
+    return model.set_params(**decoded)
 
 
 def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) -> dict:

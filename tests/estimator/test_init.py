@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from broken_init import Acme
 from models import paper
 from scipy.optimize import minimize
 from sklearn.dummy import DummyClassifier
@@ -18,6 +19,7 @@ from cwboost import (
     FittedInit,
     InitModel,
     get_init,
+    load_model,
     pack_outputs,
 )
 from cwboost.families.init_models import SklearnInit, resolve_init
@@ -139,6 +141,19 @@ def test_what_no_file_can_hold_is_refused_when_saved(halves, tmp_path):
     with pytest.raises(TypeError, match=r"init.*GaussianNB"):
         clf.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_an_init_model_is_saved_with_its_parameters_if_it_is_registered(halves, tmp_path):
+    X, y, *_ = halves
+    kernel = get_init("kernel")(max_landmarks=60)
+    clf = CWBoostClassifier("stump", init=kernel, n_estimators=2, random_state=0).fit(X, y)
+    clf.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.init.max_landmarks == loaded.init_.model.max_landmarks == 60
+    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
+    clf = CWBoostClassifier("stump", init=Acme(), n_estimators=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="init: the name 'acme' must be registered for Acme"):
+        clf.save(tmp_path / "model")
 
 
 def test_a_path_over_C_keeps_the_base(halves):

@@ -1,8 +1,13 @@
 """An init model for cwboost: squared distances from the means of the classes."""
 
 import numpy as np
+from scipy import sparse
 
 import cwboost
+
+
+def filled(X):
+    return np.nan_to_num(X.toarray() if sparse.issparse(X) else X).astype(np.float64)
 
 
 class FittedAcme(cwboost.FittedInit):
@@ -10,7 +15,7 @@ class FittedAcme(cwboost.FittedInit):
         self.means = means
 
     def scores(self, X, n_threads=1):
-        return -((np.nan_to_num(X)[:, None] - self.means) ** 2).sum(axis=2)
+        return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2)
 
     def arrays(self):
         return {"means": self.means}
@@ -18,8 +23,8 @@ class FittedAcme(cwboost.FittedInit):
     @classmethod
     def from_arrays(cls, arrays, n_features, n_classes):
         (means,) = cwboost.check_arrays(arrays, {"means": ("float64", (n_classes, n_features))})
-        if not np.isfinite(means).all():
-            raise ValueError("array 'means' must hold finite numbers")
+        if not (abs(means) < 1e100).all():
+            raise ValueError("array 'means' must hold numbers below 1e100")
         return cls(means)
 
 
@@ -29,7 +34,7 @@ class Acme(cwboost.InitModel):
     fitted_type = FittedAcme
 
     def fit(self, X, y, context):
-        X = np.nan_to_num(X).astype(float)
+        X = filled(X)
         sizes = np.bincount(y, minlength=context.n_classes)[:, None]
         if sizes.min() < 2:
             return None, None  # boosting starts from zero
