@@ -335,3 +335,9 @@ def test_files_without_the_extra(name, package, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, package, None)
     with pytest.raises(ImportError, match=r'pip install "cwboost\[tables\]"'):
         read_table(tmp_path / name)
+
+
+def test_a_column_of_free_text_is_noted(read):
+    text = "remark,sky,y\n" + "".join(f"gull {i},{'ab'[i % 2]},{i % 3}\n" for i in range(12))
+    notes = "; ".join(read(text, label="y").notes)
+    assert "categories in column 'remark', column 'sky'; most fields of column 'remark' " in notes

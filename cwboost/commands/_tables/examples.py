@@ -60,6 +60,13 @@ def examples_of(stored: Stored, options: Options) -> Table:
     if table.categories:
         called = (_call(kept[at], names) for at in table.categories)
         notes.append(f"categories in {', '.join(called)}")
+        free = [at for at in table.categories if 2 * X[at].nunique() > X[at].count()]
+        if free and not trained:
+            called = ", ".join(_call(kept[at], names) for at in free)
+            notes.append(
+                f"most fields of {called} occur once, so they say little of new examples: count "
+                "their terms in Python, or leave them out by --drop"
+            )
     if trained:
         names = trained.names
     elif names:

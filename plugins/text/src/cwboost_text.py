@@ -70,6 +70,12 @@ class TfidfInit(cwboost.InitModel):
         self.C = C
 
     def fit(self, X, y, context):
+        if context.categorical is not None:
+            raise ValueError(
+                "X: the init model 'tfidf' expects counts of terms, got text or categories: count "
+                "the terms by CountVectorizer (in a file: NPZ), or put TextScores before the "
+                "classifier, in Python"
+            )
         counts = counts_of(X)
         n_folds = min(5, int(np.bincount(y).min()))
         if n_folds < 2:
