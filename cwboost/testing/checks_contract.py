@@ -1,4 +1,4 @@
-"""Checks of the family object: hyper-parameters, cloning, side effects of binding."""
+"""Checks of the plugin itself: hyper-parameters, cloning, side effects of binding."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import redirect_stderr, redirect_stdout
 import numpy as np
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext
-from cwboost.families.examination import WEAK_LEARNERS, examine
+from cwboost.families.contract import BindContext, WeakLearnerFamily
+from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, examine
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -22,29 +22,30 @@ from cwboost.testing.material import (
     bind_with,
     integer_weights,
     pixels,
+    stored,
 )
 
 
-def check_declarations(family):
-    """Check the declared name, API version, type of learners and capabilities."""
-    examine(WEAK_LEARNERS, type(family), family)
-    name = type(family).name
-    assert family.name == name, f"name must be that of the class, {name!r}, got {family.name!r}"
+def check_declarations(plugin):
+    """Check the declared name, API version and type of what is made, and the capabilities."""
+    kind = WEAK_LEARNERS if isinstance(plugin, WeakLearnerFamily) else INIT_MODELS
+    examine(kind, type(plugin), plugin)
+    name = type(plugin).name
+    assert plugin.name == name, f"name must be that of the class, {name!r}, got {plugin.name!r}"
 
 
-def check_hyper_parameters(family):
+def check_hyper_parameters(plugin):
     """Check that the constructor keeps its arguments, and that copies have the same ones.
 
     Copies are made by clone, set_params and pickle.
     """
-    params = family.get_params(deep=False)
-    copy = clone(family)
-    for other, what in ((copy, "clone"), (pickle.loads(pickle.dumps(family)), "pickle")):
-        assert type(other) is type(family), f"{what} returns a {type(other).__name__}"
-        assert repr(other) == repr(family), f"{what}: {other!r} instead of {family!r}"
-        assert other.capabilities == family.capabilities, f"{what} changes the capabilities"
+    params = plugin.get_params(deep=False)
+    copy = clone(plugin)
+    for other, what in ((copy, "clone"), (pickle.loads(pickle.dumps(plugin)), "pickle")):
+        assert type(other) is type(plugin), f"{what} returns a {type(other).__name__}"
+        assert repr(other) == repr(plugin), f"{what}: {other!r} instead of {plugin!r}"
     copy.set_params(**params)
-    assert repr(copy) == repr(family), f"set_params: {copy!r} instead of {family!r}"
+    assert repr(copy) == repr(plugin), f"set_params: {copy!r} instead of {plugin!r}"
 
 
 def check_bind_has_no_side_effects(family):
@@ -71,8 +72,8 @@ def check_pricer_attributes(family):
         assert isinstance(value, bool), f"{name} must be a bool, got {value!r}"
 
 
-def check_process_is_left_alone(family):
-    """Check that binding, pricing and predicting change nothing that the whole process shares.
+def check_process_is_left_alone(plugin):
+    """Check that training and predicting change nothing that the whole process shares.
 
     These are the global generators of NumPy and Python, NumPy's treatment of floating-point
     errors, warning filters and environment variables. Nothing is printed.
@@ -82,7 +83,7 @@ def check_process_is_left_alone(family):
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     environ = ("os.putenv", "os.unsetenv")
     try:
-        # A state that no seed gives, since an earlier check may have let the family seed.
+        # A state that no seed gives, since an earlier check may have let the plugin seed.
         np.random.random(3)  # noqa: NPY002
         random.random()
         with (
@@ -93,10 +94,10 @@ def check_process_is_left_alone(family):
             audited(environ) as events,
         ):
             before = _shared_state()
-            pricer = bind(family, X)
-            pricer.price(integer_weights(61), WHOLE)
-            learners = pricer.price_shared(integer_weights(61), WHOLE).learners
-            family.learners_type.from_arrays(learners.arrays(), X.shape[1]).outputs(X)
+            own = stored(plugin, X)
+            own.answer(own.read(own.made.arrays(), X.shape[1]), X)
+            if isinstance(plugin, WeakLearnerFamily):
+                bind(plugin, X).price_shared(integer_weights(61), WHOLE)
             after = _shared_state()
     finally:
         np.random.set_state(numpy_before)  # noqa: NPY002

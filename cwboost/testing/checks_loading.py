@@ -1,4 +1,4 @@
-"""The check that learners from a file run no code of the file's."""
+"""The check that what is loaded from a file runs no code of the file's."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from contextlib import suppress
 
 import numpy as np
 
-from cwboost.testing.material import audited, fitted, pixels
+from cwboost.testing.material import audited, pixels, stored
 
 FORBIDDEN = ("pickle.find_class", "exec", "compile", "import", "marshal.loads", "os.system")
 """Audit events that show arrays being read as code."""
 
 
-def check_loading_runs_no_code(family):
+def check_loading_runs_no_code(plugin):
     """Check that from_arrays unpickles, evaluates and imports nothing.
 
-    It is called with the learners' own arrays, and with arrays that hold a pickle or an
+    It is called with arrays of the plugin's own, and with arrays that hold a pickle or an
     expression, while Python's audit events are observed. Model files are safe only as far as the
-    families that read them.
+    plugins that read them.
     """
     X = pixels()
-    good, n_features = fitted(family, X).arrays(), X.shape[1]
+    own = stored(plugin, X)
+    good, n_features = own.made.arrays(), X.shape[1]
     with suppress(ValueError):  # what a first call imports is not the file's doing
-        family.learners_type.from_arrays(good, n_features)
+        own.read(good, n_features)
     for what, arrays in _attempts(good):
         with audited(FORBIDDEN) as events, suppress(Exception):
-            family.learners_type.from_arrays(arrays, n_features)
+            own.read(arrays, n_features)
         assert not events, f"from_arrays with {what} caused the audit events {sorted(set(events))}"
 
 

@@ -1,8 +1,8 @@
-"""What to do about a family that fails a check, one line per check."""
+"""What to do about a plugin that fails a check, one line per check."""
 
 __all__ = ["REMEDIES", "remedy"]
 
-GIVE_EXAMPLES = "Take these examples, or give the suite examples that bind takes, by make_X."
+GIVE_EXAMPLES = "Take these examples, or give the suite others by make_X."
 
 
 def remedy(check: str, error: Exception) -> str:
@@ -60,5 +60,10 @@ REMEDIES = {
     "check_categories": "Compare codes by membership in a set, or leave max_categories at 0.",
     "check_shared_pricing_is_own": "Search at least the learners that price finds.",
     "check_releases_gil": "Search with nogil, or leave releases_gil at False.",
+    "check_scores_of_every_matrix": "Return finite float64 scores, or refuse what is sparse.",
+    "check_scores_without_own_label": "Cross-fit, or leave each example out in closed form.",
+    "check_scores_of_rows": "Compute each row from that row alone; a product with BLAS does not.",
+    "check_fit_is_repeatable": "Draw from context.random_state alone; add in one fixed order.",
+    "check_shares": "Return None, or divide what is not negative by its sum.",
     "check_partitions": "Let summaries be sums of PartitionWeights.rounded().",
 }

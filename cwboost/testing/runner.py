@@ -1,4 +1,4 @@
-"""Selection of the checks that apply to a family, and running them with or without pytest."""
+"""Selection of the checks that apply to a plugin, and running them with or without pytest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
+from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
 from cwboost.families.sealing import add_note
 from cwboost.testing import (
@@ -18,6 +19,7 @@ from cwboost.testing import (
     checks_categories,
     checks_contract,
     checks_exactness,
+    checks_init,
     checks_input,
     checks_learners,
     checks_life,
@@ -29,13 +31,14 @@ from cwboost.testing.remedies import remedy
 
 __all__ = [
     "Check",
-    "FamilyCheckError",
-    "check_weak_learner_family",
-    "family_checks",
-    "parametrize_with_family_checks",
+    "PluginCheckError",
+    "check_plugin",
+    "parametrize_with_plugin_checks",
+    "plugin_checks",
 ]
 
-MakeX = Callable[[WeakLearnerFamily, int, np.random.Generator], np.ndarray]
+Plugin = WeakLearnerFamily | InitModel
+MakeX = Callable[[Plugin, int, np.random.Generator], np.ndarray]
 BruteForce = Callable[[WeakLearnerFamily, np.ndarray], "np.ndarray | WeakLearners"]
 
 MODULES = (
@@ -48,7 +51,13 @@ MODULES = (
     checks_life,
     checks_capabilities,
     checks_categories,
+    checks_init,
 )
+
+OF_BOTH = {"check_declarations", "check_hyper_parameters", "check_process_is_left_alone"}
+OF_BOTH |= {"check_arrays_round_trip", "check_pickle", "check_damaged_arrays"}
+OF_BOTH |= {"check_loading_runs_no_code", "check_life_of_a_classifier"}
+"""Checks of families that are also checks of init models."""
 
 OWN_WIDTHS = {"check_categories", "check_exact_at_scale", "check_monotonic", "check_one_feature"}
 OWN_WIDTHS |= {"check_sparse_memory"}
@@ -72,13 +81,13 @@ CLAIM_OF_CHECK = {
 }
 
 
-class FamilyCheckError(AssertionError):
-    """Error for a family that breaks the contract.
+class PluginCheckError(AssertionError):
+    """Error for a plugin that breaks its contract.
 
     Parameters
     ----------
-    family : WeakLearnerFamily
-        The family that was checked; the message names it.
+    plugin : WeakLearnerFamily or InitModel
+        The plugin that was checked; the message names it.
     failures : mapping
         Exception of each failed check, by the name of the check.
 
@@ -88,9 +97,9 @@ class FamilyCheckError(AssertionError):
         Exception of each failed check, by the name of the check.
     """
 
-    def __init__(self, family: WeakLearnerFamily, failures: Mapping[str, Exception]):
+    def __init__(self, plugin: Plugin, failures: Mapping[str, Exception]):
         self.failures = dict(failures)
-        lines = [f"{family!r} fails {len(failures)} checks of a weak-learner family:"]
+        lines = [f"{plugin!r} fails {len(failures)} checks of its contract:"]
         for name, error in failures.items():
             lines += [f"  {name}: {describe_error(error)}", f"    {remedy(name, error)}"]
         super().__init__("\n".join(lines))
@@ -98,7 +107,7 @@ class FamilyCheckError(AssertionError):
 
 @dataclass(frozen=True)
 class Check:
-    """A check, callable with a family."""
+    """A check, callable with a plugin."""
 
     function: Callable[..., None]
     brute_force: BruteForce | None = None
@@ -109,52 +118,57 @@ class Check:
         """Name of the check, as used in `expected_failures`."""
         return self.function.__name__
 
-    def __call__(self, family: WeakLearnerFamily) -> None:
-        """Run the check; an error says what the family does wrong, its note what to do."""
+    def __call__(self, plugin: Plugin) -> None:
+        """Run the check; an error says what the plugin does wrong, its note what to do."""
         given = {"brute_force": self.brute_force} if self.name == "check_exact_pricing" else {}
         try:
-            with _material(family, self.make_X):
-                self.function(family, **given)
+            with _material(plugin, self.make_X):
+                self.function(plugin, **given)
         except Exception as error:
             add_note(error, remedy(self.name, error))
             raise
 
 
-def _material(family, make_X):
-    """Let checks take their examples from `make_X`, or from the family's method of that name."""
-    make_X = make_X or getattr(type(family), "make_X", None)
-    return material_of(None if make_X is None else partial(make_X, family))
+def _material(plugin, make_X):
+    """Let checks take their examples from `make_X`, or from the plugin's method of that name."""
+    make_X = make_X or getattr(type(plugin), "make_X", None)
+    return material_of(None if make_X is None else partial(make_X, plugin))
 
 
-def family_checks(
-    family: WeakLearnerFamily,
+def plugin_checks(
+    plugin: Plugin,
     *,
     brute_force: BruteForce | None = None,
     make_X: MakeX | None = None,
 ) -> list[Check]:
-    """Return the checks that apply to a family with its present hyper-parameters.
+    """Return the checks that apply to a plugin with its present hyper-parameters.
 
     Parameters
     ----------
-    family : WeakLearnerFamily
+    plugin : WeakLearnerFamily or InitModel
     brute_force, make_X : callable, optional
-        See `check_weak_learner_family`.
+        See `check_plugin`.
 
     Returns
     -------
     list of Check
-        Each with a ``name``; call it with the family.
+        Each with a ``name``; call it with the plugin.
     """
-    with _material(family, make_X):
-        claims = _claims(family)
-    makes_X = make_X is not None or hasattr(family, "make_X")
-    checks = []
-    for function in _all_checks():
-        claim = CLAIM_OF_CHECK.get(function.__name__)
-        applies = claim is None or claim in claims
-        if applies and not (makes_X and function.__name__ in OWN_WIDTHS):
-            checks.append(Check(function, brute_force, make_X))
-    return checks
+    names = _names_of_checks(plugin, make_X)
+    found = [function for function in _all_checks() if function.__name__ in names]
+    return [Check(function, brute_force, make_X) for function in found]
+
+
+def _names_of_checks(plugin: Plugin, make_X: MakeX | None) -> set[str]:
+    of_init = {f.__name__ for f in _all_checks() if f.__module__ == checks_init.__name__}
+    if isinstance(plugin, InitModel):
+        return of_init | OF_BOTH
+    with _material(plugin, make_X):
+        claims = _claims(plugin)
+    unclaimed = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
+    makes_X = make_X is not None or hasattr(plugin, "make_X")
+    known = {function.__name__ for function in _all_checks()}
+    return known - of_init - unclaimed - (OWN_WIDTHS if makes_X else set())
 
 
 def _claims(family: WeakLearnerFamily) -> set[str]:
@@ -182,18 +196,18 @@ def _prices_on_partitions(family: WeakLearnerFamily) -> bool:
     return True
 
 
-def check_weak_learner_family(
-    family: WeakLearnerFamily,
+def check_plugin(
+    plugin: Plugin,
     *,
     brute_force: BruteForce | None = None,
     make_X: MakeX | None = None,
     expected_failures: Mapping[str, str] | None = None,
 ) -> None:
-    """Run every check that applies to a family.
+    """Run every check that applies to a weak-learner family or an init model.
 
     Parameters
     ----------
-    family : WeakLearnerFamily
+    plugin : WeakLearnerFamily or InitModel
         With the hyper-parameters to be tested; it is not changed.
     brute_force : callable, optional
         ``brute_force(family, X)`` returns every learner of the family that can be distinguished
@@ -203,30 +217,30 @@ def check_weak_learner_family(
         sampled learners of the family and against weights whose best edge is known. The matrices
         have at most 24 rows and 3 columns, and NaN if the family declares ``missing_values``.
     make_X : callable, optional
-        ``make_X(family, n_samples, rng)`` returns examples that the family takes, for one that
+        ``make_X(plugin, n_samples, rng)`` returns examples that the plugin takes, for one that
         cannot take any number of features or any values, such as images of a given shape:
-        an array of shape (n_samples, n_features), drawn with the generator `rng`. The family may
+        an array of shape (n_samples, n_features), drawn with the generator `rng`. The plugin may
         have a method ``make_X(n_samples, rng)`` instead. Checks that need other numbers of
         features do not apply.
     expected_failures : mapping of str to str, optional
-        Names of checks that the family is known to fail, with the reason. A listed check that
+        Names of checks that the plugin is known to fail, with the reason. A listed check that
         passes is reported as a failure, so that the list stays current.
 
     Raises
     ------
-    FamilyCheckError
+    PluginCheckError
         If a check fails; an AssertionError that lists all failed checks. The error of the first
         is its cause.
     ValueError
         If `expected_failures` has an unknown name, a check that does not apply, or an empty
         reason.
     """
-    checks = family_checks(family, brute_force=brute_force, make_X=make_X)
+    checks = plugin_checks(plugin, brute_force=brute_force, make_X=make_X)
     expected = _validated_expectations(expected_failures, checks)
     failures: dict[str, Exception] = {}
     for check in checks:
         try:
-            check(family)
+            check(plugin)
         except Exception as error:
             if check.name not in expected:
                 failures[check.name] = error
@@ -236,48 +250,46 @@ def check_weak_learner_family(
                     f"passes, but was expected to fail ({expected[check.name]})"
                 )
     if failures:
-        raise FamilyCheckError(family, failures) from next(iter(failures.values()))
+        raise PluginCheckError(plugin, failures) from next(iter(failures.values()))
 
 
-def parametrize_with_family_checks(
-    families: Iterable[WeakLearnerFamily],
+def parametrize_with_plugin_checks(
+    plugins: Iterable[Plugin],
     *,
     brute_force: BruteForce | None = None,
     make_X: MakeX | None = None,
-    expected_failures: (
-        Mapping[str, str] | Callable[[WeakLearnerFamily], Mapping[str, str]] | None
-    ) = None,
+    expected_failures: Mapping[str, str] | Callable[[Plugin], Mapping[str, str]] | None = None,
 ):
-    """Return a pytest decorator that makes one test per check and family.
+    """Return a pytest decorator that makes one test per check and plugin.
 
     Parameters
     ----------
-    families : iterable of WeakLearnerFamily
+    plugins : iterable of WeakLearnerFamily or InitModel
     brute_force, make_X : callable, optional
-        As in `check_weak_learner_family`.
-    expected_failures : mapping, or callable that takes a family and returns one, optional
-        As in `check_weak_learner_family`; the tests are marked ``xfail(strict=True)``.
+        As in `check_plugin`.
+    expected_failures : mapping, or callable that takes a plugin and returns one, optional
+        As in `check_plugin`; the tests are marked ``xfail(strict=True)``.
 
     Examples
     --------
-    >>> @parametrize_with_family_checks([MyFamily(), MyFamily(size=3)])  # doctest: +SKIP
-    ... def test_family(family, check):
-    ...     check(family)
+    >>> @parametrize_with_plugin_checks([MyFamily(), MyFamily(size=3)])  # doctest: +SKIP
+    ... def test_contract(plugin, check):
+    ...     check(plugin)
     """
     import pytest
 
     params = []
-    for family in families:
-        checks = family_checks(family, brute_force=brute_force, make_X=make_X)
-        given = expected_failures(family) if callable(expected_failures) else expected_failures
+    for plugin in plugins:
+        checks = plugin_checks(plugin, brute_force=brute_force, make_X=make_X)
+        given = expected_failures(plugin) if callable(expected_failures) else expected_failures
         expected = _validated_expectations(given, checks)
         for check in checks:
             marks = []
             if check.name in expected:
                 marks = [pytest.mark.xfail(strict=True, reason=expected[check.name])]
-            identifier = f"{' '.join(repr(family).split())}-{check.name}"
-            params.append(pytest.param(family, check, id=identifier, marks=marks))
-    return pytest.mark.parametrize("family, check", params)
+            identifier = f"{' '.join(repr(plugin).split())}-{check.name}"
+            params.append(pytest.param(plugin, check, id=identifier, marks=marks))
+    return pytest.mark.parametrize("plugin, check", params)
 
 
 @functools.cache
@@ -297,7 +309,7 @@ def _validated_expectations(expected, checks) -> dict[str, str]:
     for name, reason in expected.items():
         if name not in applicable:
             exists = name in {function.__name__ for function in _all_checks()}
-            problem = "does not apply to this family" if exists else "is not a check"
+            problem = "does not apply to this plugin" if exists else "is not a check"
             raise ValueError(
                 f"expected_failures: {name!r} {problem}; those that apply: {sorted(applicable)}"
             )

@@ -6,7 +6,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from cwboost.families.contract import WeakLearners
 from cwboost.families.discovery import get_family, list_plugins
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 # Beside the default. Every combination that takes another path through a kernel belongs here.
 SETTINGS = {
@@ -49,25 +49,25 @@ def every_stump(family, X) -> WeakLearners:
     return ReferenceStump().brute_force(X)
 
 
-@parametrize_with_family_checks([f() for f in BUILT_IN.values()], brute_force=every_stump)
-def test_family(family, check):
-    keeps(family, check)
+@parametrize_with_plugin_checks([f() for f in BUILT_IN.values()], brute_force=every_stump)
+def test_family(plugin, check):
+    keeps(plugin, check)
 
 
 @pytest.mark.slow
-@parametrize_with_family_checks(
+@parametrize_with_plugin_checks(
     [BUILT_IN[name](**settings) for name in SETTINGS for settings in SETTINGS[name]],
     brute_force=every_stump,
 )
-def test_settings(family, check):
-    keeps(family, check)
+def test_settings(plugin, check):
+    keeps(plugin, check)
 
 
-def keeps(family, check):
+def keeps(plugin, check):
     if check.name == "check_exact_pricing":
-        members = getattr(family, "families", [family.name])
-        assert members == ["stump"], f"enumerate the learners of {family!r} here"
-    check(family)
+        members = getattr(plugin, "families", [plugin.name])
+        assert members == ["stump"], f"enumerate the learners of {plugin!r} here"
+    check(plugin)
 
 
 def test_every_setting_belongs_to_a_family():

@@ -139,14 +139,14 @@ class PartyTree(SklearnFamily):
     name = "party_tree"
 """,
     "test_party.py": """
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 from cwboost_party import PartyMixed
 
 
-@parametrize_with_family_checks([PartyMixed()])
-def test_family_keeps_the_contract(family, check):
-    check(family)
+@parametrize_with_plugin_checks([PartyMixed()])
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 """,
 }
 

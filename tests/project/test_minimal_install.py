@@ -50,7 +50,7 @@ from cwboost import CWBoostClassifier, load_model, plotting, to_onnx
 from cwboost.cli import main
 from cwboost.datasets import fetch, load_vowel
 from cwboost.datasets.formats.images import read_grey
-from cwboost.testing import check_weak_learner_family
+from cwboost.testing import check_plugin
 from reference_family import ReferenceStump
 
 X, y = load_vowel(return_X_y=True)
@@ -79,7 +79,7 @@ for use, extra in [
         assert f'pip install "cwboost[{extra}]"' in str(error), error
     else:
         raise SystemExit(f"no error that names {extra}")
-check_weak_learner_family(ReferenceStump())
+check_plugin(ReferenceStump())
 """
     support = Path(__file__).parents[1] / "support"
     run(f"{HIDDEN}sys.path.append({str(support)!r})\n{program}", tmp_path)

@@ -15,16 +15,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from broken import BROKEN, SAMPLING, SPARSE, brief, on_priced, patched
+from broken_init import BROKEN_INIT, Acme
 from image_family import Corners
 from reference_family import ReferencePricer, ReferenceStump
 
 from cwboost import Capabilities, Pricer
 from cwboost.testing import (
-    FamilyCheckError,
-    check_weak_learner_family,
+    PluginCheckError,
+    check_plugin,
     checks_capabilities,
-    family_checks,
-    parametrize_with_family_checks,
+    parametrize_with_plugin_checks,
+    plugin_checks,
 )
 from cwboost.testing.remedies import GIVE_EXAMPLES, REMEDIES
 from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
@@ -38,7 +39,15 @@ ALL_CHECKS = {function.__name__: function for function in _all_checks()}
 
 
 def test_a_sound_family_passes():
-    check_weak_learner_family(ReferenceStump(size=3), brute_force=ReferenceStump.brute_force)
+    check_plugin(ReferenceStump(size=3), brute_force=ReferenceStump.brute_force)
+
+
+def test_a_sound_init_model_passes_checks_of_its_own():
+    check_plugin(Acme())
+    names = {check.name for check in plugin_checks(Acme())}
+    assert "check_scores_without_own_label" in names and "check_edges" not in names
+    with pytest.raises(PluginCheckError, match="check_damaged_arrays"):
+        check_plugin(BROKEN_INIT["init: arrays are trusted"][0]())
 
 
 class SamplingStump(ReferenceStump):
@@ -46,7 +55,7 @@ class SamplingStump(ReferenceStump):
 
 
 def test_a_sound_family_that_samples_passes():
-    check_weak_learner_family(SamplingStump())
+    check_plugin(SamplingStump())
 
 
 def test_sparse_input_can_be_handled():
@@ -61,21 +70,21 @@ def test_a_released_lock_is_detected():
     ALL_CHECKS["check_releases_gil"](patched(price=resting, releases_gil=True))
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_family_is_caught(case, monkeypatch):
+@pytest.mark.parametrize("case", BROKEN | BROKEN_INIT)
+def test_a_broken_plugin_is_caught(case, monkeypatch):
     monkeypatch.setattr(checks_capabilities, "PATIENCE", 0.0)
-    make, checks = BROKEN[case]
+    make, checks = (BROKEN | BROKEN_INIT)[case]
     for name, message in checks.items():
         if "ONNX" in message:
             pytest.importorskip("onnx")
             pytest.importorskip("onnxruntime")
-        family = make()
+        plugin = make()
         with pytest.raises(Exception, match=message):
-            ALL_CHECKS[name](family)
+            ALL_CHECKS[name](plugin)
 
 
-def test_every_check_has_caught_a_family():
-    caught = {name for _, checks in BROKEN.values() for name in checks}
+def test_every_check_has_caught_a_plugin():
+    caught = {name for _, checks in (BROKEN | BROKEN_INIT).values() for name in checks}
     assert caught == set(ALL_CHECKS)
 
 
@@ -94,15 +103,15 @@ def test_every_check_has_a_docstring_and_a_remedy_of_one_line():
 
 
 def test_a_failure_says_what_to_do():
-    check = next(c for c in family_checks(ReferenceStump()) if c.name == "check_edges")
+    check = next(c for c in plugin_checks(ReferenceStump()) if c.name == "check_edges")
     with pytest.raises(AssertionError) as caught:
         check(broken("edges slightly wrong"))
     assert REMEDIES["check_edges"] in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_family_may_bring_its_own_examples():
-    check_weak_learner_family(Corners())
-    names = {check.name for check in family_checks(Corners())}
+    check_plugin(Corners())
+    names = {check.name for check in plugin_checks(Corners())}
     assert "check_one_feature" not in names and "check_edges" in names
     seen = set()
 
@@ -111,7 +120,7 @@ def test_a_family_may_bring_its_own_examples():
         seen.add(X.shape[1])
         return X
 
-    check_weak_learner_family(Corners(image_shape=(3, 2)), make_X=tall)
+    check_plugin(Corners(image_shape=(3, 2)), make_X=tall)
     assert seen == {6}
 
 
@@ -122,8 +131,8 @@ def test_a_family_that_refuses_the_examples_is_told_of_make_X():
                 raise ValueError("image_shape: expected 12 features")
             return super().bind(X, context)
 
-    with pytest.raises(FamilyCheckError) as caught:
-        check_weak_learner_family(Narrow())
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(Narrow())
     refused = [e for e in caught.value.failures.values() if "image_shape" in str(e)]
     assert len(refused) > 20
     # Some checks train classifiers, which bind by themselves.
@@ -134,15 +143,16 @@ def test_what_make_X_returns_is_checked():
     def too_few(family, n_samples, rng):
         return np.ones((2, 20))
 
-    check = family_checks(Corners(), make_X=too_few)[-1]
+    check = plugin_checks(Corners(), make_X=too_few)[-1]
     with pytest.raises(ValueError, match=r"make_X must return \d+ rows of features, got shape"):
         check(Corners())
 
 
 def test_checks_of_undeclared_capabilities_do_not_apply():
     family = patched(exact=False, price_shared=Pricer.price_shared, capabilities=Capabilities())
-    names = {check.name for check in family_checks(family)}
-    assert names == set(ALL_CHECKS) - set(CLAIM_OF_CHECK) | {"check_determinism"}
+    names = {check.name for check in plugin_checks(family)}
+    of_init = {name for name, check in ALL_CHECKS.items() if "checks_init" in check.__module__}
+    assert names == set(ALL_CHECKS) - of_init - set(CLAIM_OF_CHECK) | {"check_determinism"}
 
 
 def test_all_failures_are_reported_at_once():
@@ -150,8 +160,8 @@ def test_all_failures_are_reported_at_once():
         raise RuntimeError("not today")
 
     wrong = on_priced(lambda p, weights, pricer: replace(p, edges=p.edges + abs(weights).sum()))
-    with pytest.raises(FamilyCheckError) as caught:
-        check_weak_learner_family(patched(price_shared=not_today, **wrong))
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(patched(price_shared=not_today, **wrong))
     assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
     assert "RuntimeError: not today" in str(caught.value)
     assert REMEDIES["check_shared_pricing"] in str(caught.value)
@@ -160,14 +170,14 @@ def test_all_failures_are_reported_at_once():
 
 def test_expected_failures():
     family = broken("edges slightly wrong")
-    with pytest.raises(FamilyCheckError) as caught:
-        check_weak_learner_family(family)
+    with pytest.raises(PluginCheckError) as caught:
+        check_plugin(family)
     expected = dict.fromkeys(caught.value.failures, "edges are rounded")
     assert "check_edges" in expected
-    check_weak_learner_family(family, expected_failures=expected)
+    check_plugin(family, expected_failures=expected)
     expected["check_pickle"] = "does not pickle"
-    with pytest.raises(FamilyCheckError, match=r"check_pickle.*was expected to fail .does not"):
-        check_weak_learner_family(family, expected_failures=expected)
+    with pytest.raises(PluginCheckError, match=r"check_pickle.*was expected to fail .does not"):
+        check_plugin(family, expected_failures=expected)
 
 
 @pytest.mark.parametrize(
@@ -180,14 +190,14 @@ def test_expected_failures():
 )
 def test_expectations_are_validated(expected, message):
     with pytest.raises(ValueError, match=message):
-        check_weak_learner_family(ReferenceStump(), expected_failures=expected)
+        check_plugin(ReferenceStump(), expected_failures=expected)
     with pytest.raises(ValueError, match=message):
-        parametrize_with_family_checks([ReferenceStump()], expected_failures=expected)
+        parametrize_with_plugin_checks([ReferenceStump()], expected_failures=expected)
 
 
 def test_brute_force_is_validated():
-    with pytest.raises(FamilyCheckError, match="brute_force must return WeakLearners or"):
-        check_weak_learner_family(ReferenceStump(), brute_force=lambda family, X: np.zeros((2, 2)))
+    with pytest.raises(PluginCheckError, match="brute_force must return WeakLearners or"):
+        check_plugin(ReferenceStump(), brute_force=lambda family, X: np.zeros((2, 2)))
 
 
 def test_brute_force_may_return_outputs():
@@ -201,9 +211,9 @@ def test_brute_force_may_return_outputs():
         )
 
 
-@parametrize_with_family_checks([ReferenceStump(size=2)])
-def test_with_pytest(family, check):
-    check(family)
+@parametrize_with_plugin_checks([ReferenceStump(size=2)])
+def test_with_pytest(plugin, check):
+    check(plugin)
 
 
 @pytest.mark.slow
@@ -212,16 +222,16 @@ def test_pytest_reports_expected_failures_that_pass(tmp_path):
         textwrap.dedent(
             """
             from reference_family import ReferenceStump
-            from cwboost.testing import parametrize_with_family_checks
+            from cwboost.testing import parametrize_with_plugin_checks
 
             def expected(family):
                 return {"check_edges": "is known to be wrong"}
 
-            @parametrize_with_family_checks([ReferenceStump()], expected_failures=expected)
-            def test_family(family, check):
+            @parametrize_with_plugin_checks([ReferenceStump()], expected_failures=expected)
+            def test_family(plugin, check):
                 if check.name == "check_pickle":
                     raise AssertionError("wrong")
-                check(family)
+                check(plugin)
             """
         )
     )
@@ -231,4 +241,4 @@ def test_pytest_reports_expected_failures_that_pass(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert "FAILED test_suite.py::test_family[ReferenceStump()-check_edges]" in done.stdout
     assert "[XPASS(strict)] is known to be wrong" in done.stdout
-    assert f"2 failed, {len(family_checks(ReferenceStump())) - 2} passed" in done.stdout
+    assert f"2 failed, {len(plugin_checks(ReferenceStump())) - 2} passed" in done.stdout

@@ -3,14 +3,14 @@ import pytest
 from cwboost_patches import PatchFamily
 
 import cwboost
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 
-@parametrize_with_family_checks(
+@parametrize_with_plugin_checks(
     [PatchFamily(n_filters=8), PatchFamily((4, 6), size=2, pool=1, n_filters=5)]
 )
-def test_family_keeps_the_contract(family, check):
-    check(family)
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 def test_cwboost_finds_the_family():

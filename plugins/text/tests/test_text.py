@@ -4,12 +4,13 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from cwboost_text import FittedTfidf, TextScores, TfidfInit
+from cwboost_text import TextScores, TfidfInit
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import cwboost
+from cwboost.testing import parametrize_with_plugin_checks
 
 WORDS = {"gulls": ["gull", "sea", "white wing"], "deer": ["deer", "fence", "dark runway"]}
 
@@ -65,39 +66,27 @@ def test_the_command_line_trains_it(counted, tmp_path):
     assert cwboost.load_model(model).init_.model.name == "tfidf"
 
 
-def test_training_scores_have_not_seen_their_labels():
-    rng = np.random.default_rng(0)
-    noise, y = rng.integers(2, size=(300, 60)), rng.integers(3, size=300)
-    context = cwboost.InitContext(n_classes=3, weight=np.ones(len(y)))
-    fitted, scores = TfidfInit(C=1e3).fit(noise, y, context)
-    assert np.mean(fitted.scores(noise).argmax(axis=1) == y) > 0.6
-    assert np.mean(scores.argmax(axis=1) == y) < 0.4
+def counts(model, n_samples, rng):
+    return rng.poisson(0.3, size=(n_samples, 40))
 
 
-def test_scores_do_not_depend_on_how_rows_are_cut(counted):
+@parametrize_with_plugin_checks([TfidfInit()], make_X=counts)
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
+
+
+def test_what_is_not_counts_is_refused(counted, tmp_path):
     X, y = counted
-    codes = np.unique(y, return_inverse=True)[1]
-    context = cwboost.InitContext(n_classes=3, weight=np.ones(len(y)))
-    fitted, _ = TfidfInit().fit(X, codes, context)
-    parts = [fitted.scores(X[rows]) for rows in (slice(7), slice(7, None))]
-    np.testing.assert_array_equal(np.vstack(parts), fitted.scores(X))
-    np.testing.assert_array_equal(fitted.scores(X.toarray()), fitted.scores(X))
-    assert fitted.feature_shares(X.shape[1]).sum() == pytest.approx(1)
-
-
-def test_damaged_arrays_are_refused():
-    arrays = {"idf": np.ones(4), "coef": np.ones((4, 3)), "intercept": np.ones(3)}
-    FittedTfidf.from_arrays(arrays, 4, 3)
-    for name in arrays:
-        for wrong in (np.full_like(arrays[name], np.nan), arrays[name][1:]):
-            with pytest.raises(ValueError, match=name):
-                FittedTfidf.from_arrays({**arrays, name: wrong}, 4, 3)
-
-
-def test_numbers_that_are_not_counts_are_refused(counted):
-    X, y = counted
-    with pytest.raises(ValueError, match="expects counts of terms"):
+    with pytest.raises(ValueError, match="expects counts of terms, got other numbers"):
         cwboost.CWBoostClassifier(init="tfidf", n_estimators=2).fit(-X.toarray(), y)
+    frame, y = frame_of(60)
+    data = tmp_path / "reports.csv"
+    frame[["remarks"]].assign(y=y).to_csv(data, index=False)
+    command = [sys.executable, "-m", "cwboost", "fit", data, tmp_path / "model.cwb"]
+    done = subprocess.run([*command, "--set", "init=tfidf"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "expects counts of terms, got text or categories" in done.stderr
+    assert "CountVectorizer" in done.stderr and "TextScores" in done.stderr
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -16,7 +16,7 @@ from cwboost import (
 )
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import _registry
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 
 class OnceWaves(Waves):
@@ -63,11 +63,11 @@ def every_stump(family, X):
 
 
 @pytest.mark.slow
-@parametrize_with_family_checks(
+@parametrize_with_plugin_checks(
     [Waves(), Waves(n_derived=1), OnceWaves(), Itself()], brute_force=every_stump
 )
-def test_family_keeps_the_contract(family, check):
-    check(family)
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 @pytest.fixture(scope="module")

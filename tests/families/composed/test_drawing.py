@@ -9,7 +9,7 @@ import cwboost
 from cwboost import BindContext, CWBoostClassifier, DerivedFeatureFamily
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import _registry
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +59,9 @@ def local(family, X, y, **settings):
 
 
 @pytest.mark.slow
-@parametrize_with_family_checks([Means(), Landmarks(), Landmarks(n_landmarks=1, n_near=3)])
-def test_family_keeps_the_contract(family, check):
-    check(family)
+@parametrize_with_plugin_checks([Means(), Landmarks(), Landmarks(n_landmarks=1, n_near=3)])
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 def test_draw_sees_examples_of_every_class_and_their_weights(data):

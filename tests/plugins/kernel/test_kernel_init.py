@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from cwboost import InitContext
 from cwboost.families.discovery import get_init
+from cwboost.testing import parametrize_with_plugin_checks
 
 HASHES = """
 import hashlib, json
@@ -35,6 +36,11 @@ for max_landmarks, most in ((2000, 2**14), (300, 2**14), (300, 1000)):
     found += [hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest() for a in arrays]
 print(json.dumps(found))
 """
+
+
+@parametrize_with_plugin_checks([KernelInit(), KernelInit(max_landmarks=50)])
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 def by_class(load):

@@ -2,7 +2,7 @@ import numpy as np
 from cwboost_acme import Acme
 
 import cwboost
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 
 def all_intervals(family, X):
@@ -17,9 +17,9 @@ def all_intervals(family, X):
     return np.array(outputs).T
 
 
-@parametrize_with_family_checks([Acme()], brute_force=all_intervals)
-def test_family_keeps_the_contract(family, check):
-    check(family)
+@parametrize_with_plugin_checks([Acme()], brute_force=all_intervals)
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 def test_cwboost_finds_the_family():

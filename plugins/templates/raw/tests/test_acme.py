@@ -3,12 +3,12 @@ import pytest
 from cwboost_acme import Acme
 
 import cwboost
-from cwboost.testing import parametrize_with_family_checks
+from cwboost.testing import parametrize_with_plugin_checks
 
 
-@parametrize_with_family_checks([Acme(), Acme(n_centres=1)])
-def test_family_keeps_the_contract(family, check):
-    check(family)
+@parametrize_with_plugin_checks([Acme(), Acme(n_centres=1)])
+def test_it_keeps_the_contract(plugin, check):
+    check(plugin)
 
 
 def test_cwboost_finds_the_family():

@@ -1,0 +1,118 @@
+"""Checks of init models: base scores of training examples and of others."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from cwboost.families.init_models import checked_scores
+from cwboost.families.sealing import add_note
+from cwboost.testing.material import (
+    as_bytes,
+    fit_init,
+    init_scores,
+    levels,
+    pixels,
+    reals,
+    same_arrays,
+    with_missing,
+)
+
+
+def check_scores_of_every_matrix(model):
+    """Check fit and scores on dense and sparse X of every dtype and layout, with NaN and without.
+
+    Scores are finite float64, one per example and class. `fit` returns two times None for examples
+    that do not suit the model, such as those of a class of one. It may refuse sparse matrices with
+    a TypeError or ValueError. X, y and weights are read-only.
+    """
+    X = pixels()
+    for what, variant, n_classes in (
+        ("float64 X", X, 3),
+        ("two classes", X, 2),
+        ("Fortran-ordered X", np.asfortranarray(X), 3),
+        ("X with strides", np.repeat(X, 2, axis=0)[::2], 3),
+        ("float32 X", X.astype(np.float32), 3),
+        ("uint8 X", as_bytes(X), 3),
+        ("X with NaN", with_missing(X), 3),
+        ("a constant X", np.repeat(X[:1], 61, axis=0), 3),
+        ("CSR", sparse.csr_array(X), 3),
+        ("CSC", sparse.csc_array(X), 3),
+    ):
+        try:
+            _fit_and_score(model, variant, None, n_classes)
+        except Exception as error:
+            if sparse.issparse(variant) and isinstance(error, TypeError | ValueError):
+                continue
+            add_note(error, what)
+            raise
+    _fit_and_score(model, X, np.repeat([0, 1, 2], [1, 30, 30]))
+
+
+def _fit_and_score(model, X, y=None, n_classes=3):
+    """Return a fitted model and both kinds of scores, whose form is checked; None without one."""
+    made, scores = fit_init(model, X, y, n_classes)
+    if made is None:
+        assert scores is None, "fit must return scores with a fitted model only"
+        return None, None, None
+    fitted_type = type(model).fitted_type
+    assert isinstance(made, fitted_type), f"fit must return a {fitted_type.__name__}, got {made!r}"
+    checked_scores(scores, model, (X.shape[0], n_classes))
+    return made, scores, init_scores(model, made, X, n_classes=n_classes)
+
+
+def check_scores_without_own_label(model):
+    """Check that the scores of training examples know nothing of these examples' own labels.
+
+    Labels are drawn at random, many features let a model learn them by heart. Scores that have not
+    seen them are right for a third of the examples.
+    """
+    X = reals(120, 100, seed=50)
+    y = np.sort(np.random.default_rng(51).integers(0, 3, size=120))
+    _, scores, _ = _fit_and_score(model, X, y)
+    right = 0.0 if scores is None else np.mean(scores.argmax(axis=1) == y)
+    assert right < 0.55, (
+        f"the scores of training examples guess {right:.0%} of random labels right: they have "
+        "seen them"
+    )
+
+
+def check_scores_of_rows(model):
+    """Check that scores depend neither on other rows, nor on the layout of X, nor on threads."""
+    X = pixels(40)
+    made, _ = fit_init(model, pixels())
+    expected = init_scores(model, made, X)
+    rows = [init_scores(model, made, X[i : i + 1]) for i in range(40)]
+    for what, found in (
+        ("one row at a time", np.vstack(rows)),
+        ("rows in reverse", init_scores(model, made, X[::-1])[::-1]),
+        ("Fortran order", init_scores(model, made, np.asfortranarray(X))),
+        ("float32", init_scores(model, made, X.astype(np.float32))),
+        ("uint8", init_scores(model, made, as_bytes(X))),
+        ("two threads", init_scores(model, made, X, n_threads=2)),
+    ):
+        assert np.array_equal(found, expected), f"scores differ: {what}"
+
+
+def check_fit_is_repeatable(model):
+    """Check that a seed gives the same model and scores, at any number of threads."""
+    X = levels(90, 5)
+    made, scores = fit_init(model, X)
+    for n_threads in (1, 2):
+        again, others = fit_init(model, X, n_threads=n_threads)
+        assert (again is None) == (made is None), "fit returns None only sometimes"
+        what = f"{n_threads} threads against 1"
+        assert made is None or same_arrays(again, made), f"{what}: the arrays differ"
+        assert made is None or np.array_equal(others, scores), f"{what}: the scores differ"
+
+
+def check_shares(model):
+    """Check feature_shares, if implemented: one share per feature, not negative, of sum 1."""
+    X = pixels()
+    made, _ = fit_init(model, X)
+    shares = made.feature_shares(X.shape[1])
+    if shares is None:
+        return
+    assert shares.dtype == np.float64, f"shares must be float64, got {shares.dtype}"
+    assert shares.shape == (X.shape[1],), f"shares must have shape ({X.shape[1]},)"
+    assert (shares >= 0).all() and np.isclose(shares.sum(), 1), f"shares must sum to 1: {shares}"
