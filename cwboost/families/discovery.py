@@ -16,6 +16,7 @@ from cwboost.families.contract import Capabilities, WeakLearnerFamily
 from cwboost.families.examination import (
     INIT_MODELS,
     WEAK_LEARNERS,
+    Kind,
     PluginRecord,
     describe_age,
     examine,
@@ -32,6 +33,7 @@ __all__ = [
     "distribution_of",
     "get_family",
     "get_init",
+    "get_plugin",
     "list_plugins",
     "refresh",
     "register_family",
@@ -89,15 +91,20 @@ def get_init(name: str) -> type[InitModel]:
     return _init_models.get(name)
 
 
-def distribution_of(name: str) -> tuple[str, str] | None:
-    """Return the distribution that brings the usable family of a name, and its version.
+def get_plugin(kind: Kind, name: str) -> type:
+    """Return `get_family` or `get_init` of a name."""
+    return get_family(name) if kind is WEAK_LEARNERS else get_init(name)
+
+
+def distribution_of(name: str, kind: Kind = WEAK_LEARNERS) -> tuple[str, str] | None:
+    """Return the distribution that brings the usable plugin of a name, and its version.
 
     Returns
     -------
     tuple of two str, or None
-        None if there is no such family, or if it was registered at run time.
+        None if there is no such plugin, or if it was registered at run time.
     """
-    return _registry.owner(name)
+    return (_registry if kind is WEAK_LEARNERS else _init_models).owner(name)
 
 
 def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFamily]:

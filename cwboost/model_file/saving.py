@@ -17,16 +17,10 @@ from sklearn.exceptions import NotFittedError
 
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
+from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
-from cwboost.model_file.values import (
-    Decoder,
-    Encoder,
-    decode_family,
-    decode_init,
-    encode_family,
-    encode_init,
-)
+from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
@@ -100,7 +94,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         "cwboost": _version(),
         "classifier": cls.__name__,
         "params": _encode_params(classifier, encoder),
-        "family": encode_family(classifier.family_, encoder, "family"),
+        "family": encode_plugin(classifier.family_, encoder, "family"),
         "fitted": _encode_fitted(classifier, encoder),
         "ensemble": {"n_scores": ensemble.n_scores, "staged": ensemble.path.staged},
         "scale": model.scale,
@@ -111,7 +105,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     arrays = {ENSEMBLE_PREFIX + name: array for name, array in ensemble.arrays().items()}
     if model.base is not None:
         factors = {"factor": model.base.factor, "share": model.base_share}
-        header["init"] = encode_init(model.base.model, encoder, "init") | factors
+        header["init"] = encode_plugin(model.base.model, encoder, "init") | factors
         own = model.base.fitted.arrays()
         arrays |= {INIT_PREFIX + name: array for name, array in own.items()}
     if state:
@@ -236,7 +230,7 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     others = (ENSEMBLE_PREFIX, INIT_PREFIX)
     decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(others)})
     classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
-    family = decode_family(_section(header, "family"), decoder, "family")
+    family = decode_plugin(WEAK_LEARNERS, _section(header, "family"), decoder, "family")
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
     section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
     ensemble = _decode_ensemble(section, arrays, family, n_features, most_classes)
@@ -332,7 +326,7 @@ def _decode_base(header: dict, arrays: dict, fitted: dict, decoder: Decoder):
     if "init" not in header:
         return None, 0.0
     section = _section(header, "init")
-    model = decode_init(section, decoder, "init")
+    model = decode_plugin(INIT_MODELS, section, decoder, "init")
     factor, share = section.get("factor"), section.get("share")
     if type(factor) is not float or not 0 < factor < MAX_FACTOR:
         raise ModelFileError(f"init: factor must be positive, below {MAX_FACTOR}, got {factor!r}")

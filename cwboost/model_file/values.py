@@ -21,15 +21,17 @@ from cwboost.families.composed.sklearn_learners import (
     learners_class,
 )
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, distribution_of, get_family, get_init
+from cwboost.families.discovery import FamilyError, distribution_of, get_plugin
+from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS, Kind
 from cwboost.families.init_contract import InitModel
 from cwboost.families.plugin_index import normalise
 from cwboost.model_file.container import NAME_LIMIT, ModelFileError
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["Decoder", "Encoder", "decode_family", "decode_init", "encode_family", "encode_init"]
+__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_plugin"]
 
 KIND = "$"
+KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
 DEPTH_LIMIT = 24
 PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
@@ -80,10 +82,8 @@ class Encoder:
             return self._encode_mapping(value, where)
         if hasattr(value, "__array__"):
             return self._encode_array(np.asarray(value), where)
-        if isinstance(value, WeakLearnerFamily):
-            return encode_family(value, self, where)
-        if isinstance(value, InitModel):
-            return encode_init(value, self, where)
+        if isinstance(value, WeakLearnerFamily | InitModel):
+            return encode_plugin(value, self, where)
         if isinstance(value, BaseEstimator):
             return _encode_estimator(value, self, where)
         if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
@@ -187,10 +187,8 @@ class Decoder:
             "array": self._array,
             "labels": self._labels,
         }
-        if node[KIND] == "family":
-            return decode_family(node, self, where)
-        if node[KIND] == "init":
-            return decode_init(node, self, where)
+        if node[KIND] in KINDS:
+            return decode_plugin(KINDS[node[KIND]], node, self, where)
         if node[KIND] == "estimator":
             return _decode_estimator(node, self, where)
         if node[KIND] not in decoders:
@@ -278,25 +276,27 @@ def _objects(items: list) -> np.ndarray:
     return array
 
 
-def encode_family(family: WeakLearnerFamily, encoder: Encoder, where: str) -> dict:
-    """Encode a family by its registered name, API version and hyper-parameters."""
+def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where: str) -> dict:
+    """Encode a family or an init model: its registered name, API version and hyper-parameters."""
+    tag = "family" if isinstance(plugin, WeakLearnerFamily) else "init"
+    kind = KINDS[tag]
     try:
-        registered = get_family(family.name)
+        registered = get_plugin(kind, plugin.name)
     except FamilyError as error:
         raise ValueError(
-            f"{where}: the family {family.name!r} must be registered, or the model could not be "
-            f"loaded: {error}"
+            f"{where}: the {kind.noun} {plugin.name!r} must be registered, or the model could not "
+            f"be loaded: {error}"
         ) from error
-    if registered is not type(family):
+    if registered is not type(plugin):
         raise ValueError(
-            f"{where}: the name {family.name!r} must be registered for "
-            f"{type(family).__qualname__}, but is registered for another class"
+            f"{where}: the name {plugin.name!r} must be registered for "
+            f"{type(plugin).__qualname__}, but is registered for another class"
         )
-    node = {KIND: "family", "name": family.name, "api_version": family.api_version}
-    owner = distribution_of(family.name)
+    node = {KIND: tag, "name": plugin.name, "api_version": plugin.api_version}
+    owner = distribution_of(plugin.name, kind)
     if owner is not None and DISTRIBUTION.fullmatch(owner[0]) and VERSION.fullmatch(owner[1]):
         node |= dict(zip(("distribution", "version"), owner))
-    return node | {"params": _encode_params(family, encoder, where)}
+    return node | {"params": _encode_params(plugin, encoder, where)}
 
 
 def _encode_params(owner: BaseEstimator, encoder: Encoder, where: str) -> dict:
@@ -313,8 +313,8 @@ def _encode_params(owner: BaseEstimator, encoder: Encoder, where: str) -> dict:
     return params
 
 
-def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFamily:
-    """Decode a family encoded by `encode_family`.
+def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
+    """Decode a family or an init model encoded by `encode_plugin`.
 
     A class that the program has registered itself (`cwboost.register_family`) is taken whatever
     the distribution that the file names.
@@ -322,77 +322,52 @@ def decode_family(node: Mapping, decoder: Decoder, where: str) -> WeakLearnerFam
     Raises
     ------
     ModelFileError
-        If the family is not installed, is older than the model, or belongs to another
-        distribution than the one that the file names; the message says which.
+        If the class is not installed, is older than the model, or belongs to another distribution
+        than the one that the file names; the message says which.
     """
     name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
     if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):
-        raise ModelFileError(f"{where}: a family must have a name, an API version and parameters")
+        raise ModelFileError(
+            f"{where}: a {kind.noun} must have a name, an API version and parameters"
+        )
     saved = _saved_owner(node, where)
     try:
-        family = get_family(name)
+        found = get_plugin(kind, name)
     except FamilyError as error:
         origin = "" if saved is None else f" It was saved with the distribution {' '.join(saved)}."
         raise ModelFileError(
-            f"the model needs the weak-learner family {name[:80]!r}, which is not available: "
+            f"the model needs the {kind.noun} {name[:80]!r}, which is not available: "
             f"{error}{origin}"
         ) from error
-    present = distribution_of(name)
+    present = distribution_of(name, kind)
     if saved and present and normalise(saved[0]) != normalise(present[0]):
         raise ModelFileError(
-            f"the model was saved with the weak-learner family {name!r} of the distribution "
+            f"the model was saved with the {kind.noun} {name!r} of the distribution "
             f"{' '.join(saved)}; here the name belongs to another one, {' '.join(present)}: "
             f"install {saved[0]}, or turn {present[0]} off (CWBOOST_DISABLE_PLUGINS)"
         )
-    if version > family.api_version:
+    if version > found.api_version:
         raise ModelFileError(
-            f"the model was saved with the family {name!r} of API version {version}, and the "
-            f"installed one has version {family.api_version}"
+            f"the model was saved with the {kind.noun} {name!r} of API version {version}, and the "
+            f"installed one has version {found.api_version}"
         )
-    unknown = sorted(set(params) - set(family().get_params(deep=False)))
+    unknown = sorted(set(params) - set(found().get_params(deep=False)))
     if unknown:
         raise ModelFileError(
-            f"the installed family {name!r} has no parameter {unknown[0][:80]!r}: the model was "
-            "saved by another version"
+            f"the installed {kind.noun} {name!r} has no parameter {unknown[0][:80]!r}: the model "
+            "was saved by another version"
         )
-    return family(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})
+    return found(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})
 
 
 def _saved_owner(node: Mapping, where: str) -> tuple[str, str] | None:
-    """Return distribution and version of the family as the file names them, None if it does not."""
+    """Return distribution and version of a plugin as the file names them, None if it does not."""
     if "distribution" not in node:
         return None
     for key, form in (("distribution", DISTRIBUTION), ("version", VERSION)):
         if not isinstance(node.get(key), str) or not form.fullmatch(node[key]):
-            raise ModelFileError(f"{where}: the {key} of a family must be a name, got another str")
+            raise ModelFileError(f"{where}: the {key} of a plugin must be a name, got another str")
     return node["distribution"], node["version"]
-
-
-def encode_init(model: InitModel, encoder: Encoder, where: str) -> dict:
-    """Encode an init model by its registered name and hyper-parameters."""
-    try:
-        registered = get_init(model.name)
-    except FamilyError:
-        registered = None
-    if registered is not type(model):
-        raise ValueError(
-            f"{where}: the name {model.name!r} must be registered for "
-            f"{type(model).__qualname__}, or the model could not be loaded"
-        )
-    return {KIND: "init", "name": model.name, "params": _encode_params(model, encoder, where)}
-
-
-def decode_init(node: Mapping, decoder: Decoder, where: str) -> InitModel:
-    """Decode an init model encoded by `encode_init`."""
-    name, params = node.get("name"), node.get("params")
-    if not isinstance(name, str) or not isinstance(params, dict):
-        raise ModelFileError(f"{where}: an init model must have a name and parameters")
-    try:
-        model = get_init(name)()
-    except FamilyError as error:
-        raise ModelFileError(f"the model needs the init model {name[:80]!r}: {error}") from error
-    decoded = {key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()}
-    return model.set_params(**decoded)
 
 
 def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) -> dict:

@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.families.contract import WeakLearnerFamily
-from cwboost.families.discovery import FamilyError, get_family, get_init
+from cwboost.families.discovery import FamilyError, get_plugin
+from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.model_file.saving import load_model
 from cwboost.onnx_export import to_onnx
 from cwboost.testing.material import pixels
@@ -61,9 +62,9 @@ def check_life_of_a_classifier(plugin):
 
 def _stored_scores(classifier, plugin, X, scores):
     """Scores of the classifier from a file; those given if it has none."""
-    find = get_family if isinstance(plugin, WeakLearnerFamily) else get_init
+    kind = WEAK_LEARNERS if isinstance(plugin, WeakLearnerFamily) else INIT_MODELS
     try:
-        if find(plugin.name) is not type(plugin):
+        if get_plugin(kind, plugin.name) is not type(plugin):
             return scores
     except FamilyError:
         return scores

@@ -152,7 +152,7 @@ def test_an_init_model_is_saved_with_its_parameters_if_it_is_registered(halves, 
     assert loaded.init.max_landmarks == loaded.init_.model.max_landmarks == 60
     np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
     clf = CWBoostClassifier("stump", init=Acme(), n_estimators=2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="init: the name 'acme' must be registered for Acme"):
+    with pytest.raises(ValueError, match="init: the init model 'acme' must be registered"):
         clf.save(tmp_path / "model")
 
 

@@ -41,7 +41,7 @@ def test_an_absent_family_is_named(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setenv("CWBOOST_PLUGINS", "0")
     message = (
-        "needs the weak-learner family 'quantile', which is not available: .* It was saved with "
+        "needs the weak learner 'quantile', which is not available: .* It was saved with "
         r"the distribution quantile-stumps 3\.1\."
     )
     with pytest.raises(ModelFileError, match=message):
@@ -58,8 +58,8 @@ def owned_by(name, version="1.0"):
 def test_a_name_that_belongs_to_another_distribution_is_refused(model, path):
     """Its code would read arrays that another package has written."""
     message = (
-        "family 'quantile' of the distribution other-stumps 1.0; here the name belongs to another "
-        r"one, quantile-stumps 3\.1: install other-stumps, or turn quantile-stumps off"
+        "weak learner 'quantile' of the distribution other-stumps 1.0; here the name belongs to "
+        r"another one, quantile-stumps 3\.1: install other-stumps, or turn quantile-stumps off"
     )
     with pytest.raises(ModelFileError, match=message):
         load_model(edited(model, path, owned_by("other-stumps")))
@@ -126,7 +126,7 @@ def test_newer_family_classifier_and_parameters_are_named(model, path):
         (family, "'quantile' of API version 7.*installed one has version 1"),
         (classifier, "classifier must be one of .*CWBoost.*, got 'QuantumBoostClassifier'"),
         (parameter, "CWBoostClassifier has no parameter 'momentum'"),
-        (family_parameter, "family 'quantile' has no parameter 'depth'"),
+        (family_parameter, "weak learner 'quantile' has no parameter 'depth'"),
     ):
         with pytest.raises(ModelFileError, match=message):
             load_model(edited(model, path, edit))
@@ -179,9 +179,9 @@ def set_in(*keys):
         (set_in("header", "params", "C", {"$": "text", "codes": [-1]}), "numbers of characters"),
         (set_in("header", "params", "C", {"$": "text", "codes": [2**21]}), "numbers of characters"),
         (set_in("header", "params", "C", {"$": "text", "codes": "a"}), "numbers of characters"),
-        (set_in("header", "family", "distribution", 3), "distribution of a family must be"),
-        (set_in("header", "family", "distribution", "a\nb"), "distribution of a family must be"),
-        (set_in("header", "family", "version", None), "version of a family must be"),
+        (set_in("header", "family", "distribution", 3), "distribution of a plugin must be"),
+        (set_in("header", "family", "distribution", "a\nb"), "distribution of a plugin must be"),
+        (set_in("header", "family", "version", None), "version of a plugin must be"),
         (set_in("header", "params", "C", {"$": "array", "name": "no"}), "does not have its array"),
         (set_in("header", "ensemble", "n_scores", 4), "4 scores for 3 classes"),
         (set_in("header", "ensemble", "n_scores", 2), "score_index must lie"),
