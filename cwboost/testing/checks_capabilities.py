@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from cwboost.families.contract import BindContext, Pricer, PricingRequest
+from cwboost.families.contract import BindContext, PricingRequest
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import Chosen, PartitionContext, PartitionWeights, scales_of
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing import check_forms, read_only
 from cwboost.testing.material import (
     N_TARGETS,
     WHOLE,
@@ -129,9 +129,7 @@ def check_missing_values(family):
     learners, missing = fitted(family, X), np.full((4, X.shape[1]), np.nan)
     outputs = learners.outputs(missing)
     assert_signs(outputs, (4, len(learners)), "NaN where training had none")
-    coef = np.ones((len(learners), 2))
-    scores = learners.scores(missing, coef)
-    assert np.array_equal(scores, outputs.astype(np.float64) @ coef), "scores of NaN differ"
+    check_forms(learners, family, missing)
 
 
 def check_sparse_input(family):
@@ -142,7 +140,6 @@ def check_sparse_input(family):
         dense[3, 2] = dense[40, 2] = np.nan
     weights = integer_weights(60)
     expected = bind(family, dense).price(weights, WHOLE)
-    coef = np.random.default_rng(41).standard_normal((len(expected.learners), 2))
     for what, X in _sparse_variants(dense):
         priced = bind(family, X).price(weights, WHOLE)
         assert_priced(family, priced, X, weights, what)
@@ -153,9 +150,7 @@ def check_sparse_input(family):
         assert np.array_equal(learners.outputs(dense), learners.outputs(X)), (
             f"{what}: outputs(X) differ between sparse and dense X"
         )
-        for scores in (learners.scores(X, coef), learners.scorer(sparse.csr_array(coef))(X)):
-            error = np.abs(scores - learners.outputs(dense) @ coef).max()
-            assert error <= 1e-12 * np.abs(coef).sum(), f"{what}: scores differ by {error}"
+        check_forms(learners, family, X)
 
 
 def _sparse_variants(dense):
@@ -198,20 +193,6 @@ def check_sparse_memory(family):
         f"{used / 1e6:.0f} MB were allocated for a matrix of {X.nnz} non-zeros; "
         f"one byte per matrix entry would be {limit / 1e6:.0f} MB"
     )
-
-
-def check_shared_pricing_is_own(family):
-    """Check that a price_shared of the family's own finds at least the default's value."""
-    pricer = bind(family, reals())
-    if not pricer.exact:
-        return
-    for seed in range(4):
-        weights = boosting_weights(64, seed=seed)
-        default = Pricer.price_shared(bind(family, reals()), weights, WHOLE).edges[0]
-        found = bind(family, reals()).price_shared(weights, WHOLE).edges[0]
-        assert found >= default * (1 - 1e-12), (
-            f"price_shared finds {found}, the best of the learners of price() has {default}"
-        )
 
 
 def check_releases_gil(family):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from cwboost.families.contract import BindContext
 from cwboost.families.outputs import unpack_outputs
+from cwboost.families.sealing import check_forms
 from cwboost.testing.material import WHOLE, assert_priced, integer_weights
 
 MOST_CATEGORIES = 6
@@ -38,18 +38,10 @@ def check_categories(family):
         stored = family.learners_type.from_arrays(priced.learners.arrays(), X.shape[1])
         every = np.column_stack([np.zeros(n_categories), np.arange(n_categories)])
         for rows in (X, X.astype(np.float32), every):
-            expected = priced.learners.outputs(rows)
-            assert np.array_equal(stored.outputs(rows), expected), (
+            assert np.array_equal(stored.outputs(rows), priced.learners.outputs(rows)), (
                 f"{what}: stored learners predict differently"
             )
-            coef = np.random.default_rng(61).standard_normal((len(priced.learners), 2))
-            scores = priced.learners.scorer(sparse.csr_array(coef))(rows)
-            assert np.allclose(scores, expected @ coef), f"{what}: scores differ"
-            flat = priced.learners.flat_form()
-            if flat is not None:
-                assert np.array_equal(flat.outputs(rows), expected), (
-                    f"{what}: the flat form predicts differently"
-                )
+            check_forms(priced.learners, family, rows)
 
 
 def _check_order(family, n_categories):

@@ -63,15 +63,6 @@ def check_bind_has_no_side_effects(family):
     assert vars(family).keys() == state.keys(), "bind left attributes on the family"
 
 
-def check_pricer_attributes(family):
-    """Check that a pricer has the attributes n_samples, exact and releases_gil."""
-    pricer = bind(family, pixels())
-    assert pricer.n_samples == 61, f"n_samples must be 61, got {pricer.n_samples!r}"
-    for name in ("exact", "releases_gil"):
-        value = getattr(pricer, name)
-        assert isinstance(value, bool), f"{name} must be a bool, got {value!r}"
-
-
 def check_process_is_left_alone(plugin):
     """Check that training and predicting change nothing that the whole process shares.
 

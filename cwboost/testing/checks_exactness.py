@@ -25,12 +25,10 @@ def check_exact_pricing(family, brute_force=None):
     """Check that no learner of the family has a larger edge than the one price() returns.
 
     On small matrices and weights of several kinds, pricing is compared with all learners that
-    `brute_force` (or the family's method of that name) enumerates, and with many learners that
-    the family finds for other weights. Then optima are planted: if the signs of the weights equal
-    the outputs of a learner of the family, its edge is the sum of the absolute weights, the
-    largest possible, and pricing must reach it.
+    `brute_force` enumerates, and with many learners that the family finds for other weights. Then
+    optima are planted: if the signs of the weights equal the outputs of a learner of the family,
+    its edge is the sum of the absolute weights, the largest possible, and pricing must reach it.
     """
-    brute_force = brute_force or getattr(type(family), "brute_force", None)
     for what, X in _matrices(family):
         sampled = _sampled_outputs(family, X)
         candidates = sampled

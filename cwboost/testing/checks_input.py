@@ -38,42 +38,23 @@ def _compare(family, X, variant, what):
     )
 
 
-def check_read_only_input(family):
-    """Check that X may be read-only, and so may the arrays of a sparse X."""
-    X = pixels()
+def check_layouts(family):
+    """Check that X may have any order, strides and dtype, and may be read-only.
+
+    Values exact in both dtypes give the same outputs. The arrays of a sparse X may be read-only.
+    """
+    X, single = pixels(), reals().astype(np.float32)
+    wide = np.full((2 * X.shape[0], 3 * X.shape[1]), -1.0)
+    wide[::2, ::3] = X
     _compare(family, X, read_only(X), "read-only X")
+    _compare(family, X, np.asfortranarray(X), "Fortran-ordered X")
+    _compare(family, X, wide[::2, ::3], "X with strides")
+    _compare(family, X, X.astype(np.float32), "float32 X")
+    _compare(family, single.astype(np.float64), single, "float32 X of real numbers")
+    _compare(family, X, as_bytes(X), "uint8 X")
     if family.capabilities.sparse_input:
         for form in (sparse.csr_array, sparse.csc_array):
             _compare(family, X, read_only(form(X)), f"read-only {form.format} X")
-
-
-def check_fortran_ordered_input(family):
-    """Check that X may be Fortran-ordered."""
-    X = pixels()
-    _compare(family, X, np.asfortranarray(X), "Fortran-ordered X")
-
-
-def check_strided_input(family):
-    """Check that X may be a view with gaps between rows and columns."""
-    X = pixels()
-    wide = np.full((2 * X.shape[0], 3 * X.shape[1]), -1.0)
-    view = wide[::2, ::3]
-    view[...] = X
-    _compare(family, X, view, "X with strides")
-
-
-def check_float32_input(family):
-    """Check that X may be float32: values exact in both dtypes give the same outputs."""
-    X = pixels()
-    _compare(family, X, X.astype(np.float32), "float32 X")
-    X = reals().astype(np.float32)
-    _compare(family, X.astype(np.float64), X, "float32 X of real numbers")
-
-
-def check_uint8_input(family):
-    """Check that X may be uint8, and that its learners predict the same on a float64 copy."""
-    X = pixels()
-    _compare(family, X, as_bytes(X), "uint8 X")
 
 
 def check_weights_layout(family):

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.examination import NAME
-from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing import check_forms, read_only
 from cwboost.testing.material import (
     as_bytes,
     assert_signs,
@@ -168,7 +167,7 @@ def check_feature_shares(family):
 
 
 def check_flat_form(family):
-    """Check flat_form, if implemented: the form gives the learners' outputs.
+    """Check flat_form, if implemented: the form, and the scorer, give the learners' outputs.
 
     The check covers missing values if the family accepts them.
     """
@@ -176,30 +175,10 @@ def check_flat_form(family):
     learners = fitted(family, X)
     if family.capabilities.missing_values:
         X = np.vstack([X, with_missing(X)])
+    check_forms(learners, family, X)
     trees = learners.flat_form()
-    if trees is None:
-        return
-    assert isinstance(trees, ThresholdTrees), (
-        f"flat_form must return ThresholdTrees or None, got {type(trees).__name__}"
-    )
-    assert len(trees) == len(learners), f"{len(trees)} trees for {len(learners)} learners"
-    trees.check(X.shape[1] if trees.directions is None else trees.directions.shape[1])
-    Z = X
-    if trees.directions is not None:
-        mean = 0.0 if trees.mean is None else trees.mean
-        Z = (X - mean) @ trees.directions
-    outputs = learners.outputs(X)
-    for t, (start, end) in enumerate(zip(trees.offsets[:-1], trees.offsets[1:])):
-        for i, z in enumerate(Z):
-            node, visited = start, 0
-            while trees.feature[node] >= 0 and visited < end - start:
-                value = z[trees.feature[node]]
-                missing_right = np.isnan(value) and trees.missing[node] > 0
-                right = bool(value > trees.threshold[node] or missing_right)
-                node, visited = start + trees.left[node] + right, visited + 1
-            assert trees.sign[node] == outputs[i, t], (
-                f"tree {t} outputs {trees.sign[node]} for example {i}, the learner {outputs[i, t]}"
-            )
+    if trees is not None:
+        trees.check(X.shape[1] if trees.directions is None else trees.directions.shape[1])
 
 
 def check_damaged_arrays(plugin):

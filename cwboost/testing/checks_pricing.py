@@ -62,18 +62,6 @@ def check_best_constant(family):
     assert (outputs[:, 1] == -1).all(), "negative weights: every output must be -1"
 
 
-def check_fewer_targets(family):
-    """Check that price takes the weights of fewer targets than bind was told of.
-
-    A mixed family that draws a family for each class asks each for its own classes only.
-    """
-    what, X, weights = next(iter(problems()))
-    pricer = bind(family, X)
-    for n_targets in (1, N_TARGETS, 2):
-        priced = pricer.price(weights[:n_targets], WHOLE)
-        assert_priced(family, priced, X, weights[:n_targets], f"{what}, {n_targets} targets")
-
-
 def check_scaling(family):
     """Check that scaling a target's weights scales its edge and keeps its learner.
 
@@ -158,12 +146,16 @@ def check_determinism(family):
 def check_number_of_targets(family):
     """Check pricing of one and of many targets: a target gets the learner it gets alone.
 
-    Or one of a larger edge: a family may let every target choose from what it draws for all.
+    Or one of a larger edge: a family may let every target choose from what it draws for all. The
+    weights may be of fewer targets than bind was told of: a mixed family that draws a family for
+    each class asks each for its own classes only.
     """
     X = levels(40, 3)
     for n_targets in (1, 2, 21):
         weights = boosting_weights(40, n_targets)
         pricer = bind(family, X, n_targets=n_targets)
+        fewer = weights[: n_targets // 2 + 1]
+        assert_priced(family, pricer.price(fewer, WHOLE), X, fewer, f"{len(fewer)} targets")
         priced = pricer.price(weights, WHOLE)
         assert_priced(family, priced, X, weights, f"{n_targets} targets")
         if is_randomised(family):

@@ -25,7 +25,7 @@ from cwboost.families.contract import (
 from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.outputs import unpack_outputs
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing import Sample, SealedPricer, check_priced, read_only
 
 WHOLE = PricingRequest()
 N_TARGETS = 3
@@ -145,7 +145,7 @@ def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
     with _told_of_make_X():
         pricer = clone(family).bind(X, context)
-    assert isinstance(pricer, Pricer), f"bind must return a Pricer, got {type(pricer).__name__}"
+    SealedPricer(pricer, family, Sample.of(X), context)  # checks its attributes
     return pricer
 
 
@@ -236,41 +236,24 @@ def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None
     """Assert that a pricing result is well-formed and correct; return its outputs on `X`."""
     n_samples = X.shape[0]
     n_learners = len(weights) if n_learners is None else n_learners
-    assert isinstance(priced, Priced), f"{what}: expected a Priced, got {type(priced).__name__}"
-    learners = priced.learners
-    assert isinstance(learners, family.learners_type), (
-        f"{what}: learners must be {family.learners_type.__name__}, got {type(learners).__name__}"
-    )
-    assert len(learners) == n_learners, (
-        f"{what}: expected {n_learners} learners, got {len(learners)}"
-    )
-    packed, shape = priced.outputs, (n_learners, (n_samples + 7) // 8)
-    assert isinstance(packed, np.ndarray) and packed.dtype == np.uint8, (
-        f"{what}: packed outputs must be a uint8 array"
-    )
-    assert packed.shape == shape, f"{what}: packed outputs must be {shape}, got {packed.shape}"
-    assert packed.flags.c_contiguous, f"{what}: packed outputs must be C-contiguous"
-    bits = np.unpackbits(packed, axis=1, bitorder="little")
-    assert not bits[:, n_samples:].any(), f"{what}: bits after the last example must be 0"
 
-    outputs = learners.outputs(X)
+    def fault(text):
+        return AssertionError(f"{what}: {text}")
+
+    check_priced(priced, family, n_samples, n_learners, n_learners, fault)
+    assert len(priced.learners) == n_learners, (
+        f"{what}: expected {n_learners} learners, got {len(priced.learners)}"
+    )
+    bits = np.unpackbits(priced.outputs, axis=1, bitorder="little")
+    assert not bits[:, n_samples:].any(), f"{what}: bits after the last example must be 0"
+    outputs = priced.learners.outputs(X)
     assert_signs(outputs, (n_samples, n_learners), f"{what}: outputs(X)")
-    different = np.flatnonzero((unpack_outputs(packed, n_samples) != outputs).any(axis=1))
+    different = np.flatnonzero((unpack_outputs(priced.outputs, n_samples) != outputs).any(axis=1))
     assert not len(different), (
         f"{what}: price() and outputs(X) disagree on {len(different)} examples, first "
         f"example {different[0]}"
     )
-    assert_edges(priced.edges, n_learners, what)
     return outputs
-
-
-def assert_edges(edges, n_learners: int, what: str) -> None:
-    """Assert that edges are a float64 array with one finite number per learner."""
-    assert isinstance(edges, np.ndarray) and edges.dtype == np.float64, (
-        f"{what}: edges must be a float64 array"
-    )
-    assert edges.shape == (n_learners,), f"{what}: edges must have shape ({n_learners},)"
-    assert np.isfinite(edges).all(), f"{what}: edges must be finite, got {edges}"
 
 
 def tolerance(weights) -> np.ndarray:

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
+from cwboost.families.contract import WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
@@ -76,7 +76,6 @@ CLAIM_OF_CHECK = {
     "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",
     "check_sparse_memory": "sparse_input",
-    "check_shared_pricing_is_own": "shared_pricing",
     "check_releases_gil": "releases_gil",
 }
 
@@ -122,17 +121,11 @@ class Check:
         """Run the check; an error says what the plugin does wrong, its note what to do."""
         given = {"brute_force": self.brute_force} if self.name == "check_exact_pricing" else {}
         try:
-            with _material(plugin, self.make_X):
+            with material_of(self.make_X and partial(self.make_X, plugin)):
                 self.function(plugin, **given)
         except Exception as error:
             add_note(error, remedy(self.name, error))
             raise
-
-
-def _material(plugin, make_X):
-    """Let checks take their examples from `make_X`, or from the plugin's method of that name."""
-    make_X = make_X or getattr(type(plugin), "make_X", None)
-    return material_of(None if make_X is None else partial(make_X, plugin))
 
 
 def plugin_checks(
@@ -163,12 +156,11 @@ def _names_of_checks(plugin: Plugin, make_X: MakeX | None) -> set[str]:
     of_init = {f.__name__ for f in _all_checks() if f.__module__ == checks_init.__name__}
     if isinstance(plugin, InitModel):
         return of_init | OF_BOTH
-    with _material(plugin, make_X):
+    with material_of(make_X and partial(make_X, plugin)):
         claims = _claims(plugin)
     unclaimed = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
-    makes_X = make_X is not None or hasattr(plugin, "make_X")
     known = {function.__name__ for function in _all_checks()}
-    return known - of_init - unclaimed - (OWN_WIDTHS if makes_X else set())
+    return known - of_init - unclaimed - (OWN_WIDTHS if make_X else set())
 
 
 def _claims(family: WeakLearnerFamily) -> set[str]:
@@ -179,8 +171,6 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
     except Exception:
         return claims  # the checks, all of which bind the family, say what is wrong
     claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
-    if type(pricer).price_shared is not Pricer.price_shared:
-        claims.add("shared_pricing")
     if _prices_on_partitions(family):
         claims.add("partitioned")
     return claims
@@ -212,16 +202,15 @@ def check_plugin(
     brute_force : callable, optional
         ``brute_force(family, X)`` returns every learner of the family that can be distinguished
         on `X`, as `WeakLearners` or as their outputs, an array of -1 and +1 of shape
-        (n_samples, n_learners). Exact pricing is then compared with the best of them. The family
-        may have a method ``brute_force(X)`` instead. Without either, exactness is tested against
-        sampled learners of the family and against weights whose best edge is known. The matrices
-        have at most 24 rows and 3 columns, and NaN if the family declares ``missing_values``.
+        (n_samples, n_learners). Exact pricing is then compared with the best of them. Without
+        it, exactness is tested against sampled learners of the family and against weights whose
+        best edge is known. The matrices have at most 24 rows and 3 columns, and NaN if the family
+        declares ``missing_values``.
     make_X : callable, optional
         ``make_X(plugin, n_samples, rng)`` returns examples that the plugin takes, for one that
         cannot take any number of features or any values, such as images of a given shape:
-        an array of shape (n_samples, n_features), drawn with the generator `rng`. The plugin may
-        have a method ``make_X(n_samples, rng)`` instead. Checks that need other numbers of
-        features do not apply.
+        an array of shape (n_samples, n_features), drawn with the generator `rng`. Checks that
+        need other numbers of features do not apply.
     expected_failures : mapping of str to str, optional
         Names of checks that the plugin is known to fail, with the reason. A listed check that
         passes is reported as a failure, so that the list stays current.
@@ -258,7 +247,7 @@ def parametrize_with_plugin_checks(
     *,
     brute_force: BruteForce | None = None,
     make_X: MakeX | None = None,
-    expected_failures: Mapping[str, str] | Callable[[Plugin], Mapping[str, str]] | None = None,
+    expected_failures: Mapping[str, str] | None = None,
 ):
     """Return a pytest decorator that makes one test per check and plugin.
 
@@ -267,7 +256,7 @@ def parametrize_with_plugin_checks(
     plugins : iterable of WeakLearnerFamily or InitModel
     brute_force, make_X : callable, optional
         As in `check_plugin`.
-    expected_failures : mapping, or callable that takes a plugin and returns one, optional
+    expected_failures : mapping of str to str, optional
         As in `check_plugin`; the tests are marked ``xfail(strict=True)``.
 
     Examples
@@ -281,8 +270,7 @@ def parametrize_with_plugin_checks(
     params = []
     for plugin in plugins:
         checks = plugin_checks(plugin, brute_force=brute_force, make_X=make_X)
-        given = expected_failures(plugin) if callable(expected_failures) else expected_failures
-        expected = _validated_expectations(given, checks)
+        expected = _validated_expectations(expected_failures, checks)
         for check in checks:
             marks = []
             if check.name in expected:

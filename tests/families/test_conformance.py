@@ -1,10 +1,9 @@
 """The conformance suite on every built-in family, with many settings of its hyper-parameters."""
 
 import pytest
-from reference_family import ReferenceStump
+from reference_family import every_stump
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost.families.contract import WeakLearners
 from cwboost.families.discovery import get_family, list_plugins
 from cwboost.testing import parametrize_with_plugin_checks
 
@@ -43,10 +42,6 @@ BUILT_IN = {
     for record in list_plugins()
     if record.distribution == "cwboost" and record.kind == "weak learner"
 }
-
-
-def every_stump(family, X) -> WeakLearners:
-    return ReferenceStump().brute_force(X)
 
 
 @parametrize_with_plugin_checks([f() for f in BUILT_IN.values()], brute_force=every_stump)

@@ -185,22 +185,22 @@ def brief(self, weights, request=None):
 
 
 INPUT = {
-    "writes into X": (on_X(written_into), {"read_only_input": "read-only"}),
+    "writes into X": (on_X(written_into), {"layouts": "read-only"}),
     "reads memory in its own order": (
         on_X(lambda X: X.ravel(order="K").reshape(X.shape)),
-        {"fortran_ordered_input": "disagree on"},
+        {"layouts": "disagree on"},
     ),
     "assumes C order": (
         on_X(in_c_order),
-        {"strided_input": r"X with strides: price.. and outputs.X. disagree on"},
+        {"layouts": r"X with strides: price.. and outputs.X. disagree on"},
     ),
     "rounds float32 away": (
         on_X(lambda X: np.round(X, 1) if X.dtype == np.float32 else X),
-        {"float32_input": "float32 X of real numbers: edges"},
+        {"layouts": "float32 X of real numbers: edges"},
     ),
     "overflows uint8": (
         on_X(lambda X: X + X if X.dtype == np.uint8 else X),
-        {"uint8_input": r"uint8 X: price.. and outputs.X. disagree on"},
+        {"layouts": r"uint8 X: price.. and outputs.X. disagree on"},
     ),
     "ignores padding of weights": (
         on_weights(without_padding),
@@ -354,7 +354,7 @@ STATE = {
     ),
     "exactness is a number": (
         {"exact": 1},
-        {"pricer_attributes": "exact must be a bool, got 1"},
+        {"outputs": "exact must be a bool, got 1"},
     ),
     "NumPy's generator": (
         meddling(np.random.random),
@@ -485,12 +485,12 @@ LEARNERS = {
     ),
     "trees send missing values elsewhere": (
         on_flat_form(lambda trees: replace(trees, missing=-trees.missing)),
-        {"flat_form": "the learner"},
+        {"flat_form": "the flat form of learner"},
     ),
     "trees turn the signs": (
         TURNED,
         {
-            "flat_form": "the learner",
+            "flat_form": "the flat form of learner",
             "life_of_a_classifier": "the flat form of learner 0 differs from its outputs",
         },
     ),
@@ -637,15 +637,12 @@ PRICING = {
     ),
     "shared pricing looks at one target": (
         {"price_shared": of_the_first_target},
-        {
-            "shared_pricing": "is less than .* of a learner found by price",
-            "shared_pricing_is_own": "the best of the learners of price",
-        },
+        {"shared_pricing": "is less than .* of a learner found by price"},
     ),
     "only the first feature is searched": (on_columns(lambda columns: columns[:1]), BETTER),
     "every other cut is searched": (on_cuts(lambda pricer: 2), BETTER),
     "exact most of the time": (
-        {"best": sometimes_second, "family": {"brute_force": None}},
+        {"best": sometimes_second},
         BETTER,
     ),
     "only three features are searched": (on_columns(lambda columns: columns[:3]), SAME_PROBLEM),
@@ -659,7 +656,7 @@ PRICING = {
     ),
     "always as many targets as bound": (
         {"price": five_targets},
-        {"fewer_targets": "expected 1 learners, got 5"},
+        {"number_of_targets": "expected 1 learners, one per target, got 5"},
     ),
 }
 

@@ -29,5 +29,6 @@ class Corners(cwboost.DerivedFeatureFamily):
     def direction(n_features, mask):
         return mask.reshape(len(mask), -1).T
 
-    def make_X(self, n_samples, rng):
-        return rng.integers(0, 256, size=(n_samples, np.prod(self.image_shape)))
+
+def images(family, n_samples, rng):
+    return rng.integers(0, 256, size=(n_samples, np.prod(family.image_shape)))

@@ -152,12 +152,13 @@ class ReferenceStump(WeakLearnerFamily):
         pricer.random_state = context.random_state
         return pricer
 
-    def brute_force(self, X):
-        """Return all stumps that differ on X, with both outputs for NaN."""
-        found = [(-1, 0.0, 1, 1), (-1, 0.0, -1, -1)]
-        for feature, (_, _, thresholds, missing) in enumerate(ReferencePricer(X).columns):
-            for threshold in thresholds:
-                for sign in (1, -1):
-                    for absent in (1, -1) if missing.any() else (sign,):
-                        found.append((feature, threshold, sign, absent))
-        return ReferenceLearners(*zip(*found))
+
+def every_stump(family, X):
+    """Return all stumps that differ on X, with both outputs for NaN."""
+    found = [(-1, 0.0, 1, 1), (-1, 0.0, -1, -1)]
+    for feature, (_, _, thresholds, missing) in enumerate(ReferencePricer(X).columns):
+        for threshold in thresholds:
+            for sign in (1, -1):
+                for absent in (1, -1) if missing.any() else (sign,):
+                    found.append((feature, threshold, sign, absent))
+    return ReferenceLearners(*zip(*found))

@@ -16,7 +16,7 @@ from cwboost.families.contract import BindContext, Priced, Pricer, PricingReques
 from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
 from cwboost.families.sealing.sample import Sample, read_only
 
-__all__ = ["CHECK_EVERY", "SealedPricer", "bind_family", "certificate"]
+__all__ = ["CHECK_EVERY", "SealedPricer", "bind_family", "certificate", "check_priced"]
 
 CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
@@ -89,10 +89,8 @@ class SealedPricer(Pricer):
         self.pricer = pricer
         self.sample = sample
         self.n_samples = sample.n_samples
-        self._n_bytes = (self.n_samples + 7) // 8
         self._n_threads = context.n_threads
         self.n_targets = context.n_targets
-        self._every_target = read_only(np.arange(self.n_targets))
         self.exact = getattr(pricer, "exact", None)
         if type(self.exact) is not bool:
             raise self._fault(f"the pricer's exact must be a bool, got {self.exact!r}")
@@ -138,56 +136,8 @@ class SealedPricer(Pricer):
             raise
 
     def _checked(self, priced, n_targets: int, n_columns: int) -> Priced:
-        """Check the form of a result; return it with its targets written out."""
-        if not isinstance(priced, Priced):
-            raise self._fault(f"pricing must return a Priced, got {type(priced).__name__}")
-        learners, outputs, edges, target = (
-            priced.learners,
-            priced.outputs,
-            priced.edges,
-            priced.target,
-        )
-        wanted = self.family.learners_type
-        # The first test takes a third of the time of the second, for abstract classes.
-        if type(learners) is not wanted and not isinstance(learners, wanted):
-            raise self._fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
-        n = len(learners)
-        if target is None:
-            if n != n_targets:
-                raise self._fault(f"expected {n_targets} learners, one per target, got {n}")
-            target = self._every_target if n == self.n_targets else self._every_target[:n]
-        else:
-            self._check_target(target, n, n_targets, n_columns)
-        self._check_array("outputs", outputs, UINT8, (n, self._n_bytes))
-        if not outputs.flags.c_contiguous:
-            raise self._fault("outputs must be C-contiguous")
-        self._check_array("edges", edges, FLOAT64, (n,))
-        # A finite sum of squares has finite terms, in a third of the time of isfinite().all().
-        if not isfinite(edges.dot(edges)) and not np.isfinite(edges).all():
-            raise self._fault(f"edges must be finite, got {edges}")
-        edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
-        return Priced(learners, outputs, edges, target)
-
-    def _check_array(self, name: str, array, dtype, shape) -> None:
-        if not isinstance(array, np.ndarray):
-            raise self._fault(f"{name} must be an ndarray, got {type(array).__name__}")
-        if array.dtype != dtype or array.shape != shape:
-            raise self._fault(
-                f"{name} must have dtype {dtype} and shape {shape}, got {array.dtype} "
-                f"and {array.shape}"
-            )
-
-    def _check_target(self, target, n: int, n_targets: int, n_columns: int) -> None:
-        self._check_array("target", target, INT64, (n,))
-        ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
-        if not ascends or (target[1:] < target[:-1]).any():
-            raise self._fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
-        if (target[n_columns:] == target[:-n_columns]).any():
-            most = np.bincount(target).max()
-            raise self._fault(
-                f"expected at most {n_columns} learners per target, the request's n_columns, got "
-                f"{most}"
-            )
+        sizes = self.n_samples, n_targets, n_columns
+        return check_priced(priced, self.family, *sizes, self._fault)
 
     def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
         """Return True in some rounds, and always if nothing pays, since that ends training."""
@@ -217,7 +167,7 @@ class SealedPricer(Pricer):
         packed = priced.outputs[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
         signs = (2 * packed.astype(np.int8) - 1).T
         outputs = self._outputs(priced.learners, self.sample.X)
-        self._check_array("what outputs(X) returns", outputs, INT8, signs.shape)
+        _check_array("what outputs(X) returns", outputs, INT8, signs.shape, self._fault)
         different = np.argwhere(outputs != signs)
         if len(different):
             i, j = different[0]
@@ -239,6 +189,66 @@ class SealedPricer(Pricer):
 
     def _fault(self, what: str) -> FamilyFault:
         return FamilyFault(f"{self._where()}: {what}")
+
+
+def check_priced(
+    priced, family: WeakLearnerFamily, n_samples: int, n_targets: int, n_columns: int, fault
+) -> Priced:
+    """Check the form of a result of pricing; return it with its targets written out.
+
+    Parameters
+    ----------
+    priced : Priced
+    family : WeakLearnerFamily
+    n_samples, n_targets : int
+    n_columns : int
+        As of `PricingRequest`.
+    fault : callable
+        Maps a message to the error that is raised.
+    """
+    if not isinstance(priced, Priced):
+        raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
+    learners, outputs, edges, target = priced.learners, priced.outputs, priced.edges, priced.target
+    wanted = family.learners_type
+    # The first test takes a third of the time of the second, for abstract classes.
+    if type(learners) is not wanted and not isinstance(learners, wanted):
+        raise fault(f"learners must be {wanted.__name__}, got {type(learners).__name__}")
+    n = len(learners)
+    if target is None:
+        if n != n_targets:
+            raise fault(f"expected {n_targets} learners, one per target, got {n}")
+        target = np.arange(n)
+    else:
+        _check_target(target, n, n_targets, n_columns, fault)
+    _check_array("outputs", outputs, UINT8, (n, (n_samples + 7) // 8), fault)
+    if not outputs.flags.c_contiguous:
+        raise fault("outputs must be C-contiguous")
+    _check_array("edges", edges, FLOAT64, (n,), fault)
+    # A finite sum of squares has finite terms, in a third of the time of isfinite().all().
+    if not isfinite(edges.dot(edges)) and not np.isfinite(edges).all():
+        raise fault(f"edges must be finite, got {edges}")
+    return Priced(learners, outputs, np.ascontiguousarray(edges), np.ascontiguousarray(target))
+
+
+def _check_array(name: str, array, dtype, shape, fault) -> None:
+    if not isinstance(array, np.ndarray):
+        raise fault(f"{name} must be an ndarray, got {type(array).__name__}")
+    if array.dtype != dtype or array.shape != shape:
+        raise fault(
+            f"{name} must have dtype {dtype} and shape {shape}, got {array.dtype} and {array.shape}"
+        )
+
+
+def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None:
+    _check_array("target", target, INT64, (n,), fault)
+    ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
+    if not ascends or (target[1:] < target[:-1]).any():
+        raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
+    if (target[n_columns:] == target[:-n_columns]).any():
+        raise fault(
+            f"expected at most {n_columns} learners per target, the request's n_columns, got "
+            f"{np.bincount(target).max()}"
+        )
 
 
 def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:

@@ -104,7 +104,3 @@ class PatchFamily(cwboost.DerivedFeatureFamily):
         room = image_shape - (filter.shape[1] + pool - 1)
         if ((corner < 0) | (corner > room)).any():
             raise ValueError("array 'corner' must keep filters inside the image")
-
-    def make_X(self, n_samples, rng):
-        """Return images for the conformance suite."""
-        return rng.integers(0, 17, size=(n_samples, np.prod(self.image_shape)))

@@ -6,8 +6,12 @@ import cwboost
 from cwboost.testing import parametrize_with_plugin_checks
 
 
+def images(family, n_samples, rng):
+    return rng.integers(0, 17, size=(n_samples, np.prod(family.image_shape)))
+
+
 @parametrize_with_plugin_checks(
-    [PatchFamily(n_filters=8), PatchFamily((4, 6), size=2, pool=1, n_filters=5)]
+    [PatchFamily(n_filters=8), PatchFamily((4, 6), size=2, pool=1, n_filters=5)], make_X=images
 )
 def test_it_keeps_the_contract(plugin, check):
     check(plugin)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from models import paper
+from reference_family import every_stump
 from wave_family import Waves
 
 import cwboost
@@ -54,12 +55,6 @@ def registered(monkeypatch):
     monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
     for family in (Waves, OnceWaves, Itself):
         cwboost.register_family(family)
-
-
-def every_stump(family, X):
-    from reference_family import ReferenceStump
-
-    return ReferenceStump().brute_force(X)
 
 
 @pytest.mark.slow
