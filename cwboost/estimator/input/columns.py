@@ -190,16 +190,19 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
         codes, categories = column.array.codes, np.asarray(column.array.categories)
         occurs = np.bincount(codes[codes >= 0], minlength=len(categories)) > 0
         return categories[occurs], np.append(np.cumsum(occurs) - 1, -1)[codes]
-    values, series = np.asarray(column), nw.from_native(column, series_only=True, pass_through=True)
+    series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        missing = series.is_null().to_numpy()
-    elif values.dtype.kind == "O":
-        missing = np.array([v is None or (isinstance(v, float) and v != v) for v in values], bool)
+        missing = np.array(series.is_null().to_numpy())
+        values = series.drop_nulls().to_numpy()  # PyArrow 24 cannot fill every kind of null
     else:
-        missing = np.zeros(len(values), dtype=bool)
+        values, missing = np.asarray(column), np.zeros(len(column), dtype=bool)
+        if values.dtype.kind == "O":
+            missing[:] = [v is None or (isinstance(v, float) and v != v) for v in values]
+        values = values[~missing]
     if values.dtype.kind == "f":
-        missing = missing | np.isnan(values)
-    return values[~missing], np.where(missing, -1, np.cumsum(~missing) - 1)
+        missing[~missing] = np.isnan(values)
+        values = values[~np.isnan(values)]
+    return values, np.where(missing, -1, np.cumsum(~missing) - 1)
 
 
 def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:
