@@ -18,15 +18,14 @@ SOURCES := $(shell find cwboost plugins \
 C_SOURCES := $(shell find cwboost tests asv_bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-aarch64 fuzz faults sanitize bench dashboard compare docs linkcheck lint format clean FORCE
+.PHONY: help demo test test-fast test-aarch64 attack sanitize bench dashboard compare docs linkcheck lint format clean FORCE
 
 help:
 	@echo 'make demo          train on the bundled data, print a table, write a figure'
 	@echo 'make test          build a wheel, install it and run the whole suite against it'
 	@echo 'make test-fast     the same without the tests marked slow'
 	@echo 'make test-aarch64  the kernels for AArch64 under an emulator'
-	@echo 'make fuzz [MUTATIONS=N] [SEED=S]   mutated model files, tables, odd ONNX exports'
-	@echo 'make faults [STEP=N]   let every Nth allocation fail, interrupt at every Nth line of a fit'
+	@echo 'make attack [ATTACKS="lines allocations"] [TIMES=N]   mutated files, faults of fits and clusters'
 	@echo 'make sanitize      the tests of the kernels under AddressSanitizer and UBSan'
 	@echo 'make lint          ruff, mypy, cython-lint and clang-format; make format rewrites what they can'
 	@echo 'make docs          the HTML pages, in docs/_build/html; make linkcheck asks other sites too'
@@ -81,16 +80,11 @@ test-aarch64: $(STAMPS)/test
 		{ echo 'make test-aarch64 needs gcc-aarch64-linux-gnu and qemu-user'; exit 2; }
 	sh tools/run_tests.sh $(BIN)/python -k emulator $(ARGS)
 
-MUTATIONS ?= 50000
-SEED ?=
-PARTS ?=
-fuzz: $(STAMPS)/test
-	$(BIN)/python tests/support/fuzz.py $(MUTATIONS) '$(SEED)' $(PARTS)
-
-STEP ?= 1
-faults: $(STAMPS)/test
-	$(BIN)/python tests/support/faults.py allocations $(STEP)
-	$(BIN)/python tests/support/faults.py lines $(STEP)
+# tests/support/attack.py says what can be attacked. Every allocation and line: TIMES=1000000.
+ATTACKS ?= models checkpoints tables onnx
+TIMES ?= 50000
+attack: $(STAMPS)/test
+	$(BIN)/python tests/support/attack.py --times $(TIMES) $(ARGS) $(ATTACKS)
 
 # A copy of the tree is built with the sanitizers; the environment lends the other packages.
 sanitize: $(STAMPS)/test

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run the tests of the kernels, and a short fuzz of model files, on a copy of the tree built with
+# Run the tests of the kernels, and a short attack by model files, on a copy of the tree built with
 # AddressSanitizer and UndefinedBehaviorSanitizer: sanitize.sh PYTHON [arguments of pytest]
 # Any finding ends the process, after a report that pytest must not catch. Not run: tests that limit
 # address space or compile code themselves.
@@ -32,5 +32,5 @@ sanitized -m pytest -c "$root/pyproject.toml" --rootdir="$root" -p no:cacheprovi
     "$root/tests/_kernels" "$root/tests/kernels" "$root/tests/plugins" \
     "$root/tests/solvers" "$root/tests/ensemble/test_shapley.py" \
     "$root/tests/dask/test_partitions.py" "$@"
-sanitized "$root/tests/support/fuzz.py" "${MUTATIONS:-50}" 0 \
-    stump tree projection mixture third-party checkpoint tables
+sanitized "$root/tests/support/attack.py" --times "${TIMES:-50}" --seed 0 \
+    models/stump models/tree models/projection models/mixture models/third checkpoints tables

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
 
-import cluster_faults as faults
+import attack_cluster as faults
 
 from cwboost.dask.actors import ActorCrew
 

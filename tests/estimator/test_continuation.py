@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from faults import Lines
+from attack_fits import Lines
 from sklearn.linear_model import LogisticRegression
 
 from cwboost import CWBoostClassifier, load_model

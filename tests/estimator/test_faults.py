@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from faults import Lines, Timer, assert_first_rounds, what_is_left
+from attack_fits import Lines, Timer, assert_first_rounds, what_is_left
 from models import CLASSIFIERS, FAMILIES, paper
 from sklearn.datasets import load_iris
 

@@ -7,8 +7,8 @@ import zlib
 
 import numpy as np
 import pytest
-from forgery import forge, header_of
 from models import paper
+from mutations import forge, header_of
 from sklearn.datasets import load_iris
 
 from cwboost import ModelFileError, load_model

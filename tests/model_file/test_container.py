@@ -11,10 +11,10 @@ import zlib
 
 import numpy as np
 import pytest
-from forgery import forge, header_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from mutations import forge, header_of
 
 from cwboost.model_file import container
 from cwboost.model_file.container import MAGIC, ModelFileError, read, write

@@ -2,19 +2,17 @@
 
 import gc
 import json
-import random
 import resource
-import tempfile
 from pathlib import Path
 
-import fuzz
+import attack_models
+import attack_onnx
+import attack_tables
 import numpy as np
 import pytest
-from forgery import forge, header_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from attack import carried_out
 from models import paper
-from mutations import assert_harmless, mutated, prepared
+from mutations import forge, header_of
 from sklearn.datasets import load_iris
 
 import cwboost
@@ -85,10 +83,7 @@ def test_the_distribution_of_members_of_a_mixture_is_kept_too(quantile, path):
         load_model(edited(clf, path, edit))
 
 
-def test_a_class_registered_at_run_time_has_no_distribution(model, path, monkeypatch):
-    registered = dict(discovery._registry._registered)
-    monkeypatch.setattr(discovery._registry, "_registered", registered)
-
+def test_a_class_registered_at_run_time_has_no_distribution(path, registered):
     @cwboost.register_family
     class OfTheProgram(StumpFamily):
         name = "of_the_program"
@@ -258,14 +253,7 @@ def test_deeply_nested_values(model, path):
         load_model(path)
 
 
-# ---------------------------------------------------------------------------- fuzzing
-
-
-@pytest.fixture
-def in_memory():
-    """A path in memory, so that thousands of files do not wait for a disk."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        yield Path(folder, "model.cwb")
+# ---------------------------------------------------------------------------- attacks
 
 
 @pytest.fixture
@@ -289,28 +277,30 @@ def test_the_confinement_confines(confined):
         np.ones(1024 * MEGABYTE, np.uint8)
 
 
-@on_linux
-def test_mutations_by_hypothesis(model, in_memory, confined):
-    model_file = prepared(model, in_memory)
-
-    @settings(max_examples=150, deadline=None, database=None)
-    @given(seed=st.integers(0, 2**32))
-    def harmless(seed):
-        mutated(random.Random(seed), in_memory, model_file)
-        assert_harmless(in_memory, X)
-
-    harmless()
+@pytest.fixture
+def registered(monkeypatch):
+    """Undo the registration of families at run time."""
+    registered = dict(discovery._registry._registered)
+    monkeypatch.setattr(discovery._registry, "_registered", registered)
 
 
 @pytest.mark.slow
 @on_linux
-@pytest.mark.parametrize("family", [name for name in fuzz.FAMILIES if name != "third-party"])
-def test_a_short_run_of_make_fuzz(family, confined):
-    assert 0 < fuzz.run(family, 60, seed=7) < 60
+@pytest.mark.parametrize("kind", attack_models.MODELS)
+def test_a_short_attack_by_mutated_models(kind, confined, registered):
+    outcomes = carried_out(kind, attack_models.ATTACKS[f"models/{kind}"], 60, seed=7)
+    assert outcomes.keys() == {"accepted", "refused"}
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("part, mutations", [("checkpoint", 40), ("tables", 60), ("ONNX", 150)])
-def test_a_short_run_of_the_other_parts(part, mutations):
-    assert 0 < fuzz.PARTS[part](mutations, 7) < mutations
+@pytest.mark.parametrize(
+    "attack, times, outcome",
+    [
+        (attack_models.checkpoints, 40, "accepted"),
+        (attack_tables.tables, 60, "accepted"),
+        (attack_onnx.exports, 150, "exported"),
+    ],
+)
+def test_a_short_attack_by_other_files(attack, times, outcome):
+    assert carried_out(attack.__name__, attack, times, seed=7).keys() >= {outcome}

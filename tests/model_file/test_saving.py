@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from forgery import header_of
 from models import paper
+from mutations import header_of
 from quantile_family import QuantileStumps
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError

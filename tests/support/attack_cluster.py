@@ -1,17 +1,13 @@
 """Faults of a cluster during training, on a `LocalCluster` of two processes.
 
-    python tests/support/cluster_faults.py --kills 20 --times 3
-
-kills workers (SIGKILL) at random moments, then lets a worker join and another one die, retires a
-worker, restarts the cluster and interrupts the fit, each a number of times at a random round.
-Every fit that ends has the bits of an undisturbed one; an interrupted one keeps its rounds.
+Workers are killed (SIGKILL) at random moments, or at a random round a worker joins and another one
+dies, a worker retires, the cluster restarts or the fit is interrupted. Every fit that ends has the
+bits of an undisturbed one; an interrupted one keeps its rounds.
 """
 
-import argparse
 import os
 import random
 import signal
-import sys
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,6 +15,7 @@ from threading import Timer
 from time import perf_counter, sleep
 
 import numpy as np
+from attack import Strike
 
 ROUNDS = 25
 
@@ -183,19 +180,16 @@ def collections(n_rows=600):
     return da.from_array(X, chunks=(n_rows // 4, 10)), da.from_array(y, chunks=n_rows // 4)
 
 
-def train(data, callbacks=None, n_rounds=ROUNDS, weak_learner="stump"):
-    """Train on the present cluster; return the model."""
+def made(callbacks=None, n_rounds=ROUNDS):
     from cwboost.dask import DaskCWBoostClassifier
 
-    model = DaskCWBoostClassifier(
-        weak_learner,
-        n_estimators=n_rounds,
-        tol=0.0,
-        random_state=0,
-        callbacks=callbacks,
-        probability_scale=2.0,
-    )
-    return model.fit(*data)
+    params = {"n_estimators": n_rounds, "tol": 0.0, "random_state": 0, "probability_scale": 2.0}
+    return DaskCWBoostClassifier("stump", callbacks=callbacks, **params)
+
+
+def train(data, callbacks=None, n_rounds=ROUNDS):
+    """Train on the present cluster; return the model."""
+    return made(callbacks, n_rounds).fit(*data)
 
 
 def assert_same_bits(one, other):
@@ -205,18 +199,9 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
-def interrupted(data, interrupt, weak_learner="stump"):
+def interrupted(data, interrupt):
     """Return a model whose training was interrupted by a callback."""
-    from cwboost.dask import DaskCWBoostClassifier
-
-    model = DaskCWBoostClassifier(
-        weak_learner,
-        n_estimators=1_000,
-        tol=0.0,
-        random_state=0,
-        callbacks=[interrupt],
-        probability_scale=2.0,
-    )
+    model = made([interrupt], 1_000)
     # Processes that a shell starts in the background ignore interrupts.
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -228,52 +213,38 @@ def interrupted(data, interrupt, weak_learner="stump"):
     raise AssertionError("training went on after an interrupt")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--times", type=int, default=1, help="number of each of the other faults")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--weak-learner", default="stump")
-    options = parser.parse_args()
-    start, draw = perf_counter(), random.Random(options.seed)
+def kills(client, data, calm, draw):
+    with Killer(client, 3, draw.randrange(2**32)) as killer:
+        model = train(data)
+    assert_same_bits(calm, model)
+    return f"{killer.n_killed} killed, the same bits"
+
+
+def fault(name, client, data, calm, draw):
+    act = AtRound(draw.randrange(1, ROUNDS), partial(FAULTS[name], client))
+    assert_same_bits(calm, train(data, [act]))
+    return "the same bits"
+
+
+def interrupt(client, data, calm, draw):
+    model = interrupted(data, Interrupt(draw.randrange(1, ROUNDS), draw.random() / 9))
+    assert_same_bits(train(data, None, model.n_iter_), model)
+    return "the rounds were kept"
+
+
+def on_a_cluster(act, times, seed):
+    """Train with faults on one cluster, brought back to its number of workers after each."""
+    draw = random.Random(seed)
     with cluster_of_processes() as client:
         data = collections()
-        calm = train(data, weak_learner=options.weak_learner)
-        print(f"undisturbed: {perf_counter() - start:.0f} s, the start of workers included")
-        done = {"kill": kills(client, data, calm, options)}
-        for name, act in FAULTS.items():
-            for _ in range(options.times):
-                round_ = draw.randrange(1, ROUNDS)
-                fault = AtRound(round_, partial(act, client))
-                assert_same_bits(calm, train(data, [fault], weak_learner=options.weak_learner))
-                done[name] = done.get(name, 0) + 1
-                print(f"{name} in round {round_}: the same bits", flush=True)
-                refill(client)
-        for _ in range(options.times):
-            interrupt = Interrupt(draw.randrange(1, ROUNDS), draw.random() / 9)
-            model = interrupted(data, interrupt, options.weak_learner)
-            assert_same_bits(train(data, None, model.n_iter_, options.weak_learner), model)
-            done["interrupt"] = done.get("interrupt", 0) + 1
-            print(f"interrupted after {model.n_iter_} rounds, which were kept", flush=True)
-    faults = ", ".join(f"{name} {number}" for name, number in done.items())
-    print(f"{faults}: all as it must be, {perf_counter() - start:.0f} s")
-    return 0
+        calm = train(data)
+        for _ in range(times):
+            yield Strike(partial(act, client, data, calm, draw))
+            refill(client)
 
 
-def kills(client, data, calm, options):
-    """Kill workers during fits until there were enough; return their number."""
-    n_killed = n_fits = 0
-    while n_killed < options.kills:
-        # More kills than this in one fit leave a slow machine no time to get ready again.
-        most = min(3, options.kills - n_killed)
-        with Killer(client, most, options.seed + n_fits) as killer:
-            model = train(data, weak_learner=options.weak_learner)
-        n_killed, n_fits = n_killed + killer.n_killed, n_fits + 1
-        assert_same_bits(calm, model)
-        print(f"fit {n_fits}: {killer.n_killed} workers killed, the same bits", flush=True)
-        refill(client)
-    return n_killed
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+ATTACKS = {
+    "cluster/kill": partial(on_a_cluster, kills),
+    "cluster/interrupt": partial(on_a_cluster, interrupt),
+    **{f"cluster/{name}": partial(on_a_cluster, partial(fault, name)) for name in FAULTS},
+}

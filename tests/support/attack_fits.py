@@ -1,16 +1,13 @@
-"""Faults at a chosen moment: at a line of Python, at an allocation, or some seconds from now.
+"""Faults in a fit: at a line of Python, at an allocation, or some seconds from now.
 
-    python tests/support/faults.py lines|allocations STEP [NAME...]
-
-disturbs every small fit at every STEP-th line or allocation. The fault must arrive and leave the
-former model whole, or the rounds that were finished. Failing allocations are those of the compiled
-kernels and of the data of NumPy's arrays; they need glibc and a C compiler.
+A fault must arrive and leave the former model whole, or the rounds that were finished. Failing
+allocations are those of the compiled kernels and of the data of NumPy's arrays; they need glibc and
+a C compiler.
 
 The collector of garbage rests during an interrupt: it may run destructors of what earlier tests
 left, and Python reports, but does not raise, an exception in a destructor.
 """
 
-import copy
 import ctypes
 import gc
 import os
@@ -19,13 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from attack import Strike
 from models import CLASSIFIERS, FAMILIES
 from numpy._core import _multiarray_umath
 from sklearn.datasets import load_iris
@@ -96,7 +93,7 @@ class Timer:
 
 
 class Allocations:
-    """Count the allocations inside; let number `at` fail, if given. See faults.c."""
+    """Count the allocations inside; let number `at` fail, if given. See attack_fits.c."""
 
     reason, library = "failed", ctypes.CDLL(None)
 
@@ -172,48 +169,46 @@ def what_is_left(clf, former, whole, reason="interrupted", X=X):
 class SmallFit(NamedTuple):
     """A step to disturb: `make` returns the classifier, `run` trains it on X or the like."""
 
-    name: str
     make: Callable
     run: Callable = lambda clf: clf.fit(X, Y)
     X: np.ndarray = X
 
 
-def small_fits():
-    """Return fits of every classifier and family, and the steps that other parameters add.
-
-    Every second family trains on two threads. A deep tree would fit all examples in one round.
-    """
-    few = {"n_estimators": 3, "random_state": 0}
-    small = {"tree": TreeFamily(max_depth=1)}
-    trained = CWBoostClassifier("stump", n_estimators=20, random_state=0).fit(X, Y)
-    of_codes = {"weak_learner": "tree", "categorical_features": [0, 1], **few}
-    stopped = {"weak_learner": "stump", "early_stopping": True, **few}
-    return [
-        *(
-            SmallFit(
-                f"{classifier.__name__}, {family}",
-                partial(classifier, small.get(family, family), n_jobs=1 + place % 2, **few),
-            )
-            for classifier in CLASSIFIERS
-            for place, family in enumerate(FAMILIES)
-        ),
-        SmallFit("defaults", partial(CWBoostClassifier, **few | {"n_estimators": 6})),
-        SmallFit(
-            "categories",
-            partial(CWBoostClassifier, **of_codes),
-            lambda clf: clf.fit(CODES, Y),
-            CODES,
-        ),
-        SmallFit(
-            "held out",
-            partial(CWBoostClassifier, **stopped),
-            lambda clf: clf.fit(X, Y, X_val=X[::3], y_val=Y[::3]),
-        ),
-        SmallFit("thin", partial(copy.copy, trained), lambda clf: clf.thin(X, Y, C=100.0)),
-    ]
+FEW = {"n_estimators": 3, "random_state": 0}
 
 
-# ------------------------------------------------------------------ all of them
+def made(classifier, family, n_jobs):
+    """A deep tree would fit all examples in one round."""
+    return classifier(TreeFamily(max_depth=1) if family == "tree" else family, n_jobs=n_jobs, **FEW)
+
+
+# Every classifier and family, every second family on two threads, and what other parameters add.
+SMALL_FITS = {
+    **{
+        f"{classifier.__name__}, {family}": SmallFit(
+            partial(made, classifier, family, 1 + place % 2)
+        )
+        for classifier in CLASSIFIERS
+        for place, family in enumerate(FAMILIES)
+    },
+    "defaults": SmallFit(partial(CWBoostClassifier, **FEW | {"n_estimators": 6})),
+    "categories": SmallFit(
+        partial(CWBoostClassifier, "tree", categorical_features=[0, 1], **FEW),
+        lambda clf: clf.fit(CODES, Y),
+        CODES,
+    ),
+    "held out": SmallFit(
+        partial(CWBoostClassifier, "stump", early_stopping=True, **FEW),
+        lambda clf: clf.fit(X, Y, X_val=X[::3], y_val=Y[::3]),
+    ),
+    "thin": SmallFit(
+        lambda: CWBoostClassifier("stump", n_estimators=20, random_state=0).fit(X, Y),
+        lambda clf: clf.thin(X, Y, C=100.0),
+    ),
+}
+
+
+# ------------------------------------------------------------------ attacks
 
 
 def disturbed(fault, small_fit, clf, whole):
@@ -231,47 +226,42 @@ def disturbed(fault, small_fit, clf, whole):
     return what_is_left(clf, former, whole, fault.reason, small_fit.X)
 
 
-def disturb(kind, small_fit, step):
-    """Disturb a small fit at every `step`-th moment, a second fit every other time."""
+def fits(kind, name, times, seed):
+    """Disturb a small fit at so many moments, at most each once; a second fit every other time."""
+    small_fit = SMALL_FITS[name]
+    if kind is Allocations:
+        watch_arrays()
     whole = small_fit.make()
     small_fit.run(whole)
+    clf = small_fit.make()
     with kind() as all_of_them:
-        small_fit.run(small_fit.make())
-    outcomes = Counter()
-    for at in range(1, all_of_them.count, step):
+        small_fit.run(clf)
+    for number, at in enumerate(range(1, all_of_them.count, -(-all_of_them.count // times))):
         clf = small_fit.make()
-        if outcomes.total() % 2:
+        if number % 2:
             clf.__dict__.update(vars(whole))
-        try:
-            outcomes[disturbed(kind(at), small_fit, clf, whole)] += 1
-        except BaseException:
-            print(f"{small_fit.name}: moment {at} of {all_of_them.count}", flush=True)
-            raise
-    print(f"{small_fit.name}: {dict(outcomes)}", flush=True)
+        yield Strike(partial(disturbed, kind(at), small_fit, clf, whole))
 
 
-def preloaded(arguments):
-    """Run this file with the library that lets allocations fail; return the exit status."""
+def need_a_library(names):
+    """True if these attacks need a process with the library that lets allocations fail."""
+    failing = any(name.startswith("allocations") for name in names)
+    return failing and not hasattr(Allocations.library, "fail_allocation")
+
+
+def run_with_library(command):
+    """Run a command of Python in a process with that library; return its exit status."""
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder, "faults.so")
+        library = Path(folder, "attack_fits.so")
         source = Path(__file__).with_suffix(".c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library], check=True)
         # Threads that wait without spinning leave the processor to others.
         environment = {**os.environ, "LD_PRELOAD": str(library), "OMP_WAIT_POLICY": "passive"}
-        return subprocess.run([sys.executable, __file__, *arguments], env=environment).returncode
+        return subprocess.run([sys.executable, *command], env=environment).returncode
 
 
-def main(kind, step, *names):
-    """Try the small fits of these names; all by default."""
-    if kind == "allocations":
-        if not hasattr(Allocations.library, "fail_allocation"):
-            return preloaded([kind, step, *names])
-        watch_arrays()
-    for small_fit in small_fits():
-        if not names or small_fit.name in names:
-            disturb({"lines": Lines, "allocations": Allocations}[kind], small_fit, int(step))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+ATTACKS = {
+    f"{name}/{small_fit}": partial(fits, kind, small_fit)
+    for name, kind in (("lines", Lines), ("allocations", Allocations))
+    for small_fit in SMALL_FITS
+}

@@ -3,13 +3,14 @@
 import contextlib
 import gzip
 import io
-import tempfile
 import warnings
 import zipfile
-from pathlib import Path
+from functools import partial
 from random import Random
 
 import numpy as np
+from attack import Strike
+from attack_models import scratch
 from mutations import EXTREME, NOT_FINITE, mutate_bytes, soon
 
 from cwboost.cli import main
@@ -169,8 +170,8 @@ def status_of(arguments):
     return status, errors.getvalue()
 
 
-def assert_answered(command, path, arguments):
-    """A command answers a file with a result or a message, and soon; return True for a result."""
+def answered(command, path, arguments):
+    """A command answers a file with a result or a message, and soon."""
     status, errors = soon(lambda: status_of([command, *arguments, "--quiet"]), LONGEST)
     assert status in (0, 1), status
     if status == 1:
@@ -179,31 +180,26 @@ def assert_answered(command, path, arguments):
         assert str(path) in message or "--" in message or message[:2] in ("X ", "y "), message
         assert len(errors) < 20_000, errors[:2_000]
         assert path.suffix == ".npz" or "not enough memory" not in errors, errors
-    return status == 0
+    return "refused" if status else "accepted"
 
 
-def run(mutations, seed):
-    """Train and predict with so many mutated files; return how many were accepted."""
-    rng, accepted = Random(seed), 0
-    scratch = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        folder = Path(folder)
+def tables(times, seed):
+    """Train and predict with mutated files."""
+    rng = Random(seed)
+    with scratch() as folder:
         model, trained = folder / "model.cwb", folder / "trained.cwb"
         (folder / "train.csv").write_text(TEXTS[0])
-        fit = ["--weak-learner", "stump", "--rounds", "2", "--quiet"]
-        assert status_of(["fit", folder / "train.csv", trained, *fit])[0] == 0
-        for number in range(mutations):
+        fit = ["--weak-learner", "stump", "--rounds", "2"]
+        assert status_of(["fit", folder / "train.csv", trained, *fit, "--quiet"])[0] == 0
+        for number in range(times):
             path = (write_npz if number % 3 == 0 else write_text)(rng, folder)
             options = rng.choice(OPTIONS) if rng.random() < 0.3 else []
-            try:
-                if "--valid" in options or rng.random() < 0.7:
-                    accepted += assert_answered("fit", path, [path, model, *fit[:-1], *options])
-                else:
-                    accepted += assert_answered("predict", path, [trained, path, *options])
-            except BaseException:
-                kept = Path(tempfile.gettempdir(), f"cwboost-fuzz-{seed}-{number}{path.suffix}")
-                kept.write_bytes(path.read_bytes())
-                print(f"seed {seed}, mutation {number}, {options}: see {kept}", flush=True)
-                raise
+            if "--valid" in options or rng.random() < 0.7:
+                command = "fit", path, [path, model, *fit, *options]
+            else:
+                command = "predict", path, [trained, path, *options]
+            yield Strike(partial(answered, *command), path)
             path.unlink()
-    return accepted
+
+
+ATTACKS = {"tables": tables}

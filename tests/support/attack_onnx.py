@@ -4,22 +4,17 @@ Odd are models of odd data (few or constant values, missing ones, extreme number
 labels of any type) and those that mutated model files hold.
 """
 
-import tempfile
-from pathlib import Path
+from functools import partial
 from random import Random
 
 import numpy as np
+from attack import Strike
+from attack_models import loaded_or_none, scratch
+from models import CLASSIFIERS
 from mutations import mutated, prepared
 
-import cwboost
-from cwboost import ModelFileError, load_model, to_onnx
+from cwboost import CWBoostClassifier, to_onnx
 
-CLASSIFIERS = [cwboost.CWBoostClassifier] * 3 + [
-    cwboost.MultiBoostClassifier,
-    cwboost.AdaBoostECCClassifier,
-    cwboost.AdaBoostMHClassifier,
-    cwboost.AdaBoostMOClassifier,
-]
 FAMILIES = ["stump", "tree", "projection", ["stump", "tree"], ["tree", "projection"]]
 COLUMNS = [
     lambda draw, n: draw.normal(size=n),
@@ -56,8 +51,8 @@ def odd_model(rng, draw):
     family = rng.choice(FAMILIES)
     X, y = odd_data(draw, missing=family == "tree" or (family == "stump" and rng.random() < 0.5))
     params = {"weak_learner": family, "n_estimators": rng.choice((1, 3, 12)), "random_state": 0}
-    classifier = rng.choice(CLASSIFIERS)
-    if classifier is cwboost.CWBoostClassifier:
+    classifier = rng.choice([CWBoostClassifier, CWBoostClassifier, *CLASSIFIERS])
+    if classifier is CWBoostClassifier:
         params |= {
             "C": rng.choice((1e-3, 10.0, 1e6)),
             "correction": rng.choice(("total", "stagewise")),
@@ -68,15 +63,15 @@ def odd_model(rng, draw):
     return classifier(**params).fit(X, y), X
 
 
-def agrees(clf, X, n_estimators, input_dtype):
-    """Compare the runtime's answers with the classifier's; False if export is refused."""
+def refused_or_equal(clf, X, n_estimators, input_dtype):
+    """Compare the runtime's answers with the classifier's, unless export is refused."""
     import onnxruntime
 
     try:
         model = to_onnx(clf, n_estimators=n_estimators, input_dtype=input_dtype)
     except (NotImplementedError, TypeError, ValueError) as error:
         assert len(str(error)) > 20, error
-        return False
+        return "refused"
     X = X.astype(input_dtype)  # a copy
     with np.errstate(all="ignore"):
         scores = clf._scores(X, n_estimators)
@@ -97,7 +92,7 @@ def agrees(clf, X, n_estimators, input_dtype):
     best = np.sort(scores, axis=1)
     sure = known & (best[:, -1] - best[:, -2] > 1e-10 * size)
     np.testing.assert_array_equal(label[sure], labels[sure])
-    return True
+    return "exported"
 
 
 def steady(clf, X, scores, n_estimators):
@@ -119,24 +114,20 @@ def steady(clf, X, scores, n_estimators):
     return known
 
 
-def run(mutations, seed):
-    """Export a model for every 25 mutations; return how many were exported."""
-    rng, draw, exported = Random(seed), np.random.default_rng(seed), 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.cwb")
-        for number in range(max(1, mutations // 25)):
-            try:
-                clf, X = odd_model(rng, draw)
-                if number % 3 == 0:
-                    model_file = prepared(clf, path)
-                    mutated(rng, path, model_file, within="ensemble")
-                    try:
-                        clf = load_model(path)
-                    except ModelFileError:
-                        continue
-                rounds = rng.choice((None, None, 0, 1))
-                exported += agrees(clf, X, rounds, rng.choice(("float64", "float64", "float32")))
-            except BaseException:
-                print(f"seed {seed}, model {number}", flush=True)
-                raise
-    return exported
+def exports(times, seed):
+    """Export a model for every 25 strikes, which takes as long as a mutated file each."""
+    rng, draw = Random(seed), np.random.default_rng(seed)
+    with scratch() as folder:
+        path = folder / "model.cwb"
+        for number in range(max(1, times // 25)):
+            clf, X = odd_model(rng, draw)
+            clf.save(path)
+            if number % 3 == 0:
+                mutated(rng, path, prepared(clf, path), within="ensemble")
+                clf = loaded_or_none(path)
+            rounds, dtype = rng.choice((None, None, 0, 1)), rng.choice(("float64", "float32"))
+            if clf is not None:
+                yield Strike(partial(refused_or_equal, clf, X, rounds, dtype), path)
+
+
+ATTACKS = {"onnx": exports}
