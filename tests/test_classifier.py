@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import slow_master
 from models import paper
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cwboost import CWBoostClassifier
-from cwboost.ensemble.path import PathBuilder
 
 
 def explained(estimator):
@@ -49,67 +46,6 @@ def test_sklearn_checks_of_variants(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array(["hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed"]),
-        np.arange(11) * 1000 - 5000,
-        np.linspace(-5, 5, 11),
-        np.array([f"class {c}" for c in range(11)], dtype=object),
-    ],
-)
-def test_labels_of_any_type(vowel, labels):
-    X, y = vowel
-    labels = np.sort(labels)
-    plain = paper(n_estimators=10).fit(X, y)
-    named = paper(n_estimators=10).fit(X, labels[y])
-    assert named.predict(X).dtype == labels.dtype
-    np.testing.assert_array_equal(named.classes_, labels)
-    np.testing.assert_array_equal(named.predict(X), labels[plain.predict(X)])
-
-
-def test_two_classes(vowel):
-    X, y = vowel
-    clf = paper(n_estimators=30).fit(X, y > 4)
-    decision = clf.decision_function(X)
-    assert decision.shape == (len(y),)
-    np.testing.assert_array_equal(clf.predict(X), decision > 0)
-    np.testing.assert_array_equal(clf.predict_proba(X)[:, 1] > 0.5, decision > 0)
-    assert clf.score(X, y > 4) > 0.88
-
-
-def test_staged_and_first_rounds_agree(vowel):
-    X, y = vowel
-    clf = paper(n_estimators=12).fit(X, y)
-    stages = list(clf.staged_decision_function(X))
-    assert len(stages) == 12
-    for r in (1, 7, 12):
-        np.testing.assert_allclose(
-            stages[r - 1], clf.decision_function(X, n_estimators=r), rtol=1e-10, atol=1e-10
-        )
-    last = list(clf.staged_predict(X))[-1]
-    np.testing.assert_array_equal(last, clf.predict(X))
-    errors = [np.mean(stage != y) for stage in clf.staged_predict(X)]
-    np.testing.assert_allclose(errors, clf.history_["train_error"])
-
-
-def test_weights(vowel):
-    """A common factor changes nothing; weight 2 repeats an example; weight 0 removes it."""
-    X, y = vowel
-    rng = np.random.default_rng(0)
-    weight = rng.integers(0, 3, size=len(y)).astype(float)
-    rows = np.repeat(np.arange(len(y)), weight.astype(int))
-    fits = [
-        paper(n_estimators=15).fit(X, y, sample_weight=weight),
-        paper(n_estimators=15).fit(X, y, sample_weight=4.0 * weight),
-        paper(n_estimators=15).fit(X[rows], y[rows]),
-    ]
-    base = fits[0].history_["objective"]
-    np.testing.assert_array_equal(fits[1].history_["objective"], base)
-    # The permutation of the working set depends on the number of examples, with little effect.
-    np.testing.assert_allclose(fits[2].history_["objective"], base, rtol=1e-6)
-
-
 def test_class_weight(vowel):
     X, y = vowel
     few = np.flatnonzero((y != 3) | (np.arange(len(y)) % 9 == 0))
@@ -121,59 +57,6 @@ def test_class_weight(vowel):
     np.testing.assert_allclose(
         balanced.history_["objective"], by_hand.history_["objective"], rtol=1e-9
     )
-
-
-@pytest.mark.parametrize("correction", ["total", "stagewise"])
-@pytest.mark.parametrize("n_rounds", [1, 4])
-def test_an_interrupt_within_a_round_leaves_whole_rounds(vowel, correction, n_rounds, monkeypatch):
-    """By the time of the interrupt, the round has added columns and changed the master."""
-    X, y = vowel
-    whole = CWBoostClassifier(
-        weak_learner="stump",
-        n_estimators=n_rounds,
-        correction=correction,
-        C=1e4,
-        subsample=1.0,
-        learning_rate=1.0,
-        random_state=0,
-    )
-    whole.fit(X, y)
-    clf = clone(whole).set_params(n_estimators=9, warm_start=True)
-    append = PathBuilder.append
-
-    def interrupted(self, *arguments):
-        if self.n_rounds == n_rounds:
-            raise KeyboardInterrupt
-        append(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PathBuilder, "append", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            clf.fit(X, y)
-    assert clf.n_iter_ == n_rounds and clf.stop_reason_ == "interrupted"
-    assert all(len(values) == n_rounds for values in clf.history_.values())
-    np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
-    # The weights of the unfinished round do not match the coefficients that are kept.
-    assert not hasattr(clf, "_state")
-    clf.fit(X, y)
-    coef, outputs = clf.ensemble_.coef().toarray(), clf.ensemble_.learners.outputs(X).T
-    used = [coef[:, c] > 0 for c in range(11)]
-    H, w = [outputs[u] for u in used], [coef[u, c] for c, u in enumerate(used)]
-    reference = slow_master.objective(H, y, clf.C, w)
-    assert clf.history_["objective"][-1] == pytest.approx(reference, rel=1e-9)
-
-
-def test_dtypes_predict_alike(vowel):
-    X, y = vowel
-    scaled = np.clip((X - X.min(0)) / np.ptp(X, axis=0) * 255, 0, 255).astype(np.uint8)
-    fits = [
-        paper(n_estimators=20).fit(scaled.astype(dtype), y)
-        for dtype in (np.uint8, np.float32, np.float64, np.int64)
-    ]
-    for other in fits[1:]:
-        np.testing.assert_array_equal(
-            other.decision_function(scaled), fits[0].decision_function(scaled.astype(np.float32))
-        )
 
 
 def test_verbose_shows_a_bar(vowel, capsys):

@@ -180,12 +180,6 @@ def test_warm_start_continues_with_other_data_and_another_C(vowel):
     assert clf.score(X[:600], y[:600]) == 1 - clf.history_["train_error"][-1]
 
 
-def test_sampled_pricing_gives_no_certificate(vowel):
-    X, y, *_ = vowel
-    clf = paper(n_estimators=5, subsample=0.5).fit(X, y)
-    assert np.isnan(clf.history_["dual_bound"]).all()
-
-
 def test_without_a_column_the_class_prior_is_predicted(vowel, tmp_path):
     """With a small C the optimum has no columns: shares of classes, and a warning says so."""
     X, y, *_ = vowel

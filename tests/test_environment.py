@@ -34,18 +34,6 @@ def test_it_prints_a_line_per_setting(capsys):
     assert f"instruction_set: {config['instruction_set']}" in lines
 
 
-@pytest.mark.slow
-def test_it_follows_the_environment():
-    """With the narrowest set; `_kernels/instruction_sets/test_bits.py` forces the others."""
-    done = subprocess.run(
-        [sys.executable, "-c", "import cwboost; cwboost.show_config(display=True)"],
-        env={**os.environ, "CWBOOST_INSTRUCTION_SET": "plain"},
-        capture_output=True,
-        text=True,
-    )
-    assert "instruction_set: plain" in done.stdout.splitlines(), done.stderr
-
-
 @pytest.mark.skipif(
     not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs an interpreter without a lock"
 )

@@ -91,14 +91,6 @@ def test_float32_features(family):
         to_onnx(clf, input_dtype="half")
 
 
-@pytest.mark.parametrize("family", ["stump", "tree"])
-def test_missing_values(family):
-    X, y = load_iris(return_X_y=True)
-    X = X.copy()
-    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    assert_same_answers(paper(family, n_estimators=15, C=1e3).fit(X, y), X)
-
-
 @pytest.mark.parametrize(
     "labels",
     [
@@ -133,15 +125,6 @@ def test_projections_of_two_trainings():
     clf.fit(X[::2], y[::2]).set_params(n_estimators=12).fit(X[::3], y[::3])
     assert clf.ensemble_.learners.flat_form().mean is None
     assert_same_answers(clf, X)
-
-
-@pytest.mark.parametrize("n_estimators", [None, 2, 0])
-def test_the_offset_of_an_ensemble(n_estimators):
-    X, y = load_iris(return_X_y=True)
-    clf = paper(n_estimators=5).fit(X, y)
-    ensemble = replace(clf.ensemble_, offsets=np.arange(18.0).reshape(6, 3))
-    clf.model_ = replace(clf.model_, ensemble=ensemble)
-    assert_same_answers(clf, X, n_estimators)
 
 
 def test_no_rows():

@@ -6,12 +6,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import cwboost
 from cwboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
-    CWBoostClassifier,
     MultiBoostClassifier,
 )
 from cwboost.callbacks import TimeLimit
@@ -73,24 +71,6 @@ def test_training_descends(model, vowel):
     assert (history["train_error"] <= 1).all() and model.score(X, y) > 0.5
 
 
-def test_stages_are_first_rounds(model, vowel):
-    X, y = vowel
-    model.fit(X[::2], y[::2])
-    stages = list(model.staged_decision_function(X))
-    assert len(stages) == 15
-    for r in (1, 4, 15):
-        np.testing.assert_allclose(stages[r - 1], model.decision_function(X, r), atol=1e-9)
-        np.testing.assert_array_equal(
-            model.predict(X, r), model.classes_[model.decision_function(X, r).argmax(axis=1)]
-        )
-    probabilities = model.predict_proba(X)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    predicted = np.searchsorted(model.classes_, model.predict(X))
-    # Scores that differ in the last bit may give equal probabilities.
-    own = probabilities[np.arange(len(X)), predicted]
-    np.testing.assert_array_equal(own, probabilities.max(axis=1))
-
-
 @pytest.mark.slow
 def test_reproducible_at_any_number_of_threads(model, vowel):
     X, y = vowel
@@ -118,36 +98,6 @@ def test_weights_are_repetitions(model, vowel):
         np.testing.assert_array_equal(weighted.decision_function(X), other.decision_function(X))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ["stump", "projection", "tree"])
-def test_every_family(model, vowel, family):
-    X, y = vowel
-    model.set_params(weak_learner=family, n_estimators=30).fit(X, y)
-    assert model.family_.name == family
-    assert model.score(X, y) > 0.4
-    np.testing.assert_array_equal(list(model.staged_predict(X))[-1] == y, model.predict(X) == y)
-
-
-def test_two_classes(model, vowel):
-    X, y = vowel
-    chosen = y < 2
-    model.fit(X[chosen], y[chosen])
-    decision = model.decision_function(X[chosen])
-    assert decision.shape == (chosen.sum(),)
-    np.testing.assert_array_equal(model.predict(X[chosen]), (decision > 0).astype(int))
-    assert model.score(X[chosen], y[chosen]) > 0.9
-
-
-def test_saved_and_loaded(model, vowel, tmp_path):
-    X, y = vowel
-    model.fit(X, y)
-    for staged in (True, False):
-        model.save(tmp_path / "model.cwb", staged=staged)
-        again = cwboost.load_model(tmp_path / "model.cwb")
-        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert type(again) is type(model) and again.get_params() == model.get_params()
-
-
 def test_max_seconds_and_callbacks(model, vowel):
     X, y = vowel
     assert model.set_params(max_seconds=0).fit(X, y).n_iter_ == 1
@@ -160,21 +110,6 @@ def test_max_seconds_and_callbacks(model, vowel):
 
     model.set_params(max_seconds=None, callbacks=[Third()]).fit(X, y)
     assert model.n_iter_ == 3 and model.stop_reason_ == "callback"
-
-
-def test_an_interrupt_keeps_the_rounds(model, vowel):
-    X, y = vowel
-
-    class Interrupt:
-        def on_round_end(self, state):
-            if state.round == 4:
-                raise KeyboardInterrupt
-
-    model.set_params(callbacks=[Interrupt()])
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert model.n_iter_ == 4 and model.stop_reason_ == "interrupted"
-    assert len(list(model.staged_predict(X[:5]))) == 4
 
 
 @pytest.mark.parametrize(
@@ -243,10 +178,3 @@ def test_explanations_of_ecc_hold_its_offsets(vowel):
 def test_a_time_limit_is_a_number_of_seconds(seconds, error):
     with pytest.raises(error, match="seconds must be"):
         TimeLimit(seconds)
-
-
-def test_a_time_limit_stops_any_classifier(vowel):
-    model = CWBoostClassifier(
-        weak_learner="stump", correction="total", n_estimators=5, callbacks=[TimeLimit(0)]
-    ).fit(*vowel)
-    assert model.n_iter_ == 1 and model.stop_reason_ == "max_seconds"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import cwboost
 from cwboost import MultiBoostClassifier
 from cwboost.datasets import load_vowel
 
@@ -123,7 +122,3 @@ def test_few_passes_reach_the_same_optimum(small):
 def test_bad_parameters(small, params, error, message):
     with pytest.raises(error, match=message):
         MultiBoostClassifier(**params).fit(*small)
-
-
-def test_exported_by_name():
-    assert cwboost.MultiBoostClassifier is MultiBoostClassifier

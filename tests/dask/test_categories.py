@@ -72,18 +72,6 @@ def test_trees_are_those_of_local_training():
     np.testing.assert_allclose(training.model.history["objective"], objective, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "family", [TreeFamily(max_depth=4, categories="subsets"), TreeFamily(max_depth=4)]
-)
-def test_workers_change_no_bit(family):
-    own, places = X[:, [0, 1, 3]], [1, 2]
-    blocks = split(own, Y, 60, 100)
-    settings = {"C": 1e4, "learning_rate": 0.3, "subsample": 0.7, "categorical": places}
-    one, other = (train(family, blocks, 6, n_workers=n, **settings) for n in (1, 3))
-    assert_same_arrays(one.model.ensemble(), other.model.ensemble())
-    assert np.mean(one.model.ensemble().scores(own).argmax(axis=1) == Y) > 0.5
-
-
 def test_the_best_tree_of_one_comparison_is_the_best_stump():
     own, places = X[:, [0, 1, 3]], [1, 2]
     family = TreeFamily(max_depth=1, criterion="edge", max_features=None, categories="subsets")

@@ -149,14 +149,6 @@ def test_warm_start_and_checkpoints_go_on(client, collections, fitted, tmp_path)
     np.testing.assert_allclose(objective, fitted.history_["objective"], rtol=1e-9)
 
 
-def test_total_correction_on_a_cluster(client, collections):
-    model = DaskCWBoostClassifier("stump", n_estimators=4, C=20.0, correction="total").fit(
-        *collections
-    )
-    local = CWBoostClassifier("stump", n_estimators=4, C=20.0, correction="total").fit(X, Y)
-    assert model.history_["objective"][-1] == pytest.approx(local.history_["objective"][-1], 0.02)
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

@@ -172,24 +172,6 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     assert sent <= n_workers * (16 * K + 30 * K + 2500)
 
 
-def test_trees_have_the_same_bits_in_any_partitioning(data):
-    X, y = data
-    family = TreeFamily(max_depth=4, min_samples_leaf=2)
-    parts = [(sparse.csr_matrix(part), labels) for part, labels in split(X, y, 100, 200)]
-    models = [
-        train(family, blocks, 6, C=1e4, n_workers=n, learning_rate=0.5).model.ensemble()
-        for n, blocks in enumerate([[data], split(X, y, 30, 300), parts], 1)
-    ]
-    for other in models[1:]:
-        for name, array in models[0].learners.arrays().items():
-            np.testing.assert_array_equal(array, other.learners.arrays()[name], err_msg=name)
-    error = np.mean(models[0].scores(X).argmax(axis=1) != y)
-    local = CWBoostClassifier(
-        family, n_estimators=6, C=1e4, correction="stagewise", learning_rate=0.5
-    ).fit(X, y)
-    assert error <= 1 - local.score(X, y) + 0.02
-
-
 def test_scores_on_partitions_are_those_of_the_trees(data):
     """Outputs come from codes there, and are kept from the sums of the edges of trimmed trees."""
     X, y = data
@@ -203,14 +185,6 @@ def test_scores_on_partitions_are_those_of_the_trees(data):
         np.testing.assert_allclose(found, ensemble.scores(X[rows][own]), atol=1e-9)
         first += n
     assert first == len(y)
-
-
-def test_the_best_tree_of_one_comparison_is_the_best_stump(data):
-    family = TreeFamily(max_depth=1, criterion="edge", max_features=None)
-    trees, stumps = (train(f, split(*data, 200), 5) for f in (family, StumpFamily()))
-    np.testing.assert_allclose(
-        trees.model.history["objective"], stumps.model.history["objective"], rtol=1e-9
-    )
 
 
 @pytest.mark.parametrize("family", [ProjectionFamily(kind="discriminant"), ProjectionFamily(10)])

@@ -164,16 +164,6 @@ def test_explain_adds_up_to_the_same_bits(clf, n_estimators):
     np.testing.assert_array_equal(total, clf.decision_function(X[:20], n_estimators))
 
 
-def test_explain_counts_the_offset_of_an_ensemble(clf):
-    offsets = np.arange(31.0 * 3).reshape(31, 3)
-    shifted = dataclasses.replace(clf.ensemble_, offsets=offsets)
-    for n_rounds, row in ((None, 30), (7, 7)):
-        constant, parts = inspection.contributions(shifted, X[:20], n_rounds)
-        plain, _ = inspection.contributions(clf.ensemble_, X[:20], n_rounds)
-        np.testing.assert_allclose(constant, plain + offsets[row])
-        np.testing.assert_allclose(constant + parts.sum(axis=1), shifted.scores(X[:20], n_rounds))
-
-
 def test_additive_of_the_first_rounds(clf):
     whole, part = inspection.additive(clf.ensemble_), inspection.additive(clf.ensemble_, 3)
     assert len(part.feature) < len(whole.feature)

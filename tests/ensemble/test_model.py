@@ -4,9 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from cwboost.ensemble.model import CoefficientPath, Ensemble, PathBuilder
+from cwboost.ensemble.model import Ensemble, PathBuilder
 from cwboost.families.contract import WeakLearners
 
 
@@ -151,16 +150,6 @@ def test_builder_continues_a_path(rng):
         np.testing.assert_array_equal(array, path.arrays()[name])
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [([3], [0], [1.0], 3), ([-1], [0], [1.0], 3), ([1, 1], [0, 0], [1.0, 2.0], 3)],
-    ids=["unknown column", "negative column", "coefficient twice"],
-)
-def test_builder_refuses(entry):
-    with pytest.raises(ValueError, match=r"column|coefficient"):
-        PathBuilder().append(*entry)
-
-
 def test_builder_refuses_lengths_and_vanishing_learners():
     builder = PathBuilder()
     with pytest.raises(ValueError, match="same length"):
@@ -260,28 +249,6 @@ def test_entries_out_of_order_and_missing_arrays_are_refused(model):
 def test_learners_and_path_must_agree(model):
     with pytest.raises(ValueError, match="36 learners"):
         Ensemble(Signs([0]), model[0].path, 4)
-
-
-def test_scores_take_dense_and_sparse_coef(rng):
-    learners = Signs([0, 1, 2])
-    X, coef = rng.normal(size=(10, 3)), rng.normal(size=(3, 2))
-    expected = learners.outputs(X) @ coef
-    np.testing.assert_allclose(learners.scores(X, coef), expected)
-    np.testing.assert_array_equal(
-        learners.scores(X, coef), learners.scorer(sparse.csr_array(coef))(X, n_threads=2)
-    )
-
-
-def test_a_path_that_was_requested_keeps_its_rounds():
-    """Callbacks may request the path often; rounds that follow do not change what they got."""
-    builder = PathBuilder()
-    for r in range(2000):
-        builder.append([r], [0], [1.0], r + 1)
-    path = builder.path()
-    assert isinstance(path, CoefficientPath)
-    builder.append([2000], [0], [1.0], 2001)
-    np.testing.assert_array_equal(builder.path().column, np.arange(2001))
-    assert path.n_rounds == len(path.column) == 2000
 
 
 # Offsets: what rounds add to the scores of every example.

@@ -6,10 +6,11 @@ import time
 import numpy as np
 import pytest
 from attack_fits import Lines, Timer, assert_first_rounds, what_is_left
-from models import CLASSIFIERS, FAMILIES, paper
+from models import CLASSIFIERS, FAMILIES, paper, stages
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, column_generation
+from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.kernels import SortedFeatures
 
@@ -21,7 +22,7 @@ on_posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs se
 def made(classifier, family, **params):
     params = {"n_estimators": ROUNDS, "random_state": 0, **params}
     if classifier is CWBoostClassifier:
-        params = {"correction": "stagewise", "learning_rate": 1.0, "C": 1e8, "tol": 0.0} | params
+        return stages(family, **{"C": 1e8, "tol": 0.0} | params)
     return classifier(weak_learner=family, **params)
 
 
@@ -93,14 +94,17 @@ def test_an_error_in_a_callback_keeps_the_rounds(classifier, error):
     assert_first_rounds(clf, whole)
 
 
-def failing_at_the_fifth(search, error, calls):
-    def failing(self, *arguments):
-        calls.append(arguments)
-        if len(calls) == 5:
-            raise error("by a family")
-        return search(self, *arguments)
+def failing(function, error, calls, at=5, late=False):
+    """Raise at the call of this number, before it or when it has worked."""
 
-    return failing
+    def replacement(*arguments, **options):
+        calls.append(options)
+        result = function(*arguments, **options) if late or len(calls) != at else None
+        if len(calls) == at:
+            raise error("by a test")
+        return result
+
+    return replacement
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, KeyboardInterrupt])
@@ -111,7 +115,7 @@ def test_an_error_in_a_family_keeps_the_rounds(classifier, error, monkeypatch):
     calls = []
     for name in ("search", "search_shared"):
         search = getattr(SortedFeatures, name)
-        monkeypatch.setattr(SortedFeatures, name, failing_at_the_fifth(search, error, calls))
+        monkeypatch.setattr(SortedFeatures, name, failing(search, error, calls))
     with pytest.raises(BaseException) as caught:
         clf.fit(X, Y)
     chain = (caught.value, caught.value.__cause__)
@@ -127,7 +131,7 @@ def test_an_error_in_held_out_scoring_keeps_the_rounds(method, error, monkeypatc
     whole = made(CWBoostClassifier, "stump", n_estimators=8).fit(X, Y, X_val=X, y_val=Y)
     clf, calls = made(CWBoostClassifier, "stump", n_estimators=8), []
     working = getattr(HeldOutScores, method)
-    monkeypatch.setattr(HeldOutScores, method, failing_at_the_fifth(working, error, calls))
+    monkeypatch.setattr(HeldOutScores, method, failing(working, error, calls))
     with pytest.raises(error):
         clf.fit(X, Y, X_val=X, y_val=Y)
     assert len(calls) == 5 and clf.n_iter_ == 4
@@ -154,15 +158,8 @@ def test_a_refit_that_fails_before_a_round_leaves_the_former_model(classifier):
 def test_an_interrupt_while_the_model_is_put_together(monkeypatch):
     whole = made(CWBoostClassifier, "stump", n_estimators=8).fit(X, Y)
     clf = made(CWBoostClassifier, "stump", n_estimators=8)
-    attributes, calls = CWBoostClassifier._fitted_attributes, []
-
-    def interrupted(*arguments):
-        calls.append(arguments)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return attributes(*arguments)
-
-    monkeypatch.setattr(CWBoostClassifier, "_fitted_attributes", interrupted)
+    attributes = failing(CWBoostClassifier._fitted_attributes, KeyboardInterrupt, [], at=1)
+    monkeypatch.setattr(CWBoostClassifier, "_fitted_attributes", attributes)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, Y)
     assert_first_rounds(clf, whole)
@@ -184,23 +181,31 @@ def objectives(clf, X, y):
 @pytest.mark.parametrize("at", [2, 6, 11, 12])
 def test_an_interrupted_solve_is_not_gone_on_from(monkeypatch, at):
     """The last solves are the precise ones; the master is then ahead of the kept coefficients."""
-    clf = paper(C=20.0, n_estimators=300, warm_start=True)
-    solve, calls = column_generation.fcd, []
-
-    def interrupted(*arguments, **options):
-        calls.append(options)
-        report = solve(*arguments, **options)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return report
-
-    monkeypatch.setattr(column_generation, "fcd", interrupted)
+    clf, calls = paper(C=20.0, n_estimators=300, warm_start=True), []
+    solve = failing(column_generation.fcd, KeyboardInterrupt, calls, at, late=True)
+    monkeypatch.setattr(column_generation, "fcd", solve)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, Y)
-    assert clf.n_iter_ == at - 1
     assert (calls[-1]["epsilon"] < clf.epsilon) == (at > 10)
+    assert_goes_on(clf, at - 1)
+
+
+@pytest.mark.parametrize("correction", ["total", "stagewise"])
+def test_a_round_that_was_not_recorded_is_not_gone_on_from(monkeypatch, correction):
+    clf = stages(C=1e3, n_estimators=30, warm_start=True, probability_scale=2.0)
+    clf.set_params(correction=correction)
+    append = failing(PathBuilder.append, KeyboardInterrupt, [], at=4)
+    monkeypatch.setattr(PathBuilder, "append", append)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    assert_goes_on(clf, 3)
+
+
+def assert_goes_on(clf, n_rounds):
+    """Of an interrupted fit, these rounds are left, and others follow from their coefficients."""
+    assert (clf.n_iter_, clf.stop_reason_) == (n_rounds, "interrupted")
     clf.fit(X, Y)
-    assert clf.n_iter_ > at
+    assert clf.n_iter_ > n_rounds + 1
     np.testing.assert_allclose(clf.history_["objective"], objectives(clf, X, Y), rtol=1e-9)
     assert (np.diff(clf.history_["objective"]) <= 1e-9).all()
 

@@ -73,17 +73,6 @@ def test_solvers_reach_the_optimum_and_the_bound_with_offsets(seed):
     assert other.objective == pytest.approx(best, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_bound_lies_below_the_optimum_at_any_coefficients(seed):
-    master, *_ = problem(seed)
-    bounds = []
-    for _ in range(6):
-        bounds.append(master.dual_bound(largest(master.edges())))
-        fcd(master, [], epsilon=1e-3, max_working_sets=1, rng=np.random.default_rng(0))
-    fcd(master, [], epsilon=1e-9, max_working_sets=3000, rng=np.random.default_rng(0))
-    assert max(bounds) <= master.objective * (1 + 1e-9)
-
-
 def test_base_scores_that_overflow_are_an_error():
     with pytest.raises(OverflowError, match="base scores"):
         RestrictedMaster([1, 1], 1.0, base=np.array([[0.0, 1e4], [0.0, 0.0]]))

@@ -5,18 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from models import CLASSIFIERS, paper
 
-import cwboost
 from cwboost import CWBoostClassifier, load_model
 from cwboost.cli import main
 
 pd = pytest.importorskip("pandas")
-BASELINES = [
-    cwboost.MultiBoostClassifier,
-    cwboost.AdaBoostECCClassifier,
-    cwboost.AdaBoostMHClassifier,
-    cwboost.AdaBoostMOClassifier,
-]
 N = 300
 RNG = np.random.default_rng(0)
 CITY = RNG.integers(0, 9, N)
@@ -37,14 +31,8 @@ def frame(n=N):
     return table[:n]
 
 
-def small(**parameters):
-    settings = {
-        "weak_learner": "stump",
-        "correction": "total",
-        "n_estimators": 12,
-        "random_state": 0,
-    }
-    return CWBoostClassifier(**settings | parameters)
+def small(weak_learner="stump", **parameters):
+    return paper(weak_learner, **{"n_estimators": 12} | parameters)
 
 
 def test_pandas_polars_names_masks_and_arrays_give_one_model(tmp_path):
@@ -80,9 +68,6 @@ def test_polars():
         )
     with pytest.raises(ValueError, match="column 'city' holds text"):
         small().fit(pl.DataFrame(columns), Y)
-    times = table.with_columns(pl.datetime(2020, 1, 1).alias("city"))
-    with pytest.raises(ValueError, match="column 'city' holds dates"):
-        small().fit(times, Y)
 
 
 def test_frames_of_every_kind_give_one_model():
@@ -137,7 +122,7 @@ def test_unseen_categories_count_as_missing():
     np.testing.assert_array_equal(clf.decision_function(new), clf.decision_function(lost))
 
 
-@pytest.mark.parametrize("classifier", BASELINES)
+@pytest.mark.parametrize("classifier", CLASSIFIERS[1:])
 def test_the_other_classifiers(classifier):
     X = frame()
     clf = classifier(weak_learner="stump", n_estimators=12, random_state=0).fit(X, Y)
@@ -164,11 +149,9 @@ def test_a_wrong_parameter_is_named(given, message):
 def test_columns_that_are_no_features_are_named():
     X = frame()
     for column, message in (
-        (pd.date_range("2020-01-01", periods=N), "column 'new' holds dates or times"),
         (np.array(["a", "b", "c"] * (N // 3), dtype=object), "column 'new' holds text"),
         (pd.Categorical([1, "a", "b"] * (N // 3)), "column 'new' must hold .*got int and str"),
         (pd.Categorical([2.0**60, 1.0] * (N // 2)), r"column 'new' .*2\*\*53"),
-        (np.full(N, 1j), "column 'new' holds complex numbers"),
     ):
         with pytest.raises(ValueError, match=message):
             small().fit(X.assign(new=column), Y)
@@ -283,11 +266,10 @@ def test_families_that_know_no_categories_refuse_them_by_name():
 
 
 def test_columns_of_missing_categories_and_of_any_number_of_them_train():
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"number": rng.normal(size=400), "lost": [None] * 400})
+    frame = pd.DataFrame({"number": rng.normal(size=400), "lost": [None] * 400})
     frame["lost"] = frame["lost"].astype("category")
-    frame["caller"] = pandas.Series(rng.integers(0, 350, 400).astype(str), dtype="category")
+    frame["caller"] = pd.Series(rng.integers(0, 350, 400).astype(str), dtype="category")
     y = (frame["number"] > 0).astype(int) + (frame["caller"].astype(int) % 5 == 0)
     clf = CWBoostClassifier(n_estimators=5, random_state=0).fit(frame, y)
     assert clf.score(frame, y) > 0.7

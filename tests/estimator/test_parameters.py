@@ -87,18 +87,24 @@ def test_early_stopping_needs_two_examples_of_each_class(vowel):
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_logarithms_and_stages_of_probabilities(classifier, vowel):
+def test_stages_and_logarithms_are_those_of_the_first_rounds(classifier, vowel):
     X, y = vowel
     model = classifier(n_estimators=6, random_state=0).fit(X, y)
-    probabilities = model.predict_proba(X)
-    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), probabilities, rtol=1e-10)
+    scores, labels = list(model.staged_decision_function(X)), list(model.staged_predict(X))
     stages = list(model.staged_predict_proba(X))
-    assert len(stages) == 6
-    np.testing.assert_allclose(stages[-1], probabilities, rtol=1e-9)
-    first = model.predict_proba(X, n_estimators=2)
-    np.testing.assert_allclose(stages[1], first, rtol=1e-9)
-    log_first = model.predict_log_proba(X, n_estimators=2)
-    np.testing.assert_allclose(log_first, np.log(first), rtol=1e-9)
+    assert len(scores) == len(labels) == len(stages) == 6
+    for n in (1, 2, 6):
+        decision, chances = model.decision_function(X, n), model.predict_proba(X, n)
+        np.testing.assert_allclose(scores[n - 1], decision, rtol=1e-9, atol=1e-9)
+        predicted = model.classes_[decision.argmax(axis=1)]
+        np.testing.assert_array_equal(model.predict(X, n), predicted)
+        np.testing.assert_allclose(stages[n - 1], chances, rtol=1e-9)
+        np.testing.assert_allclose(np.exp(model.predict_log_proba(X, n)), chances, rtol=1e-9)
+        # Scores that differ in the last bit may give equal probabilities.
+        own = chances[np.arange(len(X)), np.searchsorted(model.classes_, predicted)]
+        np.testing.assert_array_equal(own, chances.max(axis=1))
+    np.testing.assert_array_equal(model.decision_function(X), model.decision_function(X, 6))
+    np.testing.assert_array_equal(labels[-1], model.predict(X))
 
 
 def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):

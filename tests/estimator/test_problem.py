@@ -93,7 +93,8 @@ def test_missing_values_of_pandas_are_no_labels():
 def test_more_threads_than_are_used_are_warned_of_once(monkeypatch):
     monkeypatch.setattr(threads._Process, "warned_of", 0)
     with pytest.warns(UserWarning, match="5000 threads are more than") as caught:
-        small(n_jobs=5000).fit(X, Y).predict(X)
+        found = small(n_jobs=5000).fit(X, Y).decision_function(X)
+    np.testing.assert_array_equal(found, small(n_jobs=1).fit(X, Y).decision_function(X))
     assert len(caught) == 1
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="6000 threads are more than"):

@@ -1,6 +1,5 @@
 """Threads of Python: fits side by side, many that predict with one model, a refit under them."""
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -8,10 +7,9 @@ import numpy as np
 import pytest
 from at_once import at_once
 from models import CLASSIFIERS, paper
-from scipy import sparse
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
+from cwboost import ProjectionFamily, StumpFamily, TreeFamily
 
 X, Y = load_iris(return_X_y=True)
 FAMILIES = ("stump", "tree", "projection")
@@ -24,46 +22,14 @@ def fitted(family, seed=0, n_jobs=1):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_fits_side_by_side_equal_serial_ones(family, n_jobs):
-    serial = [fitted(family, seed).decision_function(X) for seed in range(6)]
-    with ThreadPoolExecutor(6) as pool:
-        models = list(pool.map(lambda seed: fitted(family, seed, n_jobs), range(6)))
-    for model, scores in zip(models, serial, strict=True):
-        np.testing.assert_array_equal(model.decision_function(X), scores)
-
-
-@pytest.mark.parametrize("dense", [True, False], ids=["dense", "sparse"])
-@pytest.mark.parametrize(
-    "family, init",
-    [("stump", None), ("tree", None), ("projection", None), ("auto", "kernel")],
-)
-def test_first_predictions_at_once(family, init, dense):
-    """What a model makes for its first rows, and keeps, is whole for every thread."""
-    rows = X if dense else sparse.csr_array(X)
-    rounds = {"correction": "total", "n_estimators": 25}  # of trees: so many are searched by codes
-    trained = CWBoostClassifier(family, init=init, random_state=0, **rounds).fit(X, Y)
-    expected, stored = trained.decision_function(rows), pickle.dumps(trained)
-    sizes = (150, 70, 40, 150)  # few rows are searched by values, many by codes
-    for _ in range(3):
-        model = pickle.loads(stored)
-        found = at_once(lambda k, model=model: model.decision_function(rows[: sizes[k]]))
-        for scores, size in zip(found, sizes, strict=True):
-            np.testing.assert_array_equal(scores, expected[:size])
-
-
 @pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(), ProjectionFamily()], ids=str)
-def test_fits_at_once_of_one_family(family):
+def test_fits_at_once_equal_serial_ones(family, n_jobs):
     """A family that several classifiers share belongs to none of them."""
     settings = family.get_params()
-
-    def scores(seed):
-        clf = CWBoostClassifier(family, correction="total", n_estimators=6, random_state=seed)
-        return clf.fit(X, Y).decision_function(X)
-
-    serial = [scores(seed) for seed in range(4)]
-    for one, other in zip(at_once(scores), serial, strict=True):
-        np.testing.assert_array_equal(one, other)
+    serial = [fitted(family, seed).decision_function(X) for seed in range(6)]
+    models = at_once(lambda seed: fitted(family, seed, n_jobs), 6)
+    for model, scores in zip(models, serial, strict=True):
+        np.testing.assert_array_equal(model.decision_function(X), scores)
     assert family.get_params() == settings
 
 

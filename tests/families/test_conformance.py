@@ -4,7 +4,7 @@ import pytest
 from reference_family import every_stump
 from sklearn.linear_model import RidgeClassifier
 
-from cwboost.families.discovery import get_family, list_plugins
+from cwboost.families.discovery import list_plugins
 from cwboost.testing import parametrize_with_plugin_checks
 
 # Beside the default. Every combination that takes another path through a kernel belongs here.
@@ -67,8 +67,3 @@ def keeps(plugin, check):
 
 def test_every_setting_belongs_to_a_family():
     assert set(SETTINGS) == set(BUILT_IN)
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_built_in_family_loads(name):
-    assert get_family(name).name == name

@@ -1,6 +1,5 @@
 """Families by name: shipped ones, those of plugins, and names that nobody has."""
 
-import subprocess
 import sys
 
 import pytest
@@ -57,18 +56,6 @@ def test_resolve_takes_names_and_instances_only(healthy):
             resolve_weak_learner(value)
     with pytest.raises(TypeError, match="expected a str, got int"):
         get_family(3)
-
-
-@pytest.mark.slow
-def test_importing_cwboost_loads_no_plugin_and_no_pluggy_manager():
-    code = (
-        "import sys, cwboost; "
-        "names = ('cwboost.plugins', 'cwboost.families.discovery', 'cwboost.families.registry'); "
-        "loaded = [m for m in sys.modules if m.startswith(names)]; "
-        "sys.exit(', '.join(loaded) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_public_names_resolve_and_others_do_not():

@@ -38,10 +38,6 @@ def test_versions_outside_the_window_are_refused(install, newer_contract, versio
         get_family("odd")
 
 
-def test_the_present_version_warns_of_nothing(healthy):
-    get_family("healthy")  # Warnings are errors here.
-
-
 def test_capabilities_are_checked_with_a_readable_message(healthy):
     family = resolve_weak_learner("healthy")
     check_capabilities(family)

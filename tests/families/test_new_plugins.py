@@ -68,8 +68,3 @@ def test_nothing_is_overwritten(tmp_path):
     with pytest.raises(FileExistsError):
         write_plugin("wave", tmp_path / "mine.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_the_easy_family_is_short():
-    source = ROOT / "plugins/templates/family/src/cwboost_acme.py"
-    assert sum(bool(line.strip()) for line in source.read_text().splitlines()) <= 25

@@ -7,6 +7,7 @@ from plugin_folder import (
     BUILT_IN,
     HEALTHY,
     OWN_INIT_MODELS,
+    PAIR,
     assert_healthy_undisturbed,
     assert_usable,
     family_source,
@@ -31,9 +32,7 @@ def test_a_name_of_an_entry_point_imports_no_other_plugin(install):
 
 
 def test_several_entry_points_may_lead_to_one_module(install):
-    source = family_source("first") + family_source("second", class_name="Other", register=False)
-    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
-    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=PAIR)
     assert get_family("second").name == "second"
     records = [record for record in list_plugins() if record.distribution == "pair"]
     assert [(r.name, r.entry_point) for r in records] == [("first", "first"), ("second",) * 2]
@@ -107,9 +106,7 @@ def test_plugins_can_be_disabled_one_by_one(install, monkeypatch, value):
 
 
 def test_one_family_of_a_plugin_can_be_disabled(install, monkeypatch):
-    source = family_source("first") + family_source("second", class_name="Other", register=False)
-    source = source.replace("    register(Constant)", "    register(Constant)\n    register(Other)")
-    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=source)
+    install("pair", "1", {"first": "pair_plugin", "second": "pair_plugin"}, pair_plugin=PAIR)
     monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "second")
     assert get_family("first").name == "first"
     with pytest.raises(FamilyError, match="'second' is turned off"):

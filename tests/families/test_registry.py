@@ -7,7 +7,6 @@ import pytest
 from plugin_folder import (
     HEALTHY,
     assert_healthy_undisturbed,
-    assert_usable,
     family_source,
     only_record,
 )
@@ -86,14 +85,6 @@ def test_two_families_of_one_name_name_both_distributions(healthy):
         assert record.plugin_class is None
     with pytest.raises(FamilyError, match=r"left-dist 1\.0.*right-dist 2\.0"):
         get_family("twin")
-    assert_healthy_undisturbed()
-
-
-def test_a_taken_name_keeps_meaning_the_built_in(healthy):
-    own = get_family("stump")
-    healthy("thief", "1", thief_plugin=family_source("stump"))
-    assert get_family("stump") is own
-    assert_usable("stump")
     assert_healthy_undisturbed()
 
 

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
 
 import cwboost
 from cwboost import CWBoostClassifier, load_model
@@ -78,26 +77,6 @@ def test_directions_by_the_weights_beat_random_ones(model, data):
     assert model.score(X, y) > 0.9 and model.score(X_test, y_test) > 0.3
 
 
-def test_it_mixes_with_shipped_families(data):
-    X, y, *_ = data
-    mixed = CWBoostClassifier(["stump", "easy"], **SETTINGS).fit(X, y)
-    assert set(mixed.ensemble_.learners.parts) == {"easy", "stump"}
-
-
-def test_it_resumes_with_the_same_bits(model, data):
-    X, y, *_ = data
-    resumed = CWBoostClassifier("easy", **{**SETTINGS, "n_estimators": 5}, warm_start=True)
-    resumed.fit(X, y).set_params(n_estimators=12).fit(X, y)
-    np.testing.assert_array_equal(resumed.decision_function(X), model.decision_function(X))
-
-
-def test_it_is_saved_and_loaded(model, data, tmp_path):
-    X = data[2]
-    model.save(tmp_path / "model.cwb")
-    loaded = load_model(tmp_path / "model.cwb")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-
-
 def test_it_explains(model, data):
     X = data[2][:5]
     found = model.shap_values(X, background=data[0])
@@ -112,15 +91,6 @@ def test_it_is_exported_to_onnx(model, data):
     session = runtime.InferenceSession(exported, providers=["CPUExecutionProvider"])
     (labels,) = session.run(["label"], {"X": data[2]})
     np.testing.assert_array_equal(labels, model.predict(data[2]))
-
-
-def test_searches_reach_its_hyper_parameters(data):
-    X, y, *_ = data
-    family = cwboost.get_family("easy")()
-    grid = {"weak_learner__fraction": [0.2, 1.0]}
-    settings = {**SETTINGS, "n_estimators": 3}
-    search = GridSearchCV(CWBoostClassifier(family, **settings), grid, cv=2).fit(X, y)
-    assert search.best_params_["weak_learner__fraction"] in (0.2, 1.0)
 
 
 def test_it_runs_on_the_command_line(data, tmp_path, capsys):

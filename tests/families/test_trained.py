@@ -23,15 +23,19 @@ def vowel():
 
 @pytest.mark.parametrize("weak_learner", ["stump", "tree", "projection"])
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_saved_models_predict_the_same_bits(classifier, weak_learner, vowel, tmp_path):
+def test_models_learn_and_saved_ones_predict_the_same_bits(
+    classifier, weak_learner, vowel, tmp_path
+):
     X, y = vowel
-    clf = classifier(weak_learner=weak_learner, n_estimators=6, random_state=0).fit(X, y)
-    clf.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    assert type(loaded) is classifier
-    np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
-    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
-    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
+    clf = classifier(weak_learner=weak_learner, n_estimators=30, random_state=0).fit(X, y)
+    assert clf.family_.name == weak_learner and clf.score(X, y) > 0.4
+    for staged in (True, False):
+        clf.save(tmp_path / "model", staged=staged)
+        loaded = load_model(tmp_path / "model")
+        assert type(loaded) is classifier and loaded.get_params() == clf.get_params()
+        np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
+        np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
+        np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
 
 
 @pytest.mark.slow

@@ -6,11 +6,8 @@ Forks and limits of memory are tried in processes of their own, with all familie
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier
 from cwboost.kernels import threads, usable_threads
 
 needs_fork = pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="needs fork")
@@ -100,19 +97,6 @@ def test_a_limit_of_threads(monkeypatch):
     assert usable_threads(8) == 8
     with pytest.warns(UserWarning, match="100000 threads are more than 8"):
         assert usable_threads(100_000) == 8
-
-
-@pytest.mark.parametrize("family", ["stump", "tree", "projection"])
-def test_an_absurd_n_jobs_trains_with_a_warning(family, monkeypatch):
-    monkeypatch.setattr(threads._Process, "warned_of", 0)
-    X, y = (np.repeat(a, 20, 0) for a in load_iris(return_X_y=True))
-    few, many = (
-        CWBoostClassifier(family, n_estimators=3, n_jobs=n_jobs, random_state=0)
-        for n_jobs in (1, 100_000)
-    )
-    with pytest.warns(UserWarning, match="100000 threads are more than"):
-        scores = many.fit(X, y).decision_function(X)
-    np.testing.assert_array_equal(scores, few.fit(X, y).decision_function(X))
 
 
 LIMITED = """

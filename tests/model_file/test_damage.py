@@ -200,31 +200,16 @@ def test_hostile_contents(model, path, edit, message):
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
-@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 0.0])
-def test_hostile_but_finite_coefficients_predict_without_a_warning(path, family, value):
-    clf = CWBoostClassifier(family, n_estimators=20, random_state=0).fit(X, Y)
-
-    def edit(header, arrays):
-        arrays["ensemble.value"][:] = value
-
-    loaded = load_model(edited(clf, path, edit))
-    with np.errstate(divide="raise", over="raise", invalid="raise"):
-        assert np.isfinite(loaded.decision_function(X)).all()
-        assert np.isfinite(loaded.predict_proba(X)).all()
-        assert all(np.isfinite(scores).all() for scores in loaded.staged_decision_function(X))
-        assert np.isfinite(loaded.feature_importances_).all()
-
-
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("family", ["stump", "tree", "projection", "auto"])
-@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e300, 0.0])
+@pytest.mark.parametrize("value", [5e-324, -1e-310, 1e-300, -1e100, 1e100, 1e300, 0.0])
 def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(path, family, value):
-    """Of every array of numbers: thresholds, directions, landmarks' coefficients, offsets."""
+    """Of every array of numbers: thresholds, directions, landmarks' coefficients, offsets.
+
+    Coefficients are refused for their size alone.
+    """
     clf = CWBoostClassifier(family, n_estimators=20, random_state=0).fit(X, Y)
     clf.save(path)
-    names = [
-        name for name, array in container.read(path, MEGABYTE)[1].items() if array.dtype == float
-    ]
+    stored = container.read(path, MEGABYTE)[1]
+    names = [name for name, array in stored.items() if array.dtype == float]
     assert len(names) >= 2
 
     for name in names:
@@ -235,9 +220,11 @@ def test_hostile_but_finite_numbers_are_refused_or_predict_without_a_warning(pat
         try:
             loaded = load_model(edited(clf, path, edit))
         except ModelFileError:
+            assert name != "ensemble.value" or abs(value) > 1e100
             continue
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             assert np.isfinite(loaded.predict_proba(X)).all(), name
+            assert all(np.isfinite(scores).all() for scores in loaded.staged_decision_function(X))
             assert loaded.predict_set(X).shape == (len(X), 3)
             found = getattr(loaded, "feature_importances_", np.zeros(1))  # of no share, none
             assert np.isfinite(found).all(), name

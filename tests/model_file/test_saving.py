@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import stat
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,16 +137,6 @@ def test_a_best_round_that_the_file_does_not_hold_is_refused(quantile, path, bes
     clf.save(path, training_state=True)
     with pytest.raises(ValueError, match=rf"best_iteration_ must lie in 1\.\.3, got {best}"):
         load_model(path)
-
-
-@pytest.mark.parametrize("staged", [True, False])
-def test_the_offset_of_an_ensemble(quantile, path, staged):
-    clf = trained(quantile)
-    offsets = np.arange(clf.n_iter_ * 3 + 3.0).reshape(-1, 3)
-    ensemble = replace(clf.ensemble_, offsets=offsets)
-    clf.model_ = replace(clf.model_, ensemble=ensemble)
-    clf.save(path, staged=staged)
-    assert_equal_models(load_model(path), clf)
 
 
 def test_the_header_is_json_that_names_no_code(model, path):

@@ -52,19 +52,6 @@ def test_a_round_draws_its_features():
     assert (used[0][0] != used[1][0]).any()
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_rows_that_count_give_the_same_bits(make):
-    rng = np.random.default_rng(4)
-    X, rows = make(rng.integers(0, 3, size=(90, 7)).astype(np.uint8)), np.arange(0, 90, 2)
-    weights = np.zeros((3, 90))
-    weights[:, rows] = rng.normal(size=(3, 45))
-    told = bind(X, 3).price(weights, cwboost.PricingRequest(rows=rows))
-    untold = bind(X, 3).price(weights)
-    np.testing.assert_array_equal(told.edges, untold.edges)
-    for name, array in untold.learners.arrays().items():
-        np.testing.assert_array_equal(told.learners.arrays()[name], array)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_sums_of_groups_are_products_in_chunks(dtype):
     """Half of the rows lack weights; any number of threads gives the same bits."""

@@ -152,17 +152,6 @@ def test_constant_and_infinite_features(rng):
         np.testing.assert_allclose((weights @ outputs).diagonal(), priced.edges, rtol=1e-12)
 
 
-def test_wide_sparse_input_stays_sparse(rng):
-    X = sparse.random_array((2000, 20_000), density=0.002, format="csr", rng=rng)
-    weights = rng.normal(size=(3, 2000))
-    for kind in KINDS:
-        priced = bind(family(8, kind), X).price(weights)
-        np.testing.assert_array_equal(
-            priced.learners.outputs(X), unpack_outputs(priced.outputs, 2000)
-        )
-    assert len(priced.learners.drawn.stored.value) <= 3 * 256  # features that a round draws
-
-
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

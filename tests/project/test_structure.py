@@ -2,7 +2,6 @@
 
 import ast
 import re
-import subprocess
 
 import pytest
 from import_graph import (
@@ -114,16 +113,6 @@ def test_no_module_imports_upward_or_sideways(name):
     for module in imported_modules(name) - {"cwboost"}:
         if unit_of(module) != unit_of(name):
             assert layer_of(module) > layer_of(name), f"{name} imports {module}"
-
-
-def sources():
-    """Every file of code that the repository holds."""
-    command = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip("needs a checkout under git")
-    paths = [ROOT / name for name in done.stdout.split("\0")]
-    return [p for p in paths if p.suffix in (".py", ".pyx", ".pxd", ".h", ".c") and p.exists()]
 
 
 def test_the_contract_stands_alone():

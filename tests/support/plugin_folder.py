@@ -77,6 +77,12 @@ def family_source(name, *, class_name="Constant", api_version=1, register=True) 
     return source.format(name=name, class_name=class_name, api_version=api_version)
 
 
+# One module with the families "first" and "second".
+PAIR = (
+    family_source("first") + family_source("second", class_name="Other", register=False)
+).replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+
+
 def write_distribution(folder: Path, name: str, version: str, entry_points: dict, modules: dict):
     """Write modules and a ``dist-info`` folder; entry_points maps names to module names."""
     for module, source in modules.items():

@@ -22,10 +22,6 @@ def master_of(H, y, C, weight, n_threads=1):
     return master
 
 
-def random_coef(rng, H, scale=0.3):
-    return [scale * rng.random(len(h)) for h in H]
-
-
 def test_pair_weights_are_exponentials_of_scores():
     rng = np.random.default_rng(6)
     H, y, weight = sorted_problem(rng, 2, 400, 50)

@@ -159,42 +159,6 @@ def test_threads_and_repetition_give_the_same_bits(sparse, max_features):
             assert np.array_equal(array, other.learners.arrays()[name]), name
 
 
-def test_seed_decides_the_features_drawn():
-    rng = np.random.default_rng(2)
-    X, weights = rng.normal(size=(300, 30)), signed_weights(rng, 300)
-    first, again, other = (price(X, weights, seed=s).learners for s in (1, 1, 2))
-    assert nested(first, 0) == nested(again, 0)
-    assert nested(first, 0) != nested(other, 0)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_zero_weights_change_nothing(sparse, criterion):
-    """Rows of zero weight follow the tree of the others, whatever their values."""
-    rng = np.random.default_rng(4)
-    X = rng.integers(0, 40, size=(500, 6)).astype(float)
-    keep = rng.random(500) < 0.6
-    weights = signed_weights(rng, 500) * keep
-    container = sp.csc_array if sparse else np.asarray
-    params = {"criterion": criterion, "max_features": None}
-    with_zeros = price(container(X), weights, **params)
-    without = price(container(X[keep]), weights[:, keep], **params)
-    assert nested(with_zeros.learners, 0) == nested(without.learners, 0)
-    outputs = unpack_outputs(with_zeros.outputs, 500)
-    assert np.array_equal(outputs, with_zeros.learners.outputs(X))
-    assert np.array_equal(outputs[keep], unpack_outputs(without.outputs, int(keep.sum())))
-
-
-@pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e150])
-def test_scale_of_the_weights_changes_nothing(factor):
-    rng = np.random.default_rng(4)
-    X, weights = rng.normal(size=(300, 5)), signed_weights(rng, 300, 2)
-    for criterion in CRITERIA:
-        plain = price(X, weights, criterion=criterion, trim=0.0)
-        scaled = price(X, weights * factor, criterion=criterion, trim=0.0)
-        assert np.array_equal(plain.outputs, scaled.outputs)
-
-
 def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
     rng = np.random.default_rng(15)
     X = rng.integers(0, 50, size=(900, 8)).astype(float)

@@ -99,13 +99,6 @@ def test_hog_of_another_side_is_refused():
         features.hog(np.zeros((1, 1600)), (40, 40))
 
 
-def test_enlargement_keeps_constants_and_ramps():
-    matrix = features._interpolation(32, 40)
-    assert np.allclose(matrix.sum(axis=1), 1)
-    ramp = matrix @ np.arange(32.0)
-    assert np.allclose(np.diff(ramp)[1:-1], 0.8, atol=1e-5)
-
-
 # ---------------------------------------------------------------- code words
 
 

@@ -77,13 +77,6 @@ def test_saved_and_copied_models_predict_the_same(model, data, tmp_path):
     assert repr(loaded.family_) == repr(model.family_)
 
 
-def test_the_same_seed_gives_the_same_model(data):
-    family = SklearnFamily(ExtraTreeClassifier(max_depth=3))
-    clf = paper(family, n_estimators=2)
-    scores = [clone(clf).fit(data[0], data[2]).decision_function(data[1]) for _ in range(2)]
-    np.testing.assert_array_equal(*scores)
-
-
 @pytest.mark.slow
 def test_exported_models_predict_the_same(model, data):
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 
 from cwboost import InitContext
-from cwboost.families.discovery import get_init
 from cwboost.testing import parametrize_with_plugin_checks
 
 HASHES = """
@@ -82,10 +81,6 @@ def digits(request):
 def table():
     X, y, categorical = mixed()
     return (X, y, *fit(X, y, categorical=categorical))
-
-
-def test_it_is_registered():
-    assert get_init("kernel") is KernelInit and KernelInit.fitted_type is FittedKernel
 
 
 def test_examples_left_out_are_recognised(digits):
@@ -261,39 +256,3 @@ def test_wrong_arrays_are_refused(table, name, value):
             arrays[name] = value(arrays[name]) if callable(value) else value
     with pytest.raises(ValueError, match="array"):
         FittedKernel.from_arrays(arrays, 5, 3)
-
-
-@pytest.mark.parametrize("kind", ["table", "digits", "two classes", "many features"])
-def test_onnx_gives_the_same_scores(kind, table):
-    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
-    from cwboost.onnx_export import OPSET, _Graph
-
-    X, y = by_class(load_iris)
-    if kind == "table":
-        X, fitted = table[0], table[2]
-    elif kind == "digits":
-        X, y = by_class(load_digits)
-        fitted, _ = fit(X, y, 300)
-    elif kind == "two classes":
-        fitted, _ = fit(X[:100], y[:100])
-    else:
-        X = X[:, np.arange(600) % 4] + np.random.default_rng(0).normal(size=(150, 600))
-        fitted, _ = fit(X, y)
-    graph = _Graph(onnx, "float64")
-    name, value = fitted.onnx_nodes(graph, graph.features), onnx.helper.make_tensor_value_info
-    double = onnx.TensorProto.DOUBLE
-    made = onnx.helper.make_graph(
-        graph.nodes,
-        "scores",
-        [value("X", double, ["n", X.shape[1]])],
-        [value(name, double, ["n", None])],
-        graph.constants,
-    )
-    proto = onnx.helper.make_model(made, opset_imports=[onnx.helper.make_opsetid("", OPSET)])
-    proto.ir_version = 8
-    session = runtime.InferenceSession(
-        proto.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    odd = X.copy()
-    odd[0, 0], odd[1, 1], odd[2, 0], odd[3, -1] = np.nan, np.nan, np.inf, -1e300
-    assert np.array_equal(session.run(None, {"X": odd})[0], fitted.scores(odd))
