@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cwboost import (
@@ -110,34 +109,6 @@ def test_max_seconds_and_callbacks(model, vowel):
 
     model.set_params(max_seconds=None, callbacks=[Third()]).fit(X, y)
     assert model.n_iter_ == 3 and model.stop_reason_ == "callback"
-
-
-@pytest.mark.parametrize(
-    ("params", "error", "message"),
-    [
-        ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer"),
-        ({"max_seconds": "long"}, TypeError, "max_seconds must be a number"),
-        ({"weak_learner": 3}, TypeError, "weak_learner must be"),
-    ],
-)
-def test_bad_parameters(model, vowel, params, error, message):
-    with pytest.raises(error, match=message):
-        model.set_params(**params).fit(*vowel)
-
-
-def test_bad_data(model, vowel):
-    X, y = vowel
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    with pytest.raises(ValueError, match="at least two classes"):
-        model.fit(X, np.zeros(len(y)))
-    with pytest.raises(ValueError, match="X_val and y_val"):
-        model.fit(X, y, X_val=X)
-    with pytest.raises(ValueError, match="y_val must hold only training labels, got"):
-        model.fit(X, y, X_val=X[:2], y_val=[0, 99])
-    with pytest.raises(ValueError, match=r"[Nn]egative"):
-        model.fit(X, y, sample_weight=-np.ones(len(y)))
-    assert not hasattr(model, "ensemble_")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from models import bind
 from scipy import sparse
 
 import cwboost
@@ -12,14 +13,9 @@ from cwboost.kernels import CategoryFeatures
 
 
 def bound(X, categorical, n_categories, n_targets=3, n_threads=1, **parameters):
-    context = cwboost.BindContext(
-        n_targets=n_targets,
-        random_state=np.random.default_rng(0),
-        n_threads=n_threads,
-        categorical=np.asarray(categorical),
-        n_categories=np.asarray(n_categories),
-    )
-    return cwboost.StumpFamily(**parameters).bind(np.asarray(X, dtype=np.float64), context)
+    known = {"categorical": np.asarray(categorical), "n_categories": np.asarray(n_categories)}
+    X = np.asarray(X, dtype=np.float64)
+    return bind(cwboost.StumpFamily(**parameters), X, n_targets, n_threads=n_threads, **known)
 
 
 @pytest.mark.parametrize("n_categories", [1, 2, 5, 12])

@@ -1,5 +1,6 @@
 """Discriminant directions of the projection family, against the formula computed by NumPy."""
 
+import models
 import numpy as np
 import pytest
 from cwboost.plugins.projections import ProjectionFamily, discriminants
@@ -11,10 +12,8 @@ from cwboost.kernels import Projector, group_sums, ridge_solve
 
 
 def bind(X, n_targets, n_threads=1, **parameters):
-    context = cwboost.BindContext(
-        n_targets=n_targets, random_state=np.random.default_rng(3), n_threads=n_threads
-    )
-    return ProjectionFamily(kind="discriminant", **parameters).bind(X, context)
+    family = ProjectionFamily(kind="discriminant", **parameters)
+    return models.bind(family, X, n_targets, 3, n_threads=n_threads)
 
 
 def by_formula(X, weights, shrinkage):

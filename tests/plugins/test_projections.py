@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from cwboost.plugins.projections import ProjectionFamily, ProjectionLearners
+from models import bind
 from scipy import sparse
 
-from cwboost import BindContext, unpack_outputs
+from cwboost import unpack_outputs
 from cwboost.kernels import (
     Projector,
     SortedFeatures,
@@ -18,11 +19,6 @@ KINDS = ["gaussian", "discriminant"]
 
 def family(n_projections, kind):
     return ProjectionFamily(n_projections if kind == "gaussian" else None, kind)
-
-
-def bind(family, X, n_targets=3, seed=0, n_threads=1):
-    rng = np.random.default_rng(seed)
-    return family.bind(X, BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads))
 
 
 @pytest.fixture

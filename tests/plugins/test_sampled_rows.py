@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from cwboost.plugins.projections import ProjectionFamily
 from cwboost.plugins.trees import TreeFamily
+from models import bind
 from scipy import sparse
 from wave_family import Waves
 
-from cwboost import BindContext, PricingRequest
+from cwboost import PricingRequest
 
 N_SAMPLES, N_TARGETS = 500, 5
 
@@ -50,8 +51,7 @@ def arrays_of(priced):
 
 
 def bound(family, X):
-    context = BindContext(n_targets=N_TARGETS, random_state=np.random.default_rng(3), n_threads=2)
-    return FAMILIES[family].bind(X, context)
+    return bind(FAMILIES[family], X, N_TARGETS, 3, n_threads=2)
 
 
 def assert_same_bits(found, expected):

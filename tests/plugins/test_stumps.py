@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 from cwboost.plugins.stumps import StumpFamily, StumpLearners
+from models import bind
 from scipy import sparse
 from stump_reference import stump_outputs
 
 from cwboost import BindContext, PricingRequest
-
-
-def bind(family, X, n_targets=3, seed=0, n_threads=1):
-    rng = np.random.default_rng(seed)
-    return family.bind(X, BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads))
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Hashes of what the kernels return, as JSON on standard output.
 
-A program: `test_weak_learner_kernels.py` runs it under every instruction set of the machine.
+A program: `test_bits.py` runs it under every instruction set of the machine.
 """
 
 import hashlib
@@ -144,7 +144,7 @@ def kernel_values(rng):
 
 
 def main():
-    hashes = {}
+    hashes = {"instruction set": cpu.chosen()}
     for subject in (
         stumps,
         binned_stumps,
@@ -156,7 +156,7 @@ def main():
         elementary,
     ):
         hashes.update(subject(np.random.default_rng(0)))
-    print(json.dumps({"instruction_set": cpu.chosen(), "hashes": hashes}))
+    print(json.dumps(hashes))
 
 
 if __name__ == "__main__":

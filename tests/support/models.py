@@ -1,7 +1,9 @@
 """Models of every kind, small, for tests that apply to each."""
 
+import numpy as np
+
 import cwboost
-from cwboost import CWBoostClassifier
+from cwboost import BindContext, CWBoostClassifier
 
 CLASSIFIERS = [
     cwboost.CWBoostClassifier,
@@ -22,3 +24,13 @@ def stages(weak_learner="stump", **params):
     """Return stage-wise training by whole steps on all examples."""
     whole = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
     return CWBoostClassifier(weak_learner, **whole | params)
+
+
+def context(n_targets=11, seed=0, **known):
+    """Return what `bind` is told."""
+    return BindContext(n_targets=n_targets, random_state=np.random.default_rng(seed), **known)
+
+
+def bind(family, X, n_targets=3, seed=0, **known):
+    """Return the pricer of a family on X."""
+    return family.bind(X, context(n_targets, seed, **known))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from broken import BROKEN, SAMPLING, SPARSE, brief, on_priced, patched
 from broken_init import BROKEN_INIT, Acme
-from image_family import Corners, images
+from derived_families import Corners, images
 from reference_family import ReferencePricer, ReferenceStump, every_stump
 
 from cwboost import Capabilities, Pricer

@@ -14,7 +14,8 @@ HEADERS = Path(cwboost.__file__).parent / "_kernels"
 SOLVER, STUMPS, CODES = (
     Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump", "code")
 )
-FITS = Path(__file__).with_name("hash_fits.py")
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+PROGRAMS = SUPPORT / "kernel_bits.py", Path(__file__).with_name("hash_fits.py")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
 
@@ -113,19 +114,23 @@ def test_trees_on_codes_under_an_emulator(tmp_path, c_compiler):
     assert found["plain"] == trees_on_codes(c_compiler, tmp_path)["plain"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", cpu.available()[1:])
-def test_whole_fits_have_the_same_bits(name, fits_of_the_widest):
-    assert fits(name) == fits_of_the_widest
+def of_programs(name):
+    """What the programs print under an instruction set: kernels one by one, and whole fits."""
+    found = {}
+    for program in PROGRAMS:
+        found |= json_under({"CWBOOST_INSTRUCTION_SET": name}, program)
+        assert found.pop("instruction set") == name
+    return found
 
 
 @pytest.fixture(scope="module")
-def fits_of_the_widest():
-    return fits(cpu.available()[0])
+def of_the_widest():
+    return of_programs(cpu.available()[0])
 
 
-def fits(name):
-    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, FITS)
-    assert found.pop("instruction set") == name
-    assert len(found) >= 8
-    return found
+@pytest.mark.slow
+@pytest.mark.parametrize("name", cpu.available()[1:])
+def test_kernels_and_whole_fits_have_the_same_bits(name, of_the_widest):
+    found = of_programs(name)
+    assert len(found) > 80 and found.keys() == of_the_widest.keys()
+    assert [key for key in found if found[key] != of_the_widest[key]] == []

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from models import paper
+from models import bind, paper
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 import cwboost
 from cwboost import (
-    BindContext,
     CWBoostClassifier,
     MixedFamily,
     StumpFamily,
@@ -40,12 +39,6 @@ def fitted(data):
 @pytest.fixture(params=MIXTURES)
 def model(request, fitted):
     return fitted[request.param]
-
-
-def bind(family, X, n_targets=3, seed=0):
-    return family.bind(
-        X, BindContext(n_targets=n_targets, random_state=np.random.default_rng(seed))
-    )
 
 
 def test_all_members_are_used(model):

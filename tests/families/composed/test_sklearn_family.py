@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from models import paper
+from models import bind, paper
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import cwboost
-from cwboost import BindContext, MixedFamily, SklearnFamily, load_model
+from cwboost import MixedFamily, SklearnFamily, load_model
 from cwboost.datasets import load_vowel
 
 FLAT = [
@@ -42,11 +42,6 @@ def model(request, data):
     return paper(family, n_estimators=2).fit(data[0], data[2])
 
 
-def bind(estimator, X):
-    context = BindContext(n_targets=3, random_state=np.random.default_rng(0))
-    return SklearnFamily(estimator).bind(X, context)
-
-
 @pytest.mark.parametrize("estimator", FLAT[1:], ids=lambda e: type(e).__name__)
 def test_the_flat_form_predicts_as_the_estimator(data, estimator):
     X = data[0].astype(np.float32).astype(np.float64)
@@ -56,7 +51,7 @@ def test_the_flat_form_predicts_as_the_estimator(data, estimator):
     estimator = clone(estimator)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=7)
-    priced = bind(estimator, X).price(weights)
+    priced = bind(SklearnFamily(estimator), X).price(weights)
     size = np.abs(weights[0]) / np.abs(weights[0]).max()
     label = np.where(weights[0] > 0, 1, -1)
     expected = clone(estimator).fit(X, label, sample_weight=size / size.mean()).predict(X)
@@ -118,7 +113,7 @@ def test_missing_values_go_where_the_tree_sends_them(data):
     tree = DecisionTreeClassifier(max_depth=4, random_state=1)
     size = np.abs(weights[0]) / np.abs(weights[0]).max()
     fitted = tree.fit(X, np.where(weights[0] > 0, 1, -1), sample_weight=size / size.mean())
-    outputs = bind(tree, X).price(weights).learners.outputs(X)[:, 0]
+    outputs = bind(SklearnFamily(tree), X).price(weights).learners.outputs(X)[:, 0]
     # scikit-learn compares in float32.
     assert (outputs == fitted.predict(X)).mean() > 0.99
     assert SklearnFamily(tree).capabilities.missing_values
@@ -128,7 +123,7 @@ def test_missing_values_go_where_the_tree_sends_them(data):
 def test_values_beyond_float32_are_taken_by_trees():
     X = np.array([[1e300], [-1e300], [np.inf], [2.0]])
     weights = np.array([[1.0, -1.0, 1.0, -1.0]])
-    priced = bind(None, X).price(weights)
+    priced = bind(SklearnFamily(None), X).price(weights)
     assert priced.edges[0] == 4.0
 
 
@@ -143,7 +138,7 @@ def test_values_beyond_float32_are_taken_by_trees():
 )
 def test_estimators_are_checked(estimator, message):
     with pytest.raises(ValueError, match=message):
-        bind(estimator, np.eye(4))
+        bind(SklearnFamily(estimator), np.eye(4))
 
 
 def test_nested_parameters_and_mixing(data, tmp_path):

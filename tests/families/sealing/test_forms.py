@@ -6,19 +6,16 @@ import numpy as np
 import pytest
 from cwboost.plugins.stumps import StumpFamily
 from cwboost.plugins.stumps.learners import StumpLearners
+from models import context
 from scipy import sparse
 
-from cwboost import BindContext, FamilyFault
+from cwboost import FamilyFault
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
 from cwboost.families.sealing import bind_family, check_forms, check_scores
 
 X, _ = load_vowel(return_X_y=True)
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
-
-
-def context(n_targets=11):
-    return BindContext(n_targets=n_targets, random_state=np.random.default_rng(0))
 
 
 def fitted(family, X=X, n_targets=11):

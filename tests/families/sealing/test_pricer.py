@@ -8,14 +8,13 @@ import pytest
 from altered_stumps import altered_stumps, only_what_pays, two_per_target
 from cwboost.plugins.stumps import StumpFamily
 from cwboost.plugins.stumps.family import StumpPricer
-from models import paper
+from models import context, paper
 
 import cwboost
 from cwboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
-    BindContext,
     CWBoostClassifier,
     FamilyFault,
     MultiBoostClassifier,
@@ -289,10 +288,6 @@ def test_a_family_without_any_learner_that_pays_ends_training():
 
 
 # ------------------------------------------------------------------ binding
-
-
-def context(n_targets=11):
-    return BindContext(n_targets=n_targets, random_state=np.random.default_rng(0))
 
 
 def test_what_bind_is_told():

@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 from cwboost.plugins.stumps import StumpFamily
+from models import context
 from scipy import sparse
 
-from cwboost import BindContext, CWBoostClassifier
+from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 from cwboost.families.sealing import bind_family
 
 X, y = load_vowel(return_X_y=True)
-
-
-def context(n_targets=11):
-    return BindContext(n_targets=n_targets, random_state=np.random.default_rng(0))
 
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
