@@ -75,10 +75,14 @@ def test_it_keeps_the_contract(plugin, check):
     check(plugin)
 
 
-def test_what_is_not_counts_is_refused(counted, tmp_path):
+def test_what_is_not_counts_is_refused(counted):
     X, y = counted
     with pytest.raises(ValueError, match="expects counts of terms, got other numbers"):
         cwboost.CWBoostClassifier(init="tfidf", n_estimators=2).fit(-X.toarray(), y)
+
+
+def test_the_command_line_says_what_a_text_column_needs(tmp_path):
+    pytest.importorskip("pyarrow")  # which reads text files
     frame, y = frame_of(60)
     data = tmp_path / "reports.csv"
     frame[["remarks"]].assign(y=y).to_csv(data, index=False)
