@@ -55,9 +55,6 @@ class Run:
     def names(self, names):
         return [name for name in names if not self.only or name in self.only]
 
-    def file(self, name):
-        return Path(self.data, f"{name}.npz")
-
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -82,8 +79,7 @@ def main():
         if any(record["group"] == group for record in own):
             continue
         for row in list(GROUPS[group](run)):
-            record = {"group": group, "row": asdict(row), "instruction_set": chosen}
-            record["threads"] = 1
+            record = {"group": group, "row": asdict(row), "instruction_set": chosen, "threads": 1}
             append(options.results, record, *PACKAGES)
             print(" | ".join(row.cells()), flush=True)
     print(goals(read(options.results)))

@@ -32,13 +32,12 @@ def cwboost_default(rounds, threads=1):
     return CWBoostClassifier(n_estimators=rounds, n_jobs=threads, random_state=0)
 
 
-def lightgbm(rounds, threads=1, num_leaves=2, learning_rate=0.1):
+def lightgbm(rounds, threads=1, num_leaves=2):
     import lightgbm as package
 
     return package.LGBMClassifier(
         n_estimators=rounds,
         num_leaves=num_leaves,
-        learning_rate=learning_rate,
         n_jobs=threads,
         random_state=0,
         verbosity=-1,
