@@ -82,7 +82,6 @@ def test_what_is_not_counts_is_refused(counted):
 
 
 def test_the_command_line_says_what_a_text_column_needs(tmp_path):
-    pytest.importorskip("pyarrow")  # which reads text files
     frame, y = frame_of(60)
     data = tmp_path / "reports.csv"
     frame[["remarks"]].assign(y=y).to_csv(data, index=False)
