@@ -217,10 +217,9 @@ class RestrictedMaster:
         """Training examples whose largest score is not that of their class."""
         return self.pairs.n_errors
 
-    @property
-    def scores(self) -> np.ndarray:
-        """Scores F(x, y) of the training examples, (n_samples, n_classes), base and columns."""
-        return self.pairs.scores_now()[:, : self.pairs.n_samples].T
+    def scores_of(self, rows) -> np.ndarray:
+        """Return the scores F(x, y) of some examples, (n_rows, n_classes), base and columns."""
+        return self.pairs.scores_of(rows)
 
     @property
     def mean_loss(self) -> float:

@@ -1,8 +1,8 @@
 """The recipe: start from a kernel model, boost as long as a holdout run says, train on all.
 
-A holdout run is a training in which a fifth of the examples has next to no weight, followed by the
-scores of these; on small data a few such trainings together. It tells how long to boost, and the
-scale of the probabilities. The data decide nothing else.
+A holdout run is a training in which a fifth of the examples has next to no weight, on small data a
+few such trainings together. The scores of these examples tell how long to boost, and the scale of
+the probabilities. The data decide nothing else.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def holdout_run(
     every = np.concatenate(splits)
 
     def scores() -> np.ndarray:
-        return np.concatenate([run.master.scores[rows] for run, rows in zip(runs, splits)])
+        return np.concatenate([run.master.scores_of(rows) for run, rows in zip(runs, splits)])
 
     y, weight = problem.y[every], problem.weight[every]
     return follow(Runs(runs), scores, y, weight, n_rounds, shorter, chooses)

@@ -162,10 +162,7 @@ class Partition:
         """Return scores, classes and weights of the examples left out."""
         rows = np.setdiff1d(np.arange(len(self.weight)), self.kept)
         label = np.repeat(np.arange(len(self.counts)), self.counts)
-        return np.ascontiguousarray(self._scores()[:, rows].T), label[rows], self.weight[rows]
-
-    def _scores(self) -> np.ndarray:
-        return self.pairs.scores_now()[:, : self.pairs.n_samples]
+        return self.pairs.scores_of(rows), label[rows], self.weight[rows]
 
     def gradient(self) -> tuple:
         """Return the measures, the mass of every row of R and the edges of the kept columns."""

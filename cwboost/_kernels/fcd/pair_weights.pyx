@@ -231,6 +231,10 @@ cdef class PairWeights:
         """Return a copy of the scores, as `derivatives` takes it."""
         return np.array(self.scores)
 
+    def scores_of(self, rows):
+        """Return the scores of some examples, (n_rows, n_classes), C-contiguous."""
+        return np.ascontiguousarray(np.asarray(self.scores)[:, rows].T)
+
     def column_margins(self):
         """Return the sum of mu gamma, of margins without base scores: sum r (F - base)."""
         if not isinstance(self.base, np.ndarray):
