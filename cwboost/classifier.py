@@ -496,7 +496,7 @@ class CWBoostClassifier(BoostingClassifier):
             As for `fit`, with the same classes; usually the training data.
         C : float, sequence of float or "auto", default="auto"
             Weight of the loss relative to the sum of the coefficients: smaller values keep fewer
-            columns. Of several values, the one of smallest error on the held-out examples is
+            columns. Of several values, the one of smallest log loss on the held-out examples is
             taken, the smallest in case of ties. "auto" tries 11 values from 10 to 1e6.
         X_val, y_val : array-likes, default=None
             Examples that the columns were not trained on: they choose C and set the scale of

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
-from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated
+from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
 from cwboost.estimator.parameters import check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
@@ -90,12 +90,12 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
         For the order of coordinate updates.
     n_threads : int
     held_out : (X_val, y_val) or None
-        Examples that choose C and set the scale of the probabilities.
+        Examples that choose C, by their log loss, and set the scale of the probabilities.
 
     Returns
     -------
     dict
-        Fitted attributes of the thin model. Of equal errors, the smallest C is kept.
+        Fitted attributes of the thin model. Of equal log losses, the smallest C is kept.
 
     Raises
     ------
@@ -110,7 +110,8 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
         start = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        kept = replace(model, ensemble=_kept(master, ensemble, columns))
+        kept = _kept(master, ensemble, columns)
+        kept = replace(model, ensemble=kept, scale=LOSS_SCALE, conformity=None)
         n_kept = len(kept.ensemble.learners)
         if n_kept == 0:
             continue
@@ -124,8 +125,11 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             "C": C,
         }
         if held_out is not None:
-            history["valid_error"] = _error(kept, *held_out)
-        if best is None or history["valid_error"] < best.history["valid_error"]:
+            scores, y_val = kept.scores(held_out[0], n_threads=n_threads), held_out[1]
+            kept = calibrated(kept, scores, y_val)
+            history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != y_val))
+            history["valid_logloss"] = scale_and_loss(scores, y_val)[1]
+        if best is None or history["valid_logloss"] < best.history["valid_logloss"]:
             best = _Solved(kept, history, report)
     if best is None:
         raise ValueError(f"C={Cs[-1]:g} is too small: no column gets a positive coefficient")
@@ -135,12 +139,8 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             f"{best.report.max_violation:.2g}, above {EPSILON:g}",
             ConvergenceWarning,
         )
-    thin = replace(best.model, scale=LOSS_SCALE, conformity=None)
-    if held_out is not None:
-        X_val, y_val = held_out
-        thin = calibrated(thin, thin.scores(X_val, n_threads=n_threads), y_val)
     return {
-        "model_": thin,
+        "model_": best.model,
         "history_": {name: np.array([float(value)]) for name, value in best.history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,
@@ -173,7 +173,3 @@ def _kept(master, ensemble, columns) -> Ensemble:
     edges = None if ensemble.edges is None else ensemble.edges[ids[positive]]
     learners = ensemble.learners.take(ids[positive])
     return Ensemble(learners, path.path(), ensemble.n_scores, edges)
-
-
-def _error(model: FittedModel, X, y) -> float:
-    return float(np.mean(np.argmax(model.scores(X), axis=1) != y))

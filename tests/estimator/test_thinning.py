@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from models import paper
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from cwboost import CWBoostClassifier, load_model, solve_master
@@ -87,10 +88,12 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, vowel):
     Cs = [3e2, 3e4, 3e1]
     thin = trained.thin(X, y, C=Cs, X_val=X_val, y_val=y_val)
     single = {C: trained.thin(X, y, C=C, X_val=X_val, y_val=y_val) for C in sorted(Cs)}
-    errors = {C: model.history_["valid_error"][0] for C, model in single.items()}
+    losses = {C: model.history_["valid_logloss"][0] for C, model in single.items()}
     for C, model in single.items():
-        assert errors[C] == pytest.approx(1 - model.score(X_val, y_val))
-    assert thin.history_["valid_error"] == pytest.approx(min(errors.values()), abs=0.01)
+        assert model.history_["valid_error"] == pytest.approx(1 - model.score(X_val, y_val))
+        loss = log_loss(y_val, model.predict_proba(X_val))
+        assert losses[C] == pytest.approx(loss, rel=1e-6)
+    assert thin.history_["valid_logloss"] == pytest.approx(min(losses.values()), rel=0.01)
     encoded = np.searchsorted(trained.classes_, y_val)
     scale = fit_scale(thin.decision_function(X_val), encoded)
     assert thin.probability_scale_ == pytest.approx(scale)
@@ -99,9 +102,9 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, vowel):
     assert sizes[0] < sizes[1] < sizes[2]
 
 
-def test_of_equal_errors_the_smallest_C_is_taken(trained, vowel, monkeypatch):
+def test_of_equal_losses_the_smallest_C_is_taken(trained, vowel, monkeypatch):
     X, y, X_val, y_val = vowel
-    monkeypatch.setattr(thinning, "_error", lambda *args: 0.25)
+    monkeypatch.setattr(thinning, "scale_and_loss", lambda *args: (2.0, 0.25))
     thin = trained.thin(X, y, C=[1e4, 1e2, 1e3], X_val=X_val, y_val=y_val)
     assert thin.history_["C"] == 1e2
 
