@@ -32,6 +32,8 @@ class FeatureSketch:
     exact : ndarray of shape (n_features,), dtype bool
         True if the entries are all distinct values of the feature.
     has_nan : ndarray of shape (n_features,), dtype bool
+    n_rows : int
+        Number of examples of the partition.
     """
 
     values: np.ndarray
@@ -39,6 +41,7 @@ class FeatureSketch:
     starts: np.ndarray
     exact: np.ndarray
     has_nan: np.ndarray
+    n_rows: int
 
     @classmethod
     def of(cls, X, max_entries: int) -> FeatureSketch:
@@ -58,6 +61,7 @@ class FeatureSketch:
             np.concatenate([[0], np.cumsum([len(own) for own, _ in kept])]).astype(np.int64),
             np.array(exact, dtype=bool),
             np.array(has_nan, dtype=bool),
+            X.shape[0],
         )
 
     @classmethod
@@ -77,18 +81,12 @@ class FeatureSketch:
         sample = values[np.arange(_SKETCHED) * n // _SKETCHED]
         exact = np.zeros(values.shape[1], dtype=bool)
         has_nan = np.isnan(values).any(axis=0)
-        return replace(cls.of(sample, max_entries), exact=exact, has_nan=has_nan)
+        return replace(cls.of(sample, max_entries), exact=exact, has_nan=has_nan, n_rows=n)
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return len(self.exact)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of examples that have a value of the fullest feature."""
-        seen = np.concatenate([[0], np.cumsum(self.counts)])
-        return int(np.diff(seen[self.starts]).max(initial=0))
 
 
 def values_of_features(X, n_threads: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -12,8 +12,11 @@ from cwboost.dask import DaskCWBoostClassifier  # noqa: E402
 pytestmark = pytest.mark.slow
 
 
-def problem(kind, seed, n=1500):
-    """Return features of few distinct values, which no sketch of quantiles rounds, and labels."""
+def problem(kind, seed, n=2600):
+    """Return features of few distinct values, which no sketch of quantiles rounds, and labels.
+
+    The depth of trees follows the number of rows, and no column has a value in all of them.
+    """
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 8)), 1)
     scores = X[:, :5] @ rng.normal(size=(5, 3)) + rng.gumbel(size=(n, 3))
@@ -33,7 +36,7 @@ def test_two_workers_grow_the_trees_of_one_process(client, weak_learner, kind, s
     settings = {"weak_learner": weak_learner, "n_estimators": 6, "random_state": seed}
     settings["categorical_features"] = [0, 1] if kind == "categories" else None
     local = CWBoostClassifier(**settings).fit(X, y)
-    chunks = da.from_array(X, chunks=(400, 8)), da.from_array(y, chunks=400)
+    chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
     one, other = local.model_.ensemble.learners, there.model_.ensemble.learners
     one, other = one.arrays(), other.arrays()
@@ -43,3 +46,15 @@ def test_two_workers_grow_the_trees_of_one_process(client, weak_learner, kind, s
     np.testing.assert_allclose(one["gain"], other["gain"], rtol=1e-4, atol=1e-6)
     scores = local.decision_function(X)
     np.testing.assert_allclose(there.decision_function(X), scores, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories"])
+def test_the_default_finds_the_same_rounds_and_scale(client, kind):
+    X, y = problem(kind, 0)  # of fewer examples, one machine draws several splits
+    settings = {"learning_rate": 0.5, "random_state": 0}
+    settings["categorical_features"] = [0, 1] if kind == "categories" else None
+    local = CWBoostClassifier(**settings).fit(X, y)
+    chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
+    there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
+    assert there.n_iter_ == local.n_iter_ > 1
+    np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)
