@@ -22,7 +22,15 @@ from cwboost.estimator.problem import Problem
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["HoldoutRun", "follow", "holdout_run", "init_of", "most_rounds", "settings_of_run"]
+__all__ = [
+    "HoldoutRun",
+    "follow",
+    "holdout_run",
+    "init_of",
+    "most_rounds",
+    "settings_of_run",
+    "splits",
+]
 
 
 @dataclass(frozen=True)
@@ -98,14 +106,14 @@ def holdout_run(
         master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=problem.base)
         return ColumnGeneration(pricer, master, settings, rng)
 
-    splits = list(_splits(problem.counts, rng))
-    if not splits:
+    drawn = list(splits(problem.counts, rng))
+    if not drawn:
         return None
-    runs = [training(left_out) for left_out in splits]
-    every = np.concatenate(splits)
+    runs = [training(left_out) for left_out in drawn]
+    every = np.concatenate(drawn)
 
     def scores() -> np.ndarray:
-        return np.concatenate([run.master.scores_of(rows) for run, rows in zip(runs, splits)])
+        return np.concatenate([run.master.scores_of(rows) for run, rows in zip(runs, drawn)])
 
     y, weight = problem.y[every], problem.weight[every]
     return follow(Runs(runs), scores, y, weight, n_rounds, shorter, chooses)
@@ -179,7 +187,7 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y))
 
 
-def _splits(counts, rng):
+def splits(counts, rng):
     """Yield the examples left out, ascending, drawn by class, once or a few times."""
     n_samples = counts.sum()
     share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)

@@ -181,7 +181,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         master.start(setup.base is not None)
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
         training = PartitionedTraining(pricer, master, settings, rng)
-        run = partial(holdout_run, training, settings)
+        counts = sum(setup.counts.values())
+        run = partial(holdout_run, training, counts, settings)
         plan = self._plan(family, settings, VALID in sets, run)
         if sets:
             held_out = PartitionedSets(crew, self.classes_, sets, plan.watched)

@@ -7,7 +7,7 @@ import numpy as np
 from cwboost.automatic import constants as at
 from cwboost.automatic import recipe
 from cwboost.dask.master import PartitionedMaster, sum_in_order
-from cwboost.dask.training import PartitionedPricer, PartitionedTraining, PartitionSampler
+from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
 from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
@@ -98,15 +98,20 @@ def _joined(role, parts):
     return y, weight
 
 
-def holdout_run(training: PartitionedTraining, settings: Settings, n_rounds: int, chooses: bool):
-    """Train on most of the examples of every partition and follow the others.
+def holdout_run(
+    training: PartitionedTraining, counts, settings: Settings, n_rounds: int, chooses: bool
+):
+    """Train on most of the examples and follow the others, the same as on one machine.
 
-    See `cwboost.automatic.recipe.holdout_run`. The partitions are as before afterwards.
+    See `cwboost.automatic.recipe.holdout_run`; small data are split once only. The partitions are
+    as before afterwards.
 
     Parameters
     ----------
     training : PartitionedTraining
         Before its first round.
+    counts : ndarray of shape (n_classes,), int
+        Examples of each class.
     settings : Settings
         Of the training.
     n_rounds : int
@@ -119,33 +124,30 @@ def holdout_run(training: PartitionedTraining, settings: Settings, n_rounds: int
     HoldoutRun or None
         None if the classes are too small to leave an example out.
     """
-    crew, n_samples = training.master.crew, training.pricer.n_samples
-    share = min(at.SHARE_LEFT_OUT, at.MOST_LEFT_OUT / n_samples)
+    crew, rng = training.master.crew, training.rng.spawn(1)[0]
     shorter, settings = recipe.settings_of_run(settings, chooses)
-    seed = int(training.rng.spawn(1)[0].integers(2**63))
-    run = _run(training, settings, (share, at.NEGLIGIBLE, seed))
-    (parts,) = crew.ask(("left_out", ()))
-    y, weight = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    left_out = next(recipe.splits(counts, rng), None)
+    if left_out is None:
+        return None
+    run = _run(training, settings, left_out, rng)
 
-    def scores() -> np.ndarray:
+    def parts() -> list:
+        """Return what the partitions know of the examples left out: scores, classes, weights."""
         (parts,) = run.master.ask(("left_out", ()))
-        return np.concatenate([part[0] for part in parts])
+        return [np.concatenate(own) for own in zip(*parts)]
 
-    found = None
-    if len(y):
-        found = recipe.follow(run, scores, y, weight, n_rounds, shorter, chooses)
-    crew.ask(("leave_out", (0.0, 1.0, seed)))
+    _, y, weight = parts()
+    found = recipe.follow(run, lambda: parts()[0], y, weight, n_rounds, shorter, chooses)
+    crew.ask(("leave_out", ([], 1.0)))
     crew.forget()
     return found
 
 
-def _run(training, settings, leave_out) -> PartitionedTraining:
-    """Return a training on the same partitions, without a share of their examples."""
+def _run(training, settings, left_out, rng) -> PartitionedTraining:
+    """Return a training on the same partitions, with next to no weight for some examples."""
     crew, pricer = training.master.crew, training.pricer
-    rng = training.rng.spawn(1)[0]
-    (masses,) = crew.ask(("leave_out", leave_out))
+    (masses,) = crew.ask(("leave_out", (left_out, at.NEGLIGIBLE)))
     master = PartitionedMaster(crew, sum_in_order(masses), settings.C)
     master.start(training.master.has_base)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
-    sampler = PartitionSampler(settings.subsample, some_left_out=True)
-    return PartitionedTraining(own, master, settings, rng, sampler=sampler)
+    return PartitionedTraining(own, master, settings, rng)

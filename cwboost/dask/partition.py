@@ -53,8 +53,8 @@ class Partition:
         self.q, self.n_threads = q, context.n_threads
         self._base = None if base is None else np.ascontiguousarray(base.T)
         self.pairs = PairWeights(counts, weight, q, self.n_threads, self._base)
-        self.kept = np.arange(len(weight))
         self._places, self._n_total = context.places, context.n_total
+        self._left_out = np.empty(0, dtype=np.int64)
         self._sampled: tuple = (None, None)
         self._room = None  # for sampled weights: fresh memory would cost as much as their product
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
@@ -74,8 +74,7 @@ class Partition:
         """Return the weights of a sample of the examples, and zeros elsewhere."""
         weights = self.pairs.weights
         factors = np.zeros(weights.shape[1])
-        drawn = draw_uniformly(self._places[self.kept], self._n_total, share, seed)
-        factors[self.kept[drawn]] = 1.0 / share
+        factors[draw_uniformly(self._places, self._n_total, share, seed)] = 1.0 / share
         if self._room is None:
             self._room = np.empty(weights.shape)
         self._room.flags.writeable = True
@@ -129,38 +128,32 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def leave_out(self, share, factor, seed) -> np.ndarray:
-        """Start again without columns, and with next to no weight for a share of the examples.
+    def leave_out(self, places, factor) -> np.ndarray:
+        """Start again without columns, and with next to no weight for some examples.
 
         Parameters
         ----------
-        share, factor : float
-            Share of the examples of each class, and factor of their weights.
-        seed : int
+        places : ndarray of int
+            Places of these examples among those of all partitions.
+        factor : float
+            Of their weights.
 
         Returns
         -------
         ndarray of shape (n_classes,)
             Sums of the weights.
         """
-        rng = np.random.default_rng([seed, self.index])
-        ends = np.cumsum(self.counts)
-        drawn = [
-            end - n + rng.permutation(n)[: round(share * n)]
-            for n, end in zip(self.counts.tolist(), ends.tolist())
-        ]
-        left_out = np.concatenate(drawn)
+        self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
-        weight[left_out] *= factor
+        weight[self._left_out] *= factor
         self._sampled = None, None
-        self.kept = np.setdiff1d(np.arange(len(weight)), left_out)
         self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, self._base)
         self.drop_columns()
-        return np.array([part.sum() for part in np.split(weight, ends[:-1])])
+        return np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
 
     def left_out(self) -> tuple:
         """Return scores, classes and weights of the examples left out."""
-        rows = np.setdiff1d(np.arange(len(self.weight)), self.kept)
+        rows = self._left_out
         label = np.repeat(np.arange(len(self.counts)), self.counts)
         return self.pairs.scores_of(rows), label[rows], self.weight[rows]
 

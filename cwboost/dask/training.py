@@ -113,12 +113,10 @@ class PartitionSampler:
     ----------
     share : float
         In (0, 1].
-    some_left_out : bool, default=False
-        The partitions leave out examples of their own accord.
     """
 
-    def __init__(self, share: float, some_left_out: bool = False):
-        self.takes_all = share == 1.0 and not some_left_out
+    def __init__(self, share: float):
+        self.takes_all = share == 1.0
         self._share = share
 
     def draw(self, master, rng):
@@ -140,8 +138,8 @@ class PartitionedTraining(ColumnGeneration):
 
     is_followed = False
 
-    def __init__(self, pricer, master, settings, rng, held_out=None, sampler=None):
-        sampler = sampler or PartitionSampler(settings.subsample)
+    def __init__(self, pricer, master, settings, rng, held_out=None):
+        sampler = PartitionSampler(settings.subsample)
         super().__init__(pricer, master, settings, rng, held_out, sampler=sampler)
 
     def price(self):

@@ -117,14 +117,15 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     untouched = train(StumpFamily(), blocks, 20, **settings)
     training = train(StumpFamily(), blocks, 0, **settings)
     scales = [local(*data, 60, random_state=k).probability_scale_ for k in range(4)]
-    found = holdout_run(training, training.settings, 60, False)
+    found = holdout_run(training, np.bincount(data[1]), training.settings, 60, False)
     assert found.n_rounds == 60 and found.scale == pytest.approx(np.mean(scales), rel=0.35)
     while training.n_rounds < 20 and training.round():
         pass
     np.testing.assert_array_equal(
         training.model.history["objective"], untouched.model.history["objective"]
     )
-    few = holdout_run(train(StumpFamily(), blocks, 0, **settings), training.settings, 60, True)
+    training = train(StumpFamily(), blocks, 0, **settings)
+    few = holdout_run(training, np.bincount(data[1]), training.settings, 60, True)
     assert 1 <= few.n_rounds <= 60
 
 
