@@ -77,6 +77,19 @@ def test_directions_by_the_weights_beat_random_ones(model, data):
     assert model.score(X, y) > 0.9 and model.score(X_test, y_test) > 0.3
 
 
+def test_it_resumes_is_saved_and_mixes(model, data, tmp_path):
+    X, y, X_test, _ = data
+    scores = model.decision_function(X_test)
+    resumed = CWBoostClassifier("easy", warm_start=True, **SETTINGS | {"n_estimators": 6})
+    resumed.fit(X, y).set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(resumed.decision_function(X_test), scores)
+    model.save(tmp_path / "model.cwb")
+    again = load_model(tmp_path / "model.cwb")
+    np.testing.assert_array_equal(again.decision_function(X_test), scores)
+    mixed = CWBoostClassifier(["easy", "stump"], **SETTINGS).fit(X, y)
+    assert mixed.history_["objective"][-1] < model.history_["objective"][-1]
+
+
 def test_it_explains(model, data):
     X = data[2][:5]
     found = model.shap_values(X, background=data[0])
