@@ -104,7 +104,7 @@ def report(rows):
         errors = " | ".join(f"{mean[k]:.2f}" for k in ("full", "thin", "truncated", "retrained"))
         lines.append(
             f"| {name} | {len(found)} | {mean['n_thin']:,.0f} of {mean['n_full']:,.0f} "
-            f"({kept:.0%}) | {errors} | {mean['full_us']:.0f} and {mean['thin_us']:.0f} | "
+            f"({kept:.0%}) | {errors} | {mean['full_us']:.1f} and {mean['thin_us']:.1f} | "
             f"{mean['thin_s'] / mean['fit_s']:.2f} |"
         )
     return "\n".join([*lines, "", f"{conditions(rows)}."])
