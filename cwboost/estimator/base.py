@@ -34,7 +34,7 @@ from cwboost.estimator.input.categories import (
     in_order_of,
     learn_categories,
 )
-from cwboost.estimator.input.columns import as_columns, call
+from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
 from cwboost.estimator.parameters import check_jobs, check_number, check_weight
 from cwboost.estimator.problem import (
@@ -170,6 +170,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             # First of all: conversions write where the indices point.
             X = canonical(X)
         columns = as_columns(X)
+        X = columns.to_native() if is_frame(columns) else X
         if reset:
             learned = learn_categories(columns, self.categorical_features)
             self._set_categories(in_order_of(self._known_categories(), learned))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-__all__ = ["Features", "FilePath", "Matrix"]
+__all__ = ["ArrowStream", "Features", "FilePath", "Matrix"]
 
-Features: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+
+class ArrowStream(Protocol):
+    """A table of any library that hands on Arrow data."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+Features: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix | ArrowStream
 """A feature matrix; frames have ``__array__``, which makes them array-like."""
 
 Matrix: TypeAlias = np.ndarray | sparse.sparray | sparse.spmatrix

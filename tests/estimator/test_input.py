@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -70,6 +71,16 @@ def test_polars():
         small().fit(pl.DataFrame(columns), Y)
 
 
+class Stream:
+    """A table of a library that nobody knows, which hands on Arrow data."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
 def test_frames_of_every_kind_give_one_model():
     pa = pytest.importorskip("pyarrow")
     X = frame()
@@ -78,7 +89,7 @@ def test_frames_of_every_kind_give_one_model():
     arrow = table.to_pandas(types_mapper=pd.ArrowDtype)
     assert arrow["city"].dtype.pyarrow_dtype == table.schema.field("city").type
     scores = small().fit(X, Y).decision_function(X)
-    for kind in (nullable, table, arrow):
+    for kind in (nullable, table, arrow, Stream(table), table.to_batches()[0]):
         clf = small().fit(kind, Y)
         assert list(clf.feature_names_in_) == list(X.columns)
         for other in (kind, X):
@@ -96,13 +107,14 @@ def test_frames_of_every_kind_give_one_model():
         ([b"a"] * N, "lists, records or bytes"),
     ],
 )
-@pytest.mark.parametrize("kind_of_frame", ["pyarrow", "polars", "pandas"])
+@pytest.mark.parametrize("kind_of_frame", ["pyarrow", "polars", "pandas", "stream"])
 def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_frame):
     table = pytest.importorskip("pyarrow").table({"size": np.arange(N), "odd": values})
     X = {
         "pyarrow": lambda: table,
         "polars": lambda: pytest.importorskip("polars").from_arrow(table),
         "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+        "stream": lambda: Stream(table),
     }[kind_of_frame]()
     with pytest.raises(ValueError, match=f"column 'odd' holds {kind}"):
         small().fit(X, Y)
@@ -112,6 +124,22 @@ def test_lazy_frames_are_refused():
     X = pytest.importorskip("polars").DataFrame({"size": np.arange(N)}).lazy()
     with pytest.raises(TypeError, match=r"in memory, got a lazy frame .*LazyFrame.: collect"):
         small().fit(X, Y)
+
+
+def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
+    table = Stream(pytest.importorskip("pyarrow").table({"size": np.arange(N)}))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        ImportError, match=r"Stream of Arrow data, needs pyarrow: .*cwboost\[tables"
+    ):
+        small().fit(table, Y)
+
+
+def test_one_column_of_arrow_data_is_no_matrix():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    for column in (pa.chunked_array([np.arange(N)]), pl.Series(np.arange(N)), pd.Series(range(N))):
+        with pytest.raises(ValueError, match=r"Expected (2D array|a 2-dimensional)"):
+            small().fit(column, Y)
 
 
 def test_unseen_categories_count_as_missing():

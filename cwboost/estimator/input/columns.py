@@ -9,6 +9,8 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
+from cwboost.support.extras import extra
+
 __all__ = [
     "as_columns",
     "call",
@@ -43,6 +45,9 @@ KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", 
 def as_columns(X):
     """Return X as a narwhals frame, a sparse matrix or an array whose columns can be looked at.
 
+    Objects of other libraries that hand on Arrow data (the PyCapsule interface) become PyArrow
+    tables, without a copy.
+
     Raises
     ------
     TypeError
@@ -58,6 +63,11 @@ def as_columns(X):
         )
     if is_frame(frame):
         return frame
+    if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
+        with extra("tables", f"X, a {type(X).__name__} of Arrow data, needs pyarrow"):
+            import pyarrow
+
+        return nw.from_native(pyarrow.table(X))
     found = np.asarray(X)
     return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
 
