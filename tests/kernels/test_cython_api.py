@@ -24,7 +24,7 @@ setup(
     ext_modules=cythonize(
         [Extension("kernels_api", ["kernels_api.pyx"])],
         include_path=[cwboost.get_include()],
-        language_level=3,
+        compiler_directives={"language_level": 3, "freethreading_compatible": True},
     ),
 )
 """
