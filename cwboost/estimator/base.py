@@ -567,9 +567,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         A set has the classes whose probability is at least a threshold, which examples left out of
         training give (split conformal prediction). On new examples of the same distribution, the
-        set lacks the true class with probability `alpha` at most. That is a guarantee if the
-        examples were ``X_val`` or those of `calibrate`; the default calibrates on its holdout run
-        and then trains on all examples, which in practice errs on the safe side.
+        set lacks the true class with probability `alpha` at most. That is a guarantee for examples
+        by which no more than the scale was chosen, those of `calibrate`. The default calibrates on
+        its holdout run and then trains on all examples: on twelve data sets it kept `alpha` on
+        average, but not on each.
 
         Parameters
         ----------
