@@ -56,6 +56,10 @@ class Clock:
             self.noted.append((n_rounds, seconds))
         return is_last
 
+    def on_round_end(self, state):
+        """Tell cwboost whether to stop."""
+        return self.is_over(state.round)
+
     def lightgbm(self, env):
         from lightgbm.callback import EarlyStopException
 
@@ -77,12 +81,22 @@ class Clock:
 
 
 def cwboost(X, y, X_test, fit, max_depth="auto", **parameters):
+    """Yield the one point of the default, or those of a fit of fixed rounds, as the others have."""
     from cwboost import AutoFamily, CWBoostClassifier
 
     clock = Clock()
+    if parameters:
+        # As in the others, no examples are left out for the scale of the probabilities.
+        parameters |= {"n_estimators": ROUNDS[-1], "probability_scale": 2.0, "callbacks": [clock]}
     model = CWBoostClassifier(AutoFamily(max_depth), random_state=0, n_jobs=1, **parameters)
     model.fit(X, y)
-    yield model.n_iter_, time.process_time() - clock.start, model.predict(X_test)
+    if not parameters:
+        yield model.n_iter_, time.process_time() - clock.start, model.predict(X_test)
+        return
+    seconds = dict(clock.noted)
+    for n_rounds, predicted in enumerate(model.staged_predict(X_test), 1):
+        if n_rounds in seconds:
+            yield n_rounds, seconds[n_rounds], predicted
 
 
 def lightgbm(X, y, X_test, fit, num_leaves):
@@ -157,7 +171,15 @@ GRID = {
     "cwboost": (
         cwboost,
         "cwboost",
-        [{}, {"learning_rate": 0.3}, {"max_depth": 16}, {"learning_rate": 0.3, "max_depth": 16}],
+        [
+            {},
+            {"learning_rate": 0.1},
+            *(
+                {"learning_rate": 0.3, "max_depth": depth, "init": init}
+                for depth in ("auto", 16)
+                for init in ("auto", None)
+            ),
+        ],
     ),
     "LightGBM": (lightgbm, "lightgbm", [{"num_leaves": n} for n in (31, 127)]),
     "XGBoost": (xgboost, "xgboost", [{"max_depth": n} for n in (6, 10)]),
