@@ -124,11 +124,7 @@ def test_stage_wise_training_is_chosen_by_any_score(vowel):
 
 def test_the_chosen_C_is_saved(vowel, tmp_path):
     X, y = vowel
-    cv = CWBoostClassifierCV(
-        paper(n_estimators=5),
-        Cs=(1e3, 1e4),
-        cv=2,
-    ).fit(X, y)
+    cv = CWBoostClassifierCV(paper(n_estimators=5), Cs=(1e3, 1e4), cv=2).fit(X, y)
     cv.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert type(loaded) is CWBoostClassifier and loaded.C == cv.C_

@@ -104,10 +104,7 @@ def test_float32_features(family):
 )
 def test_labels(labels):
     X, y = load_iris(return_X_y=True)
-    assert_same_answers(
-        paper(n_estimators=4).fit(X, labels[y]),
-        X,
-    )
+    assert_same_answers(paper(n_estimators=4).fit(X, labels[y]), X)
 
 
 def test_two_classes_first_rounds_and_no_learner_at_all():
@@ -129,10 +126,7 @@ def test_projections_of_two_trainings():
 
 def test_no_rows():
     X, y = load_iris(return_X_y=True)
-    given = answers(
-        to_onnx(paper(n_estimators=3).fit(X, y)),
-        X[:0],
-    )
+    given = answers(to_onnx(paper(n_estimators=3).fit(X, y)), X[:0])
     assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
 
 
@@ -192,10 +186,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(NotImplementedError, match="'quantile' cannot be exported to ONNX"):
         to_onnx(paper(QuantileStumps(), n_estimators=2).fit(X, y))
     with pytest.raises(ValueError, match="n_estimators must lie"):
-        to_onnx(
-            paper(n_estimators=2).fit(X, y),
-            n_estimators=99,
-        )
+        to_onnx(paper(n_estimators=2).fit(X, y), n_estimators=99)
 
     class OfBits(CWBoostClassifier):
         def _class_scores(self, scores):

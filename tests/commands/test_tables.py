@@ -221,10 +221,7 @@ def test_npz(tmp_path):
     assert read_table(path).y.tolist() == ["a", "b", "c"]
     assert read_table(path, part="test").y.tolist() == ["a"]
     for arrays, message in (
-        (
-            {"X": X[0], "y": y},
-            r"X must have rows of examples .*, got shape \(3,\)",
-        ),
+        ({"X": X[0], "y": y}, r"X must have rows of examples .*, got shape \(3,\)"),
         ({"X": X[:0], "y": y[:0]}, r"X must have rows .* got shape \(0, 3\)"),
         ({"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")}, "array y cannot be read"),
         ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),

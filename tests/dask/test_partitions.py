@@ -210,8 +210,7 @@ def test_projections_give_the_learners_of_local_training(data, family):
 @pytest.mark.parametrize("selection", ["best", "random"])
 def test_mixed_families_choose_by_target(data, selection):
     family = MixedFamily(
-        [StumpFamily(), TreeFamily(max_depth=2, max_features=1)],
-        selection=selection,
+        [StumpFamily(), TreeFamily(max_depth=2, max_features=1)], selection=selection
     )
     ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()
     assert list(ensemble.learners.parts) == ["stump", "tree"]
@@ -307,10 +306,7 @@ def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):
     here = RestrictedMaster(np.bincount(y), 100.0)
     outputs = pack_outputs(np.where(X[:, :2] > 0, 1, -1).astype(np.int8))
     here.add_paying(np.ones(2), 0.0, np.arange(2), outputs)
-    calls = {
-        "dual_bound": (1.0,),
-        "update_layer": (np.full(11, -1),),
-    }
+    calls = {"dual_bound": (1.0,), "update_layer": (np.full(11, -1),)}
     for master, width in ((here, outputs.shape[1]), (there, 8)):
         none = np.zeros(0, np.int64)
         calls["add_paying"] = np.zeros(0), 0.0, none, np.zeros((0, width), np.uint8)

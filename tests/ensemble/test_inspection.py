@@ -73,7 +73,7 @@ def test_shares_of_a_tree_by_hand():
             "left": np.array([-1, 1, 3, 5, -1, -1, -1, -1], np.int32),
             "missing": np.array([0, 1, 1, -1, 0, 0, 0, 0], np.int8),
             "sign": np.array([1, 0, 0, 0, 1, -1, 1, -1], np.int8),
-        },
+        }
     )
     np.testing.assert_allclose(trees.feature_shares(3).toarray(), [[0, 0, 0], [0.75, 0, 0.25]])
     gain = np.array([0, 0.5, -0.125, 0.25, 0, 0, 0, 0], np.float32)

@@ -4,10 +4,7 @@ import importlib
 import sys
 
 import pytest
-from plugin_folder import (
-    HEALTHY,
-    write_distribution,
-)
+from plugin_folder import HEALTHY, write_distribution
 
 from cwboost.families import discovery
 

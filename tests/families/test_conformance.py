@@ -9,13 +9,8 @@ from cwboost.testing import parametrize_with_plugin_checks
 
 # Beside the default. Every combination that takes another path through a kernel belongs here.
 SETTINGS = {
-    "stump": [
-        {"max_features": 2},
-    ],
-    "projection": [
-        {"n_projections": 1},
-        {"kind": "discriminant"},
-    ],
+    "stump": [{"max_features": 2}],
+    "projection": [{"n_projections": 1}, {"kind": "discriminant"}],
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
         {"max_depth": None, "max_features": None, "criterion": "entropy", "min_samples_leaf": 1},
@@ -26,9 +21,7 @@ SETTINGS = {
         {"max_depth": None, "max_leaf_nodes": 9, "criterion": "edge", "max_bins": 2},
         {"criterion": "edge", "trim": 0.2},
     ],
-    "sklearn": [
-        {"estimator": RidgeClassifier()},
-    ],
+    "sklearn": [{"estimator": RidgeClassifier()}],
     "auto": [],
     "mixed": [
         {"families": ["stump"]},

@@ -3,19 +3,10 @@
 import sys
 
 import pytest
-from plugin_folder import (
-    BUILT_IN,
-    HEALTHY,
-    assert_healthy_undisturbed,
-    only_record,
-)
+from plugin_folder import BUILT_IN, HEALTHY, assert_healthy_undisturbed, only_record
 
 import cwboost
-from cwboost.families.discovery import (
-    FamilyError,
-    get_family,
-    resolve_weak_learner,
-)
+from cwboost.families.discovery import FamilyError, get_family, resolve_weak_learner
 
 
 def test_a_plugin_is_found_by_name(healthy):

@@ -1,10 +1,7 @@
 """Checks of a family before its use: its version of the contract, its capabilities."""
 
 import pytest
-from plugin_folder import (
-    family_source,
-    only_record,
-)
+from plugin_folder import family_source, only_record
 
 from cwboost.families import examination
 from cwboost.families.discovery import (

@@ -16,11 +16,7 @@ from plugin_folder import (
 )
 
 from cwboost.families import discovery
-from cwboost.families.discovery import (
-    FamilyError,
-    get_family,
-    list_plugins,
-)
+from cwboost.families.discovery import FamilyError, get_family, list_plugins
 
 
 def test_a_name_of_an_entry_point_imports_no_other_plugin(install):

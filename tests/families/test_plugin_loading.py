@@ -16,10 +16,7 @@ from plugin_folder import (
     only_record,
 )
 
-from cwboost.families.discovery import (
-    FamilyError,
-    get_family,
-)
+from cwboost.families.discovery import FamilyError, get_family
 
 REJECTED = {
     "import error": ("import a_module_that_nobody_has\n", None, "a_module_that_nobody_has"),

@@ -4,21 +4,12 @@ import sys
 
 import numpy as np
 import pytest
-from plugin_folder import (
-    HEALTHY,
-    assert_healthy_undisturbed,
-    family_source,
-    only_record,
-)
+from plugin_folder import HEALTHY, assert_healthy_undisturbed, family_source, only_record
 from quantile_family import QuantileStumps
 
 import cwboost
 from cwboost.families import discovery
-from cwboost.families.discovery import (
-    FamilyError,
-    get_family,
-    list_plugins,
-)
+from cwboost.families.discovery import FamilyError, get_family, list_plugins
 
 
 @pytest.fixture

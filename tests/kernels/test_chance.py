@@ -63,7 +63,4 @@ def test_linear_gains_of_strange_data():
         for row in (weights, 0 * weights):
             found = gains(direction, [1], row, np.array([0.9], dtype=np.float32))
             assert found.shape == (1, 300) and np.isfinite(found).all()
-    assert found.dtype == np.float32 and gains(np.ones((300, 0)), [], weights, []).shape == (
-        0,
-        300,
-    )
+    assert found.dtype == np.float32 and gains(np.ones((300, 0)), [], weights, []).shape == (0, 300)

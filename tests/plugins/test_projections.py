@@ -7,12 +7,7 @@ from models import bind
 from scipy import sparse
 
 from cwboost import unpack_outputs
-from cwboost.kernels import (
-    Projector,
-    SortedFeatures,
-    seeded_directions,
-    stored_directions,
-)
+from cwboost.kernels import Projector, SortedFeatures, seeded_directions, stored_directions
 
 KINDS = ["gaussian", "discriminant"]
 

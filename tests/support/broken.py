@@ -343,10 +343,7 @@ STATE = {
         {"family": {"bind": bind_and_note}},
         {"bind_has_no_side_effects": "bind left attributes on the family"},
     ),
-    "exactness is a number": (
-        {"exact": 1},
-        {"outputs": "exact must be a bool, got 1"},
-    ),
+    "exactness is a number": ({"exact": 1}, {"outputs": "exact must be a bool, got 1"}),
     "NumPy's generator": (
         meddling(np.random.random),
         {"process_is_left_alone": "changes NumPy's global generator"},
@@ -615,10 +612,7 @@ PRICING = {
     ),
     "only the first feature is searched": (on_columns(lambda columns: columns[:1]), BETTER),
     "every other cut is searched": (on_cuts(lambda pricer: 2), BETTER),
-    "exact most of the time": (
-        {"best": sometimes_second},
-        BETTER,
-    ),
+    "exact most of the time": ({"best": sometimes_second}, BETTER),
     "only three features are searched": (on_columns(lambda columns: columns[:3]), SAME_PROBLEM),
     "exact up to 600 rows": (
         on_cuts(lambda pricer: 2 if pricer.n_samples > 600 else 1),

@@ -9,12 +9,7 @@ from reference_family import every_stump
 from wave_family import Waves
 
 import cwboost
-from cwboost import (
-    BindContext,
-    Capabilities,
-    DerivedFeatureFamily,
-    StumpFamily,
-)
+from cwboost import BindContext, Capabilities, DerivedFeatureFamily, StumpFamily
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import _registry
 from cwboost.testing import parametrize_with_plugin_checks

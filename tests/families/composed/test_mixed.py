@@ -7,13 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 import cwboost
-from cwboost import (
-    CWBoostClassifier,
-    MixedFamily,
-    StumpFamily,
-    TreeFamily,
-    get_family,
-)
+from cwboost import CWBoostClassifier, MixedFamily, StumpFamily, TreeFamily, get_family
 from cwboost.datasets import load_vowel
 from cwboost.families.discovery import resolve_weak_learner
 
@@ -130,9 +124,7 @@ def test_parameters_are_nested_under_the_names(data):
     twice = MixedFamily([TreeFamily(max_depth=1), "tree"]).set_params(**{"tree-2__max_depth": 5})
     assert [member.max_depth for member in twice.families] == [1, 5]
     search = GridSearchCV(
-        paper(["stump", "tree"], n_estimators=2),
-        {"weak_learner__tree__max_depth": [1, 3]},
-        cv=2,
+        paper(["stump", "tree"], n_estimators=2), {"weak_learner__tree__max_depth": [1, 3]}, cv=2
     )
     assert search.fit(data[0], data[2]).best_score_ > 0
     with pytest.raises(ValueError, match=r"Invalid parameter 'bush'.*'stump', 'tree'"):
