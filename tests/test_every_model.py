@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from derived_families import Means
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from cwboost import (
     CWBoostClassifier,
@@ -44,6 +44,7 @@ KINDS = {
         MixedFamily(["stump", "tree"], selection="random"), **FEW
     ).fit(X, Y),
     "scikit-learn": lambda: CWBoostClassifier(SklearnFamily(), **FEW).fit(X, Y),
+    "linear": lambda: CWBoostClassifier(SklearnFamily(RidgeClassifier()), **FEW).fit(X, Y),
     "derived": lambda: CWBoostClassifier(Means(), **FEW).fit(X, Y),
     "logistic": lambda: CWBoostClassifier("stump", init=LogisticRegression(), **FEW).fit(X, Y),
     "thinned": lambda: CWBoostClassifier(**FEW).fit(X, Y).thin(X, Y, C=1e4),
@@ -136,8 +137,12 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     for other in (loaded, pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
     np.testing.assert_equal(loaded.model_.base_share, model.model_.base_share)
-    assert main(["inspect", str(path)]) in (0, None)
-    assert "rounds" in capsys.readouterr().out
+    assert main(["inspect", str(path)]) == 0
+    assert "stopped by" in capsys.readouterr().out
+    assert main(["inspect", str(path), "--json", "--top", "3"]) == 0
+    strongest = json.loads(capsys.readouterr().out)["strongest"]
+    assert strongest and all(entry["plus_one_if"] for entry in strongest)
+    assert b"sklearn." not in path.read_bytes()  # no import path
 
 
 def test_onnx_gives_the_same_scores(model):

@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
-from cwboost import AdaBoostMOClassifier, CWBoostClassifier, SklearnFamily
+from cwboost import AdaBoostMOClassifier, CWBoostClassifier
 from cwboost.cli import main
 from cwboost.datasets import load_vowel
 
@@ -66,39 +65,6 @@ def test_inspect(saved, capsys):
         and "% of the objective" in text
         and strongest[0]["plus_one_if"] in text
     )
-
-
-def models():
-    """Return models of every kind by name."""
-    X, y = load_vowel(return_X_y=True)
-    X, y = X[::3], y[::3]
-    codes = np.column_stack([X[:, 0] > 0, X[:, 1]])
-
-    def fitted(family="auto", X=X, y=y, **parameters):
-        return CWBoostClassifier(family, random_state=0, n_estimators=4, **parameters).fit(X, y)
-
-    return {
-        "default": CWBoostClassifier(random_state=0).fit(X, y),
-        "stumps": fitted("stump"),
-        "trees": fitted("tree"),
-        "projections": fitted("projection"),
-        "mixture": fitted(["stump", "tree", "projection"]),
-        "words": fitted("stump", y=np.where(y > 5, "high", "low")),
-        "categories": fitted("stump", codes, categorical_features=[0]),
-        "scikit-learn": fitted(SklearnFamily(DecisionTreeClassifier(max_depth=2))),
-        "early stopping": fitted("tree", early_stopping=True),
-        "thinned": fitted("stump", correction="total").thin(X, y, C=100.0),
-    }
-
-
-def test_inspect_works_on_every_kind_of_model(tmp_path, capsys):
-    path = tmp_path / "model.cwb"
-    for name, model in models().items():
-        model.save(path)
-        found = json.loads(output(capsys, "inspect", path, "--json", "--top", 3))
-        assert len(found["strongest"]) == 3, name
-        assert found["strongest"][0]["plus_one_if"], name
-        assert "stopped by" in output(capsys, "inspect", path), name
 
 
 def test_inspect_says_what_it_cannot_know(tmp_path, capsys):
