@@ -60,21 +60,6 @@ def test_scores_equal_outputs_times_coef(rng, dtype, n_scores):
     assert_scores(X, stumps, AdditiveScores(*stumps, coef)(X), coef)
 
 
-@pytest.mark.parametrize("n_stumps", [0, 1, 3, 40, 2000])
-def test_any_number_of_stumps_and_votes(rng, n_stumps):
-    *stumps, coef = random_stumps(rng, n_stumps, 3, 5, rng.normal(size=500), votes=3)
-    X = rng.normal(size=(70, 3))
-    assert_scores(X, stumps, AdditiveScores(*stumps, coef)(X), coef)
-
-
-def test_missing_values_have_their_own_slot(rng):
-    *stumps, coef = random_stumps(rng, 200, 4, 3, rng.normal(size=50))
-    X = rng.normal(size=(90, 4))
-    X[rng.random(X.shape) < 0.3] = np.nan
-    for matrix in (X, X.astype(np.float32), sparse.csr_array(X)):
-        assert_scores(matrix, stumps, AdditiveScores(*stumps, coef)(matrix), coef)
-
-
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.int64])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_sparse_rows(rng, dtype, index):
@@ -113,13 +98,6 @@ def test_same_bits_by_rows_threads_and_memory_order(rng, dtype):
         np.testing.assert_array_equal(np.concatenate(parts), whole)
     X.setflags(write=False)
     np.testing.assert_array_equal(fast(X), whole)
-
-
-def test_floats_and_bytes_agree_on_the_same_numbers(rng):
-    *stumps, coef = random_stumps(rng, 400, 5, 6, PIXELS)
-    X = rng.integers(0, 256, (100, 5)).astype(np.uint8)
-    fast = AdditiveScores(*stumps, coef)
-    np.testing.assert_allclose(fast(X), fast(X.astype(np.float64)), rtol=0, atol=1e-11)
 
 
 def test_other_dtypes_and_layouts(rng):

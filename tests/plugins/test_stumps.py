@@ -129,14 +129,6 @@ def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
     np.testing.assert_array_equal(constrained.gain, free.gain)
 
 
-def test_registered():
-    registered = []
-    import cwboost.plugins.stumps
-
-    cwboost.plugins.stumps.cwboost_register_families(registered.append)
-    assert registered == [StumpFamily] and isinstance(StumpFamily(), cwboost.WeakLearnerFamily)
-
-
 @pytest.mark.parametrize("constraint", [None, 1])
 def test_several_stumps_per_target_are_of_different_features(rng, constraint):
     X, weights = rng.standard_normal((80, 7)), rng.standard_normal((3, 80))

@@ -100,10 +100,3 @@ def test_searches_omit_bins_that_do_not_pay(rng):
     for _ in range(3):
         weights = rng.normal(size=(10, len(X)))
         assert_same(searched(features, weights, -1), searched(features, weights, 0))
-
-
-def test_few_samples_have_no_bins(rng):
-    X = rng.normal(size=(500, 3))
-    weights = rng.normal(size=(4, 500))
-    features = SortedFeatures(X)
-    assert_same(searched(features, weights, 1), searched(features, weights, 0))

@@ -29,14 +29,6 @@ def signed_weights(rng, n, k=1):
     return rng.normal(size=(k, n)) * rng.exponential(size=n)
 
 
-def depth_of(tree):
-    return 1 + max(depth_of(tree[3]), depth_of(tree[4])) if isinstance(tree, tuple) else 0
-
-
-def leaves_of(tree):
-    return leaves_of(tree[3]) + leaves_of(tree[4]) if isinstance(tree, tuple) else 1
-
-
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize(
@@ -116,32 +108,6 @@ def test_edges_are_exact_sums_of_rounded_weights():
     rounded = PartitionWeights(weights, scales).rounded()
     edges = (rounded * unpack_outputs(priced.outputs, 301).T).sum(axis=1) / scales
     assert np.array_equal(priced.edges, edges)
-
-
-@pytest.mark.parametrize("n_features", [1, 3, 17])
-def test_limits_are_respected(n_features):
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(400, n_features))
-    weights = signed_weights(rng, 400, 3)
-    for params in [
-        {"max_depth": 4},
-        {"max_depth": None, "max_leaf_nodes": 9},
-        {"max_depth": 7, "min_samples_leaf": 23},
-    ]:
-        learners = price(X, weights, **params).learners
-        for t in range(3):
-            tree = nested(learners, t)
-            assert depth_of(tree) <= (params.get("max_depth") or 400)
-            assert leaves_of(tree) <= params.get("max_leaf_nodes", 400)
-            smallest = min(_leaf_sizes(tree, X))
-            assert smallest >= params.get("min_samples_leaf", 1)
-
-
-def _leaf_sizes(tree, X):
-    if not isinstance(tree, tuple):
-        return [len(X)]
-    right = X[:, tree[0]] > tree[1]
-    return _leaf_sizes(tree[3], X[~right]) + _leaf_sizes(tree[4], X[right])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
