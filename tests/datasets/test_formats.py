@@ -15,19 +15,6 @@ def rng():
     return np.random.default_rng(5)
 
 
-def test_every_reader_returns_none_without_files(tmp_path):
-    readers = [
-        npz.reader("A.npz"),
-        tables.read_isolet,
-        tables.read_usps,
-        idx.read_mnist,
-        cifar.read_cifar10,
-        images.folders("A", 8),
-        images.read_gtsrb,
-    ]
-    assert [reader(tmp_path) for reader in readers] == [None] * len(readers)
-
-
 # ---------------------------------------------------------------- npz
 
 

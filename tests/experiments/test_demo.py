@@ -4,67 +4,77 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from cwboost import load_model
 from cwboost.cli import main
-from cwboost.datasets import load_annealing
+from cwboost.datasets import load_annealing, load_vowel
 from cwboost.experiments import demo
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "cwboost", "demo"]
-    return folder, subprocess.run(command, cwd=folder, capture_output=True, text=True)
-
-
-def rows(stdout):
-    """Return the cells of the table's rows by data set and classifier."""
-    names = "|".join(demo.SETS)
-    lines = re.findall(rf"^({names}) +([A-Za-z]+)((?: +[\d.]+){{4}})$", stdout, re.M)
-    return {(dataset, name): [float(x) for x in cells.split()] for dataset, name, cells in lines}
+def run(folder, *arguments):
+    command = [sys.executable, "-m", "cwboost", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 @pytest.mark.slow
-def test_demo_measures_three_classifiers_on_three_sets(finished):
-    _, result = finished
+def test_the_demonstration(tmp_path):
+    """Three classifiers on three sets, a certificate, a figure, a model and commands that run."""
+    result = run(tmp_path, "demo")
     assert (result.returncode, result.stderr) == (0, "")
-    found = rows(result.stdout)
+    names = "|".join(demo.SETS)
+    lines = rf"^({names}) +([A-Za-z]+)((?: +[\d.]+){{4}})$"
+    cells = re.findall(lines, result.stdout, re.M)
+    found = {(dataset, name): [*map(float, row.split())] for dataset, name, row in cells}
     names = ("cwboost", "HistGradientBoosting", "RandomForest")
     assert list(found) == [(dataset, name) for dataset in demo.SETS for name in names]
     for error, loss, fit_seconds, predict_seconds in found.values():
         assert error < 10 and loss < 0.6 and fit_seconds > 0 and predict_seconds >= 0
     assert found["VOWEL", "cwboost"][0] < found["VOWEL", "RandomForest"][0]
 
-
-@pytest.mark.slow
-def test_demo_states_a_certificate(finished):
-    text = " ".join(finished[1].stdout.split())
+    text = " ".join(result.stdout.split())
     objective, bound, gap = map(
         float, re.search(r"objective of ([\d.]+); .* below ([\d.]+), .* ([\d.]+)%\.", text).groups()
     )
     assert bound < objective
     assert gap == pytest.approx(100 * (1 - bound / objective), abs=0.1)
 
-
-@pytest.mark.slow
-def test_demo_writes_a_figure_and_a_model(finished):
-    folder, _ = finished
-    assert (folder / "demo_output" / "demo.png").read_bytes().startswith(b"\x89PNG")
-    model = load_model(folder / "demo_output" / "annealing.cwb")
+    assert (tmp_path / "demo_output" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    model = load_model(tmp_path / "demo_output" / "annealing.cwb")
     assert model.score(*load_annealing(return_X_y=True)) > 0.95
 
-
-@pytest.mark.slow
-def test_commands_that_the_demo_names_run(finished):
-    folder, result = finished
     following = result.stdout.partition("\nnext:\n")[2]
     found = re.findall(r"^  \S*cwboost (inspect|demo|--help)(.*?) *#", following, re.M)
     assert [name for name, _ in found] == ["inspect", "demo", "--help"]
-    command = [sys.executable, "-m", "cwboost", "inspect", *found[0][1].split()]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = run(tmp_path, "inspect", *found[0][1].split())
     assert (done.returncode, done.stderr) == (0, "") and "CWBoostClassifier" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_demonstration_of_the_paper(tmp_path):
+    """A row per checkpoint, low errors, a figure, models."""
+    out = tmp_path / "new"
+    result = run(tmp_path, "demo", "--paper", "--rounds", "50", "--out", str(out))
+    assert result.returncode == 0 and "round" in result.stderr  # the progress bar
+    rows = [line.split() for line in result.stdout.splitlines()]
+    rows = [row for row in rows if len(row) == 10 and row[0] in ("VOWEL", "PENDIGITS")]
+    assert [(dataset, method, n) for dataset, method, _, n, *_ in rows] == [
+        (dataset, method, n)
+        for dataset in ("VOWEL", "PENDIGITS")
+        for method in ("CW", "CW-1")
+        for n in ("10", "20", "50")
+    ]
+    errors = {(row[0], row[1]): (float(row[4]), float(row[5])) for row in rows}  # of the last
+    assert errors["VOWEL", "CW"][0] == 0.0 and errors["VOWEL", "CW"][1] < 25.0
+    assert errors["PENDIGITS", "CW"][1] < 4.0 and errors["PENDIGITS", "CW-1"][1] < 5.0
+    assert (out / "demo_paper.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(out.glob("*.cwb"))) == 4
+    model = load_model(out / "vowel-cw.cwb")
+    objective, bound = model.history_["objective"], model.history_["dual_bound"]
+    assert len(objective) == 50 and (np.diff(objective) <= 1e-9 * objective[:-1]).all()
+    assert (bound <= objective).all()
+    assert model.score(*load_vowel(return_X_y=True)) > 0.9
 
 
 def test_rounds_are_for_the_paper(capsys):
