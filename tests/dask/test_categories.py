@@ -58,31 +58,6 @@ def test_stumps_are_those_of_local_training(categorical):
     np.testing.assert_allclose(bounds, wanted.history_["dual_bound"], rtol=1e-9)
 
 
-def test_trees_are_those_of_local_training():
-    """Splits of categories are not drawn, and there are no other columns: nothing is random."""
-    family = TreeFamily(max_depth=3, max_features=None, trim=0.0, categories="subsets")
-    own = X[:, [1, 3]]
-    wanted = local(family, own, Y, 5, categorical_features=[0, 1])
-    training = train(family, split(own, Y, 70, 100), 5, n_workers=2, categorical=[0, 1])
-    every = np.array([[a, b] for a in (0, 1, 2, 3, 9, np.nan) for b in (0, 3, 6, 8, np.nan)])
-    for rows in (own, every):
-        found = training.model.ensemble().learners.outputs(rows)
-        np.testing.assert_array_equal(found, wanted.ensemble_.learners.outputs(rows))
-    objective = wanted.history_["objective"]
-    np.testing.assert_allclose(training.model.history["objective"], objective, rtol=1e-9)
-
-
-def test_the_best_tree_of_one_comparison_is_the_best_stump():
-    own, places = X[:, [0, 1, 3]], [1, 2]
-    family = TreeFamily(max_depth=1, criterion="edge", max_features=None, categories="subsets")
-    trees, stumps = (
-        train(f, split(own, Y, 200), 5, categorical=places) for f in (family, StumpFamily())
-    )
-    np.testing.assert_allclose(
-        trees.model.history["objective"], stumps.model.history["objective"], rtol=1e-9
-    )
-
-
 def frame(**columns):
     return pd.DataFrame({"number": np.arange(4.0), "kind": pd.Categorical(list("abab")), **columns})
 

@@ -6,7 +6,6 @@ from partitions import split, train
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
-import cwboost
 from cwboost import (
     CWBoostClassifier,
     MixedFamily,
@@ -78,14 +77,6 @@ def test_sparse_blocks_and_bytes_give_the_same_model(data):
     for name in STUMPS:
         one, other = (t.model.ensemble().learners for t in (dense, thin))
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-
-
-def test_the_model_does_not_depend_on_the_workers(data):
-    blocks = split(*data, 100, 100, 100)
-    models = [train(StumpFamily(), blocks, 8, n_workers=n).model.ensemble() for n in (1, 2, 4)]
-    for other in models[1:]:
-        for name, array in models[0].arrays().items():
-            np.testing.assert_array_equal(array, other.arrays()[name])
 
 
 def test_weights_of_examples_and_classes(data):
@@ -227,71 +218,6 @@ def test_mixed_families_choose_by_target(data, selection):
 def test_families_that_partitions_refuse(family, error, message):
     with pytest.raises(error, match=message):
         check_members([family])
-
-
-class FirstFeatureFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
-    """Signs of the first feature: a third party's family, in plain Python."""
-
-    name = "first-feature"
-    api_version = 1
-    learners_type = StumpFamily.learners_type
-    capabilities = cwboost.Capabilities(missing_values=True)
-
-    def bind(self, X, context):
-        raise NotImplementedError
-
-    def describe(self, X):
-        return np.nanmean(X[:, 0])
-
-    def plan(self, descriptions, context):
-        return FirstFeaturePlan(float(np.mean(descriptions)))
-
-
-class FirstFeaturePlan(cwboost.PricingPlan):
-    def __init__(self, threshold):
-        self.threshold = threshold
-
-    def learner(self, sign):
-        n = len(sign)
-        return FirstFeatureFamily.learners_type(
-            feature=np.zeros(n, np.int32),
-            threshold=np.full(n, self.threshold),
-            polarity=sign.astype(np.int8),
-            missing=sign.astype(np.int8),
-            gain=np.zeros(n, np.float32),
-            n_features=10,
-        )
-
-    def bind(self, X, context):
-        return FirstFeaturePricer(X, self)
-
-    def choose(self, scales, rng):
-        (edges,) = yield "edges"
-        sign = np.where(edges < 0, -1, 1)
-        return cwboost.Chosen(self.learner(sign), np.abs(edges) / scales, np.arange(len(edges)))
-
-
-class FirstFeaturePricer(cwboost.PartitionPricer):
-    def __init__(self, X, plan):
-        self.X = X
-        self.signs = plan.learner(np.ones(1)).outputs(X)[:, 0]
-
-    def summarise(self, weights, question):
-        assert question == "edges"
-        return (weights.rounded() @ self.signs,)
-
-    def outputs(self, learners):
-        return cwboost.pack_outputs(learners.outputs(self.X))
-
-
-def test_a_family_of_a_third_party_trains_on_partitions(data):
-    one = train(FirstFeatureFamily(), [data], 4)
-    many = train(FirstFeatureFamily(), split(*data, 100, 200), 4, n_workers=3)
-    assert one.n_rounds > 0
-    np.testing.assert_allclose(
-        many.model.history["objective"], one.model.history["objective"], rtol=0.1
-    )
-    assert many.model.history["objective"][-1] < many.model.history["objective"][0]
 
 
 def members(kind):
