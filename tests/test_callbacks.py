@@ -4,10 +4,6 @@ import copy
 import csv
 import pickle
 import re
-import signal
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -127,14 +123,6 @@ def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     assert load_model(tmp_path / "c").n_iter_ == 10
 
 
-def test_resuming_with_other_data_recomputes_the_weights(tmp_path):
-    path = tmp_path / "c"
-    classifier(n_estimators=4, callbacks=[Checkpoint(path, every_rounds=4)]).fit(X, Y)
-    loaded = load_model(path).set_params(warm_start=True, n_estimators=8)
-    loaded.fit(X[:350], Y[:350])
-    assert loaded.n_iter_ == 8 and np.isfinite(loaded.history_["objective"]).all()
-
-
 def test_checkpoints_by_time(tmp_path):
     class Clock:
         seconds = 0.0
@@ -157,33 +145,6 @@ def test_checkpoints_by_time(tmp_path):
     always.on_round_end(state(1, 0.0))
     always.on_round_end(state(2, 0.0))
     assert Clock.saved == 3
-
-
-@pytest.mark.slow
-def test_killed_training_loses_one_interval_at_most(tmp_path):
-    """Kill -9 between two checkpoints; the file is complete and training ends equally."""
-    program = """
-        import sys, os, signal
-        from sklearn.datasets import load_digits
-        from cwboost import CWBoostClassifier
-        from cwboost.callbacks import Checkpoint
-
-        class KillAt:
-            def on_round_end(self, state):
-                if state.round == 9:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        X, y = load_digits(return_X_y=True)
-        callbacks = [Checkpoint(sys.argv[1], every_rounds=2), KillAt()]
-        params = {"n_estimators": 12, "C": 1e3, "correction": "total", "random_state": 1}
-        CWBoostClassifier("stump", callbacks=callbacks, **params).fit(X[:400], y[:400])
-    """
-    path = tmp_path / "checkpoint.cwb"
-    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(path)])
-    assert killed.returncode == -signal.SIGKILL
-    loaded = load_model(path)
-    assert loaded.n_iter_ == 8
-    assert_same_model(loaded.set_params(warm_start=True).fit(X, Y), classifier().fit(X, Y))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def made(measure, init=None, n_estimators=FIRST, correction="stagewise", patienc
 def fit(clf, given=True, rows=HELD, **params):
     """Train on; rounds that are there already, or columns that do not pay, warn."""
     held_out = {"X_val": X[rows], "y_val": Y[rows]} if given else {}
+    held_out["eval_sets"] = {"other": (X[OTHER], Y[OTHER])}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return clf.set_params(**params).fit(X[TRAIN], Y[TRAIN], **held_out)

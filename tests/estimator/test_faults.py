@@ -72,28 +72,6 @@ def test_a_signal_at_every_tenth_of_a_fit():
     assert interrupted
 
 
-class Raise:
-    """A callback that raises in a round."""
-
-    def __init__(self, error, at=5):
-        self.error, self.at = error, at
-
-    def on_round_end(self, state):
-        if state.round == self.at:
-            raise self.error
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError("by a callback"), MemoryError("none left")])
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_an_error_in_a_callback_keeps_the_rounds(classifier, error):
-    whole = made(classifier, "stump", n_estimators=8).fit(X, Y)
-    clf = made(classifier, "stump", n_estimators=8, callbacks=[Raise(error)])
-    with pytest.raises(type(error), match=str(error)):
-        clf.fit(X, Y)
-    assert (clf.n_iter_, clf.stop_reason_) == (5, "failed")
-    assert_first_rounds(clf, whole)
-
-
 def failing(function, error, calls, at=5, late=False):
     """Raise at the call of this number, before it or when it has worked."""
 
@@ -137,22 +115,6 @@ def test_an_error_in_held_out_scoring_keeps_the_rounds(method, error, monkeypatc
     assert len(calls) == 5 and clf.n_iter_ == 4
     assert_first_rounds(clf, whole)
     assert clf.stop_reason_ == ("interrupted" if error is KeyboardInterrupt else "failed")
-
-
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_a_refit_that_fails_before_a_round_leaves_the_former_model(classifier):
-    clf = made(classifier, "stump", n_estimators=8).fit(X, Y)
-    before = {name: value for name, value in vars(clf).items() if name.endswith("_")}
-    scores = clf.decision_function(X)
-    clf.set_params(n_estimators=-1)
-    with pytest.raises(ValueError, match="n_estimators"):
-        clf.fit(X, Y)
-    clf.set_params(n_estimators=8)
-    with pytest.raises(ValueError, match="two classes"):
-        clf.fit(X[:, :2], np.zeros(len(X)))
-    for name, value in before.items():
-        assert getattr(clf, name) is value
-    np.testing.assert_array_equal(clf.decision_function(X), scores)
 
 
 def test_an_interrupt_while_the_model_is_put_together(monkeypatch):

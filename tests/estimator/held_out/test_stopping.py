@@ -154,21 +154,6 @@ def test_patience_grows_as_steps_shrink(vowel):
     assert clf.n_iter_ == clf.best_iteration_ + 3
 
 
-def test_a_continued_fit_records_the_same_bits(vowel):
-    """With total correction every round moves old coefficients too."""
-    X, y, X_val, y_val = vowel
-    params = {**PARAMS, "correction": "total", "C": 1e4, "warm_start": True}
-    params |= {"early_stopping": True, "n_iter_no_change": 50}
-    held_out = {"X_val": X_val, "y_val": y_val, "eval_sets": {"other": (X_val[:50], y_val[:50])}}
-    whole = CWBoostClassifier(**params).fit(X, y, **held_out)
-    parts = CWBoostClassifier(**params).set_params(n_estimators=5).fit(X, y, **held_out)
-    assert parts.best_iteration_ == 5
-    parts.set_params(n_estimators=12).fit(X, y, **held_out)
-    for name in ("valid_logloss", "valid_error", "other_logloss"):
-        np.testing.assert_array_equal(parts.history_[name], whole.history_[name])
-    assert parts.probability_scale_ == whole.probability_scale_
-
-
 def test_a_scorer_of_ones_own_is_not_stored(vowel, tmp_path):
     clf = fitted(vowel, early_stopping=negative_error)
     with pytest.warns(UserWarning, match="early_stopping is a function and is not stored"):
