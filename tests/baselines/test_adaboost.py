@@ -5,14 +5,8 @@ import pytest
 import slow_boosting
 
 from cwboost import AdaBoostECCClassifier, AdaBoostMHClassifier, AdaBoostMOClassifier
-from cwboost.datasets import load_vowel
 
 ROUNDS = 15
-
-
-@pytest.fixture(scope="module")
-def vowel():
-    return load_vowel(return_X_y=True)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from cwboost import (
     MultiBoostClassifier,
 )
 from cwboost.callbacks import TimeLimit
-from cwboost.datasets import load_vowel
 from cwboost.ensemble.growing import HISTORY_NAMES
 
 MODELS = [
@@ -33,11 +32,6 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def vowel():
-    return load_vowel(return_X_y=True)
 
 
 @pytest.fixture(params=MODELS, ids=lambda m: f"{type(m).__name__}-{MODELS.index(m)}")

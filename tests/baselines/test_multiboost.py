@@ -5,12 +5,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cwboost import MultiBoostClassifier
-from cwboost.datasets import load_vowel
-
-
-@pytest.fixture(scope="module")
-def vowel():
-    return load_vowel(return_X_y=True)
 
 
 @pytest.fixture(scope="module")
