@@ -18,88 +18,56 @@ from plugin_folder import (
 
 from cwboost.families.discovery import FamilyError, get_family
 
+REGISTER, SUBCLASS = "register(Constant)", "expected a subclass of WeakLearnerFamily, got "
+FOR_VERSION_1 = "accepts version 1: "
+
+
+def changed(old="", new="", **source):
+    """Return the source of a family with a part replaced."""
+    whole = family_source(source.pop("name", "broken"), **source)
+    assert old in whole
+    return whole.replace(old, new) if old else whole + new
+
+
+# What a plugin holds, the name that its record has, and its error.
 REJECTED = {
     "import error": ("import a_module_that_nobody_has\n", None, "a_module_that_nobody_has"),
     "syntax error": ("def broken(:\n", None, "SyntaxError"),
     "exit while importing": ("raise SystemExit(3)\n", None, "SystemExit: 3"),
-    "wrong hook signature": (
-        family_source("broken").replace("(register):", "(registry):"),
-        None,
-        "registry",
-    ),
-    "unknown hook": (
-        family_source("broken").replace("def cwboost_register_families", "def cwboost_families"),
-        None,
-        "cwboost_families",
-    ),
-    "no hook": (family_source("broken", register=False), None, "implements no hook"),
-    "hook without decorator": (
-        family_source("broken").replace("@cwboost.hookimpl", ""),
-        None,
-        "implements no hook",
-    ),
-    "nothing registered": (
-        family_source("broken").replace("    register(Constant)", "    pass"),
-        None,
-        "registered no weak learner",
-    ),
-    "raises while registering": (
-        family_source("broken").replace("    register(Constant)", "    raise OSError('no disk')"),
-        None,
-        "OSError: no disk",
-    ),
-    "raises after registering": (
-        family_source("broken") + "    raise OSError('late')\n",
-        None,
-        "OSError: late",
-    ),
-    "not a class": (
-        family_source("broken").replace("register(Constant)", "register(Constant())"),
-        None,
-        "expected a subclass of WeakLearnerFamily, got Constant",
-    ),
-    "not a family": (
-        family_source("broken").replace("register(Constant)", "register(dict)"),
-        None,
-        "expected a subclass of WeakLearnerFamily, got the class dict",
-    ),
+    "wrong hook signature": (changed("(register):", "(registry):"), None, "registry"),
+    "unknown hook": (changed("cwboost_register_families", "cwboost_fa"), None, "cwboost_fa"),
+    "no hook": (changed(register=False), None, "implements no hook"),
+    "hook without decorator": (changed("@cwboost.hookimpl"), None, "implements no hook"),
+    "nothing registered": (changed(REGISTER, "pass"), None, "registered no weak learner"),
+    "raises while registering": (changed(REGISTER, "raise OSError('no')"), None, "OSError: no"),
+    "raises after registering": (changed("", "    raise OSError('late')\n"), None, "OSError: late"),
+    "not a class": (changed(REGISTER, "register(Constant())"), None, f"{SUBCLASS}Constant"),
+    "not a family": (changed(REGISTER, "register(dict)"), None, f"{SUBCLASS}the class dict"),
     "older API": (
-        family_source("broken", api_version=0),
+        changed(api_version=0),
         "broken",
-        "version 0 .* accepts version 1: the plugin needs an update",
+        f"version 0 .* {FOR_VERSION_1}the plugin needs",
     ),
-    "newer API": (
-        family_source("broken", api_version=2),
-        "broken",
-        "version 2 .* accepts version 1: cwboost is too old",
-    ),
-    "no API version": (
-        family_source("broken").replace("    api_version = 1\n", ""),
-        "broken",
-        "api_version must be an int, got None",
-    ),
-    "no name": (family_source("broken").replace("    name = 'broken'\n", ""), None, "name must be"),
-    "odd name": (family_source("../broken"), "../broken", "name must be"),
-    "name of a built-in": (family_source("stump"), "stump", "'stump' is taken by cwboost"),
-    "abstract class": (
-        family_source("broken").replace("def bind(", "def tie("),
-        "broken",
-        "does not define bind",
-    ),
+    "newer API": (changed(api_version=2), "broken", f"version 2 .* {FOR_VERSION_1}cwboost is"),
+    "no API version": (changed("    api_version = 1\n"), "broken", "must be an int, got None"),
+    "no name": (changed("    name = 'broken'\n"), None, "name must be"),
+    "odd name": (changed(name="../broken"), "../broken", "name must be"),
+    "name of a built-in": (changed(name="stump"), "stump", "'stump' is taken by cwboost"),
+    "abstract class": (changed("def bind(", "def tie("), "broken", "does not define bind"),
     "needs arguments": (
-        family_source("broken") + "\n\nConstant.__init__ = lambda self, size: None\n",
+        changed("", "\n\nConstant.__init__ = lambda self, size: None\n"),
         "broken",
         "size",
     ),
     "no learners type": (
-        family_source("broken").replace("    learners_type = ConstantLearners\n", ""),
+        changed("    learners_type = ConstantLearners\n"),
         "broken",
-        "learners_type must be a subclass of WeakLearners",
+        "must be a subclass of WeakL",
     ),
     "odd capabilities": (
-        family_source("broken").replace("cwboost.Capabilities()", "{'exact'}"),
+        changed("cwboost.Capabilities()", "{'exact'}"),
         "broken",
-        "capabilities must be a Capabilities, got set",
+        "a Capabilities, got set",
     ),
 }
 

@@ -40,6 +40,12 @@ def patched(learners=None, family=None, capabilities=None, **pricer):
     return type("Broken", (ReferenceStump,), members)()
 
 
+def case(patch, **checks):
+    """Return what makes a family, and the checks that must catch it with their messages."""
+    make = patch if callable(patch) else partial(patched, **patch)
+    return make, {f"check_{check}": message for check, message in checks.items()}
+
+
 # ------------------------------------------------------------------ patches
 
 
@@ -180,63 +186,56 @@ def brief(self, weights, request=None):
 
 
 INPUT = {
-    "writes into X": (on_X(written_into), {"layouts": "read-only"}),
-    "reads memory in its own order": (
-        on_X(lambda X: X.ravel(order="K").reshape(X.shape)),
-        {"layouts": "disagree on"},
+    "writes into X": case(on_X(written_into), layouts="read-only"),
+    "reads memory in its own order": case(
+        on_X(lambda X: X.ravel(order="K").reshape(X.shape)), layouts="disagree on"
     ),
-    "assumes C order": (
-        on_X(in_c_order),
-        {"layouts": r"X with strides: price.. and outputs.X. disagree on"},
+    "assumes C order": case(
+        on_X(in_c_order), layouts=r"X with strides: price.. and outputs.X. disagree on"
     ),
-    "rounds float32 away": (
+    "rounds float32 away": case(
         on_X(lambda X: np.round(X, 1) if X.dtype == np.float32 else X),
-        {"layouts": "float32 X of real numbers: edges"},
+        layouts="float32 X of real numbers: edges",
     ),
-    "overflows uint8": (
+    "overflows uint8": case(
         on_X(lambda X: X + X if X.dtype == np.uint8 else X),
-        {"layouts": r"uint8 X: price.. and outputs.X. disagree on"},
+        layouts=r"uint8 X: price.. and outputs.X. disagree on",
     ),
-    "ignores padding of weights": (
-        on_weights(without_padding),
-        {"weights_layout": "padded weights: the learners differ"},
+    "ignores padding of weights": case(
+        on_weights(without_padding), weights_layout="padded weights: the learners differ"
     ),
-    "needs two features": (
-        on_X(lambda X: (X[:, 1], X)[1]),
-        {"one_feature": "out of bounds for axis 1 with size 1"},
+    "needs two features": case(
+        on_X(lambda X: (X[:, 1], X)[1]), one_feature="out of bounds for axis 1 with size 1"
     ),
-    "needs a cut": (
+    "needs a cut": case(
         fail_if(lambda X: len(X) > 2 and (X[0] == X).all(0).any(), ZeroDivisionError("no cut")),
-        {"constant_features": "no cut"},
+        constant_features="no cut",
     ),
-    "needs two examples": (
+    "needs two examples": case(
         fail_if(lambda X: len(X) < 2, ValueError("X must have two examples")),
-        {"one_example": "X must have two examples"},
+        one_example="X must have two examples",
     ),
-    "outputs depend on the place": (
+    "outputs depend on the place": case(
         on_outputs(lambda X, h: assigned(h, slice(len(h) // 2 + 1, None, 2), 1)),
-        {"equal_examples": "equal examples got different outputs"},
+        equal_examples="equal examples got different outputs",
     ),
-    "outside the training data is zero": (
+    "outside the training data is zero": case(
         on_outputs(lambda X, h: assigned(h, np.abs(X).max(axis=1) > 1e9, 0)),
-        {"new_examples": r"features of -1e.30: outputs"},
+        new_examples=r"features of -1e.30: outputs",
     ),
-    "missing values are zero in training only": (
-        on_X(np.nan_to_num),
-        {"missing_values": r"X with NaN: price.. and outputs.X. disagree on"},
+    "missing values are zero in training only": case(
+        on_X(np.nan_to_num), missing_values=r"X with NaN: price.. and outputs.X. disagree on"
     ),
-    "the order of columns is refused": (
+    "the order of columns is refused": case(
         fail_if(lambda X: getattr(X, "format", "csr") != "csr", TypeError("csc"))
         | {"capabilities": SPARSE},
-        {"sparse_input": "csc"},
+        sparse_input="csc",
     ),
-    "sparse input is made dense": (
-        on_X(dense) | {"capabilities": SPARSE},
-        {"sparse_memory": "720 MB were allocated"},
+    "sparse input is made dense": case(
+        on_X(dense) | {"capabilities": SPARSE}, sparse_memory="720 MB were allocated"
     ),
-    "the lock is held": (
-        {"price": brief, "releases_gil": True},
-        {"releases_gil": "no other thread ran"},
+    "the lock is held": case(
+        {"price": brief, "releases_gil": True}, releases_gil="no other thread ran"
     ),
 }
 
@@ -305,84 +304,66 @@ def sharing(self, X):
     type(self).shared = self.columns
 
 
+MEDDLING = {
+    "changes NumPy's global generator": np.random.random,
+    "changes Python's global generator": random.random,
+    "changes np.seterr": lambda: np.seterr(all="ignore"),
+    "changes warnings.filters": lambda: warnings.simplefilter("ignore"),
+    "changes os.environ": lambda: os.environ.update(CWBOOST_TEST="1"),
+    "prints 'pricing": lambda: print("pricing"),
+}
 STATE = {
-    "written for another version": (
-        {"family": {"api_version": 2}},
-        {"declarations": "written for version 2 of the contract"},
+    message: case(meddling(act), process_is_left_alone=message) for message, act in MEDDLING.items()
+} | {
+    "written for another version": case(
+        {"family": {"api_version": 2}}, declarations="written for version 2 of the contract"
     ),
-    "the name of the instance differs": (
+    "the name of the instance differs": case(
         {"family": {"__init__": lambda self, size=1: vars(self).update(size=size, name="another")}},
-        {"declarations": "'reference_stump', got 'another'"},
+        declarations="'reference_stump', got 'another'",
     ),
-    "the constructor changes its argument": (
+    "the constructor changes its argument": case(
         {"family": {"__init__": lambda self, size=1: setattr(self, "size", size + 4)}},
-        {"hyper_parameters": "modifies parameter size"},
+        hyper_parameters="modifies parameter size",
     ),
-    "codes are taken for numbers": (
+    "codes are taken for numbers": case(
         {"capabilities": Capabilities(max_categories=10)},
-        {"categories": "edges depend on the numbering of the categories"},
+        categories="edges depend on the numbering of the categories",
     ),
-    "constraints are ignored": (
+    "constraints are ignored": case(
         {"capabilities": Capabilities(monotonic=True)},
-        {"monotonic": r"break the constraint \+1 on feature 0"},
+        monotonic=r"break the constraint \+1 on feature 0",
     ),
-    "several columns are ignored": (
+    "several columns are ignored": case(
         {"price": one_column, "capabilities": Capabilities(several_columns=True)},
-        {"several_columns": "no target has several learners"},
+        several_columns="no target has several learners",
     ),
-    "some negatives are missing": (
+    "some negatives are missing": case(
         {"exact": False, "best": only_upward, "capabilities": Capabilities(symmetric=True)},
-        {"symmetric": "their negatives"},
+        symmetric="their negatives",
     ),
-    "the last summary wins": (LastWins, {"partitions": "the edges of the learners are"}),
-    "the training matrix is centred in place": (
-        on_X(centred),
-        {"bind_has_no_side_effects": "X was changed"},
+    "the last summary wins": case(LastWins, partitions="the edges of the learners are"),
+    "the training matrix is centred in place": case(
+        on_X(centred), bind_has_no_side_effects="X was changed"
     ),
-    "bind leaves attributes": (
+    "bind leaves attributes": case(
         {"family": {"bind": bind_and_note}},
-        {"bind_has_no_side_effects": "bind left attributes on the family"},
+        bind_has_no_side_effects="bind left attributes on the family",
     ),
-    "exactness is a number": ({"exact": 1}, {"outputs": "exact must be a bool, got 1"}),
-    "NumPy's generator": (
-        meddling(np.random.random),
-        {"process_is_left_alone": "changes NumPy's global generator"},
-    ),
-    "Python's generator": (
-        meddling(random.random),
-        {"process_is_left_alone": "changes Python's global generator"},
-    ),
-    "floating-point errors are silenced": (
-        meddling(lambda: np.seterr(all="ignore")),
-        {"process_is_left_alone": "changes np.seterr"},
-    ),
-    "warnings are silenced": (
-        meddling(lambda: warnings.simplefilter("ignore")),
-        {"process_is_left_alone": "changes warnings.filters"},
-    ),
-    "environment variables are set": (
-        meddling(lambda: os.environ.update(CWBOOST_TEST="1")),
-        {"process_is_left_alone": "changes os.environ"},
-    ),
-    "progress is printed": (
-        meddling(lambda: print("pricing")),
-        {"process_is_left_alone": "prints 'pricing"},
-    ),
-    "the generator is copied": (
+    "exactness is a number": case({"exact": 1}, outputs="exact must be a bool, got 1"),
+    "the generator is copied": case(
         SAMPLING
         | bound(random_state=lambda p, c: np.random.default_rng(c.random_state.integers(1000))),
-        {
-            "life_of_a_classifier": "3 rounds and 3 more differ",
-            "generator_is_the_only_state": "its generator restored: the learners",
-        },
+        life_of_a_classifier="3 rounds and 3 more differ",
+        generator_is_the_only_state="its generator restored: the learners",
     ),
-    "earlier rounds matter": (
+    "earlier rounds matter": case(
         on_weights(with_the_last),
-        {"generator_is_the_only_state": "its generator restored: the learners"},
+        generator_is_the_only_state="its generator restored: the learners",
     ),
-    "pricers share state": (
+    "pricers share state": case(
         {"__init__": sharing, "best": of_all_pricers},
-        {"pricers_are_independent": "boolean index did not match"},
+        pricers_are_independent="boolean index did not match",
     ),
 }
 
@@ -423,72 +404,62 @@ TURNED = on_flat_form(lambda trees: replace(trees, sign=-trees.sign))
 TURNED["learners"]["scorer"] = slow_scorer
 
 LEARNERS = {
-    "outputs depend on the batch": (
+    "outputs depend on the batch": case(
         on_outputs(lambda X, outputs: outputs if len(X) > 1 else -outputs),
-        {"outputs_of_rows": "outputs differ: one row at a time"},
+        outputs_of_rows="outputs differ: one row at a time",
     ),
-    "loading changes an array": (
-        on_arrays(losing_a_field),
-        {"arrays_round_trip": "the arrays changed"},
+    "loading changes an array": case(
+        on_arrays(losing_a_field), arrays_round_trip="the arrays changed"
     ),
-    "arrays are trusted": (
+    "arrays are trusted": case(
         on_arrays(lambda cls, arrays, n_features: cls(**arrays)),
-        {"damaged_arrays": "without feature: expected a ValueError, got TypeError"},
+        damaged_arrays="without feature: expected a ValueError, got TypeError",
     ),
-    "features are not checked": (
+    "features are not checked": case(
         on_arrays(lambda cls, arrays, n_features: own_arrays(cls, arrays, 2**31)),
-        {"damaged_arrays": "accepted, then predictions failed: IndexError"},
+        damaged_arrays="accepted, then predictions failed: IndexError",
     ),
-    "pickling changes an array": (
-        {"learners": {"__reduce__": other_when_pickled}},
-        {"pickle": "pickling changed the arrays"},
+    "pickling changes an array": case(
+        {"learners": {"__reduce__": other_when_pickled}}, pickle="pickling changed the arrays"
     ),
-    "take sorts": (
-        {"learners": {"take": sorted_take}},
-        {"take_and_concatenate": r"take.*3, 1, 1, 7.* is wrong"},
+    "take sorts": case(
+        {"learners": {"take": sorted_take}}, take_and_concatenate=r"take.*3, 1, 1, 7.* is wrong"
     ),
-    "concatenate reverses": (
+    "concatenate reverses": case(
         {"learners": {"concatenate": classmethod(reversed_batches)}},
-        {"take_and_concatenate": "concatenate changes outputs"},
+        take_and_concatenate="concatenate changes outputs",
     ),
-    "scores in single precision": (
-        {"learners": {"scores": rough_scores}},
-        {"scores": "differs from outputs @ coef by"},
+    "scores in single precision": case(
+        {"learners": {"scores": rough_scores}}, scores="differs from outputs @ coef by"
     ),
-    "the scorer depends on chunks": (
-        {"learners": {"scorer": chunky_scorer}},
-        {"scores": "bits differ with one row at a time"},
+    "the scorer depends on chunks": case(
+        {"learners": {"scorer": chunky_scorer}}, scores="bits differ with one row at a time"
     ),
-    "shares of more than the edge": (
-        on_shares(lambda shares: shares * 2),
-        {"feature_shares": "sum to at most 1"},
+    "shares of more than the edge": case(
+        on_shares(lambda shares: shares * 2), feature_shares="sum to at most 1"
     ),
-    "shares of other features": (
-        on_shares(lambda shares: shares[:, ::-1].tocsr()),
-        {"feature_shares": "stores no share"},
+    "shares of other features": case(
+        on_shares(lambda shares: shares[:, ::-1].tocsr()), feature_shares="stores no share"
     ),
-    "trees send missing values elsewhere": (
+    "trees send missing values elsewhere": case(
         on_flat_form(lambda trees: replace(trees, missing=-trees.missing)),
-        {"flat_form": "the flat form of learner"},
+        flat_form="the flat form of learner",
     ),
-    "trees turn the signs": (
+    "trees turn the signs": case(
         TURNED,
-        {
-            "flat_form": "the flat form of learner",
-            "life_of_a_classifier": "the flat form of learner 0 differs from its outputs",
-        },
+        flat_form="the flat form of learner",
+        life_of_a_classifier="the flat form of learner 0 differs from its outputs",
     ),
-    "arrays are unpickled": (
-        reading(pickle.loads),
-        {"loading_runs_no_code": "audit events .*pickle.find_class"},
+    "arrays are unpickled": case(
+        reading(pickle.loads), loading_runs_no_code="audit events .*pickle.find_class"
     ),
-    "arrays are evaluated": (
+    "arrays are evaluated": case(
         reading(lambda text: eval(text.decode().rstrip())),
-        {"loading_runs_no_code": "audit events .*compile"},
+        loading_runs_no_code="audit events .*compile",
     ),
-    "arrays are imported": (
+    "arrays are imported": case(
         reading(lambda text: __import__("antigravity" * 2 + str(len(text)))),
-        {"loading_runs_no_code": "audit events .*import"},
+        loading_runs_no_code="audit events .*import",
     ),
 }
 
@@ -554,80 +525,71 @@ BETTER = {"exact_pricing": "another learner of the family has"}
 SAME_PROBLEM = {"exact_at_scale": "the same problem on 30 distinct rows and 3 columns has"}
 
 PRICING = {
-    "outputs of zero and one": (
+    "outputs of zero and one": case(
         on_outputs(lambda X, outputs: (outputs > 0).astype(np.int8)),
-        dict.fromkeys(("outputs", "outputs_of_rows"), r"values must be -1 and \+1, got \[0 1"),
+        **dict.fromkeys(("outputs", "outputs_of_rows"), r"values must be -1 and \+1, got \[0 1"),
     ),
-    "outputs as floats": (
+    "outputs as floats": case(
         on_outputs(lambda X, outputs: outputs.astype(float)),
-        {"outputs": "dtype must be int8, got float64"},
+        outputs="dtype must be int8, got float64",
     ),
-    "one wrong bit": (
-        flipped_bits((0, 0), 1),
-        {"outputs": "disagree on 1 examples, first example 0"},
+    "one wrong bit": case(
+        flipped_bits((0, 0), 1), outputs="disagree on 1 examples, first example 0"
     ),
-    "padding bits set": (
+    "padding bits set": case(
         flipped_bits((slice(None), -1), 0x80, if_=lambda pricer: pricer.n_samples % 8),
-        {"outputs": "bits after the last example must be 0"},
+        outputs="bits after the last example must be 0",
     ),
-    "edges slightly wrong": (
+    "edges slightly wrong": case(
         on_priced(lambda p, weights, pricer: replace(p, edges=p.edges * (1 + 1e-9))),
-        {"edges": "reported edges are .*, but the outputs give"},
+        edges="reported edges are .*, but the outputs give",
     ),
-    "constants are never found": (
-        {"best": no_constant},
-        {"best_constant": "are below the constant's"},
+    "constants are never found": case(
+        {"best": no_constant}, best_constant="are below the constant's"
     ),
-    "an absolute threshold": (
+    "an absolute threshold": case(
         on_weights(lambda weights, pricer: np.where(abs(weights) < 1e-9, 0.0, weights)),
-        {"scaling": r"200, -200, -200.: the learners differ"},
+        scaling=r"200, -200, -200.: the learners differ",
     ),
-    "examples of zero weight count": (
+    "examples of zero weight count": case(
         on_weights(lambda weights, pricer: np.where(weights == 0, 50.0, weights)),
-        {"zero_weight": "added examples of zero weight changed edges"},
+        zero_weight="added examples of zero weight changed edges",
     ),
-    "the sign of zero counts": (
+    "the sign of zero counts": case(
         on_weights(lambda w, pricer: np.where((w == 0) & np.signbit(w), -50.0, w)),
-        {"zero_weight": r"-0.0 for 0.0: the learners differ"},
+        zero_weight=r"-0.0 for 0.0: the learners differ",
     ),
-    "the result depends on threads": (
+    "the result depends on threads": case(
         {"best": rounded_on_threads} | bound(n_threads=lambda p, context: context.n_threads),
-        {"determinism": "2 threads against 1: the learners differ"},
+        determinism="2 threads against 1: the learners differ",
     ),
-    "targets share a learner": (
+    "targets share a learner": case(
         {"price": lambda self, w, request=None: self.pack(w, [self.best(w[:1])] * len(w))},
-        {"number_of_targets": "differs from the one it gets alone", **BETTER},
+        number_of_targets="differs from the one it gets alone",
+        **BETTER,
     ),
-    "edges are overwritten next round": (
-        on_priced(reusing),
-        {"repeated_pricing": "overwrote edges of the last round"},
+    "edges are overwritten next round": case(
+        on_priced(reusing), repeated_pricing="overwrote edges of the last round"
     ),
-    "shared edges keep their signs": (
-        {"price_shared": signed_sum},
-        {"shared_pricing": "reported value is .*, but the outputs give"},
+    "shared edges keep their signs": case(
+        {"price_shared": signed_sum}, shared_pricing="reported value is .*, but the outputs give"
     ),
-    "shared pricing looks at one target": (
+    "shared pricing looks at one target": case(
         {"price_shared": of_the_first_target},
-        {"shared_pricing": "is less than .* of a learner found by price"},
+        shared_pricing="is less than .* of a learner found by price",
     ),
-    "only the first feature is searched": (on_columns(lambda columns: columns[:1]), BETTER),
-    "every other cut is searched": (on_cuts(lambda pricer: 2), BETTER),
-    "exact most of the time": ({"best": sometimes_second}, BETTER),
-    "only three features are searched": (on_columns(lambda columns: columns[:3]), SAME_PROBLEM),
-    "exact up to 600 rows": (
-        on_cuts(lambda pricer: 2 if pricer.n_samples > 600 else 1),
-        SAME_PROBLEM,
+    "only the first feature is searched": case(on_columns(lambda columns: columns[:1]), **BETTER),
+    "every other cut is searched": case(on_cuts(lambda pricer: 2), **BETTER),
+    "exact most of the time": case({"best": sometimes_second}, **BETTER),
+    "only three features are searched": case(
+        on_columns(lambda columns: columns[:3]), **SAME_PROBLEM
     ),
-    "always as many targets as bound": (
-        {"price": five_targets},
-        {"number_of_targets": "expected 1 learners, one per target, got 5"},
+    "exact up to 600 rows": case(
+        on_cuts(lambda pricer: 2 if pricer.n_samples > 600 else 1), **SAME_PROBLEM
+    ),
+    "always as many targets as bound": case(
+        {"price": five_targets}, number_of_targets="expected 1 learners, one per target, got 5"
     ),
 }
 
-BROKEN = {
-    name: (
-        patch if callable(patch) else partial(patched, **patch),
-        {f"check_{check}": message for check, message in checks.items()},
-    )
-    for name, (patch, checks) in (INPUT | STATE | LEARNERS | PRICING).items()
-}
+BROKEN = INPUT | STATE | LEARNERS | PRICING
