@@ -82,33 +82,16 @@ def test_hostile_arrays_are_refused():
     inner = int(np.flatnonzero(arrays["feature"] >= 0)[1])
     leaf = int(np.flatnonzero(arrays["feature"] < 0)[0])
     biggest = np.iinfo(np.int64).max
-    cases = [
-        ("offsets", 0, 1),
-        ("offsets", -1, 10**6),
-        ("offsets", 1, biggest),
-        ("offsets", 1, -biggest - 1),
-        ("offsets", 1, 0),
-        ("feature", inner, 7),
-        ("feature", inner, -2),
-        ("feature", inner, -1),
-        ("feature", leaf, 0),
-        ("threshold", inner, np.nan),
-        ("threshold", leaf, 1.0),
-        ("left", 0, 0),
-        ("left", inner, 1),
-        ("left", inner, 10**6),
-        ("left", inner, -1),
-        ("left", inner, np.iinfo(np.int32).max),
-        ("left", inner, np.iinfo(np.int32).min),
-        ("left", leaf, 3),
-        ("missing", inner, 0),
-        ("missing", leaf, 1),
-        ("missing", inner, -128),
-        ("sign", leaf, 0),
-        ("sign", leaf, 2),
-        ("sign", inner, 1),
-    ]
-    for name, index, value in cases:
+    smallest, largest = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    cases = {
+        "offsets": [(0, 1), (-1, 10**6), (1, biggest), (1, -biggest - 1), (1, 0)],
+        "feature": [(inner, 7), (inner, -2), (inner, -1), (leaf, 0)],
+        "threshold": [(inner, np.nan), (leaf, 1.0)],
+        "left": [(0, 0), (leaf, 3), *((inner, at) for at in (1, 10**6, -1, smallest, largest))],
+        "missing": [(inner, 0), (leaf, 1), (inner, -128)],
+        "sign": [(leaf, 0), (leaf, 2), (inner, 1)],
+    }
+    for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
         with pytest.raises(ValueError, match="expected"):
             TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
     for name in arrays:
