@@ -102,15 +102,6 @@ def test_staged_arrays_are_independent(model, rng):
     assert np.isfinite(stages).all()
 
 
-def test_scores_have_the_same_bits_for_any_chunks_of_rows(model, rng):
-    ensemble, _ = model
-    X = rng.normal(size=(50, 6))
-    whole = ensemble.scores(X)
-    for size in (1, 7, 49):
-        parts = [ensemble.scores(X[i : i + size]) for i in range(0, 50, size)]
-        np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
 def test_no_rows(model):
     ensemble, _ = model
     X = np.empty((0, 6))

@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 import pytest
 from at_once import at_once
-from models import CLASSIFIERS, paper
+from models import paper
 from sklearn.datasets import load_iris
 
 from cwboost import ProjectionFamily, StumpFamily, TreeFamily
@@ -31,19 +31,6 @@ def test_fits_at_once_equal_serial_ones(family, n_jobs):
     for model, scores in zip(models, serial, strict=True):
         np.testing.assert_array_equal(model.decision_function(X), scores)
     assert family.get_params() == settings
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda cls: cls.__name__)
-def test_many_threads_predict_with_one_model(classifier):
-    """Each with another number of rounds, so that they compete for the cached evaluator."""
-    model = classifier("stump", n_estimators=6, random_state=0).fit(X, Y)
-    rounds = [int(n) for n in np.arange(120) % 6 + 1]
-    serial = {n: model.predict(X, n_estimators=n) for n in set(rounds)}
-    with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda n: model.predict(X, n_estimators=n), rounds)
-        for n, labels in zip(rounds, found, strict=True):
-            np.testing.assert_array_equal(labels, serial[n])
 
 
 @pytest.mark.slow
