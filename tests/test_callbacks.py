@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from models import RaiseAt
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -22,19 +23,6 @@ TIMES = ("pricing_seconds", "solver_seconds")
 def classifier(**params):
     paper = {"weak_learner": "stump", "correction": "total"}
     return CWBoostClassifier(**{**paper, "n_estimators": 12, "C": 1e3, "random_state": 1, **params})
-
-
-class Crash(Exception):
-    pass
-
-
-class CrashAt:
-    def __init__(self, round):
-        self.round = round
-
-    def on_round_end(self, state):
-        if state.round == self.round:
-            raise Crash
 
 
 def assert_same_model(ours, theirs):
@@ -105,8 +93,8 @@ def test_csv_log_continues_with_training(tmp_path):
 def test_resumed_training_equals_uninterrupted(tmp_path, params):
     whole = classifier(**params).fit(X, Y)
     path = tmp_path / "checkpoint.cwb"
-    interrupted = classifier(**params, callbacks=[Checkpoint(path, every_rounds=3), CrashAt(8)])
-    with pytest.raises(Crash):
+    interrupted = classifier(**params, callbacks=[Checkpoint(path, every_rounds=3), RaiseAt(8)])
+    with pytest.raises(KeyboardInterrupt):
         interrupted.fit(X, Y)
     loaded = load_model(path)
     assert loaded.n_iter_ == 6 and loaded.stop_reason_ == "checkpoint"

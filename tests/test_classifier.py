@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from models import paper
+from models import paper, stages
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cwboost import CWBoostClassifier
@@ -31,14 +31,7 @@ def test_sklearn_checks(estimator, check):
 @parametrize_with_checks(
     [
         paper(n_estimators=10),
-        CWBoostClassifier(
-            weak_learner="stump",
-            n_estimators=10,
-            correction="stagewise",
-            C=1e4,
-            subsample=1.0,
-            learning_rate=0.5,
-        ),
+        stages(n_estimators=10, C=1e4, learning_rate=0.5),
     ],
     expected_failed_checks=explained,
 )

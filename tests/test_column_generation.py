@@ -149,17 +149,10 @@ def test_a_column_is_stored_once(vowel):
 def test_threads_and_repetition_give_the_same_bits(pendigits, correction):
     X, y, X_test, _ = pendigits
     fits = [
-        CWBoostClassifier(
-            weak_learner="stump",
-            n_estimators=30,
-            correction=correction,
-            C=1e4,
-            learning_rate=1.0,
-            random_state=7,
-            n_jobs=n_jobs,
-            subsample=0.8,
+        stages(
+            n_estimators=30, correction=correction, C=1e4, subsample=0.8, random_state=7, n_jobs=n
         ).fit(X, y)
-        for n_jobs in (1, 2, 1)
+        for n in (1, 2, 1)
     ]
     for other in fits[1:]:
         np.testing.assert_array_equal(
@@ -233,19 +226,12 @@ def test_only_pricing_of_all_examples_proves_optimality(vowel, params, reason):
 def test_training_goes_on_between_the_rounds_that_end_it():
     """Where no new column pays, epsilon falls round by round: a continuation knows how far."""
     X, y = load_vowel(return_X_y=True)
-    options = {
-        "weak_learner": "stump",
-        "correction": "total",
-        "C": 1e2,
-        "n_estimators": 300,
-        "tol": 0.0,
-        "random_state": 0,
-    }
-    whole = CWBoostClassifier(**options).fit(X, y)
+    options = {"C": 1e2, "n_estimators": 300, "tol": 0.0}
+    whole = paper(**options).fit(X, y)
     assert whole.stop_reason_ == "optimal"
     last = whole.n_iter_
     for cut in range(last - 6, last):
-        parts = CWBoostClassifier(**options | {"n_estimators": cut}, warm_start=True).fit(X, y)
+        parts = paper(**options | {"n_estimators": cut}, warm_start=True).fit(X, y)
         parts.set_params(n_estimators=300).fit(X, y)
         np.testing.assert_array_equal(parts.history_["objective"], whole.history_["objective"])
         np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from models import paper
+from models import paper, stages
 from quantile_family import QuantileLearners, QuantileStumps
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
@@ -53,15 +53,7 @@ def assert_same_answers(clf, X, n_estimators=None):
 def test_labels_and_scores_agree_on_real_data(load, family):
     X, y = load(return_X_y=True)
     X = X.astype(np.float64)
-    clf = CWBoostClassifier(
-        family,
-        n_estimators=20,
-        correction="stagewise",
-        C=1e4,
-        subsample=1.0,
-        learning_rate=0.3,
-        random_state=0,
-    )
+    clf = stages(family, n_estimators=20, C=1e4, learning_rate=0.3)
     assert_same_answers(clf.fit(X[::2], y[::2]), X)
 
 

@@ -20,15 +20,8 @@ from cwboost.datasets import load_vowel  # noqa: E402
 
 X, Y = load_vowel(return_X_y=True)
 X, Y = np.round(X[:400], 1).astype(np.float32), np.array([f"vowel {label}" for label in Y[:400]])
-PARAMETERS = {
-    "weak_learner": "stump",
-    "n_estimators": 5,
-    "C": 100.0,
-    "correction": "stagewise",
-    "learning_rate": 1.0,
-    "subsample": 1.0,
-    "tol": 0.0,
-}
+STEPS = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0, "tol": 0.0}
+PARAMETERS = {"weak_learner": "stump", "n_estimators": 5, "C": 100.0, **STEPS}
 
 pytestmark = pytest.mark.slow
 

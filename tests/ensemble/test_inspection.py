@@ -13,7 +13,6 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import RidgeClassifier
 
 from cwboost import BindContext, CWBoostClassifier, SklearnFamily, ThresholdTrees, get_family
-from cwboost.ensemble import inspection
 from cwboost.kernels import THRESHOLDS_SEARCHED
 
 X, Y = load_iris(return_X_y=True)
@@ -49,19 +48,6 @@ def test_importances_need_feature_shares():
     for method in (lambda: clf.explain(X), clf.to_frame, clf.to_json):
         with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
             method()
-
-
-@pytest.mark.parametrize("family", ["stump", "tree", "projection"])
-def test_importances_of_the_built_in_families(family):
-    """Two features are useless; the petals matter most."""
-    rng = np.random.default_rng(0)
-    noisy = np.column_stack([X, rng.normal(size=(150, 2))])
-    clf = paper(family, n_estimators=10, C=1e2).fit(noisy, Y)
-    importances = clf.feature_importances_
-    assert importances.shape == (6,) and importances.min() >= 0
-    assert importances.sum() == pytest.approx(1)
-    assert importances[2:4].sum() > 0.5 and importances[4:].sum() < 0.3
-    assert clf.ensemble_.learners.feature_shares(6).sum(axis=1).max() <= 1 + 1e-6
 
 
 def test_shares_of_a_tree_by_hand():
@@ -123,15 +109,8 @@ def test_noise_gets_little(family, correction):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1000, 10))
     y = 2 * (X[:, 0] > 0) + (X[:, 1] > 0.3)
-    clf = CWBoostClassifier(
-        family,
-        init=None,
-        n_estimators=15,
-        C=1e4,
-        correction=correction,
-        subsample=1.0,
-        random_state=0,
-    )
+    options = {"init": None, "n_estimators": 15, "C": 1e4, "subsample": 1.0, "random_state": 0}
+    clf = CWBoostClassifier(family, correction=correction, **options)
     assert clf.fit(X, y).feature_importances_[2:].max() < 0.02
 
 
@@ -162,8 +141,3 @@ def test_explain_adds_up_to_the_same_bits(clf, n_estimators):
     for feature in range(4):
         total = total + parts[:, feature]
     np.testing.assert_array_equal(total, clf.decision_function(X[:20], n_estimators))
-
-
-def test_additive_of_the_first_rounds(clf):
-    whole, part = inspection.additive(clf.ensemble_), inspection.additive(clf.ensemble_, 3)
-    assert len(part.feature) < len(whole.feature)

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from attack_fits import Lines
+from models import RaiseAt
 from sklearn.linear_model import LogisticRegression
 
 from cwboost import CWBoostClassifier, load_model
@@ -131,15 +132,6 @@ def test_a_continuation_without_a_column_keeps_the_model(measure, init, given):
         np.testing.assert_array_equal(clf.decision_function(X), scores)
 
 
-class Interrupt:
-    def __init__(self, at):
-        self.at = at
-
-    def on_round_end(self, state):
-        if state.round == self.at:
-            raise KeyboardInterrupt
-
-
 @every_way
 @every_init
 @every_measure
@@ -147,7 +139,7 @@ def test_an_interrupt_between_rounds_costs_nothing(measure, init, given):
     clf = fit(made(measure, init, patience=1000), given)
     for at in (FIRST + 1, FIRST + 5):
         with pytest.raises(KeyboardInterrupt):
-            fit(clf, given, n_estimators=20, callbacks=[Interrupt(at)])
+            fit(clf, given, n_estimators=20, callbacks=[RaiseAt(at)])
         assert (clf.n_iter_, clf.stop_reason_) == (at, "interrupted")
         assert_keeps_the_best(clf)
     fit(clf, given, callbacks=None)

@@ -10,6 +10,7 @@ import slow_master
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from models import RaiseAt
 from sklearn.datasets import load_iris
 from sklearn.metrics import get_scorer_names
 
@@ -26,17 +27,6 @@ def with_categories(X):
 
 CODES, CODES_VAL = with_categories(X), with_categories(X_VAL)
 ROUNDING = 1e-9
-
-
-class Interrupt:
-    """A callback that ends training after a round as Ctrl-C does, or as a fault does."""
-
-    def __init__(self, at, error):
-        self.at, self.error = at, error
-
-    def on_round_end(self, state):
-        if state.round >= self.at:
-            raise self.error
 
 
 def outputs_by_class(model, X):
@@ -107,7 +97,7 @@ class Life(RuleBasedStateMachine):
     def interrupt(self, at, error):
         done, before = self.done, self.model.decision_function(self.X)
         former = self.model.best_iteration_
-        callbacks = [Interrupt(done + at, error)]
+        callbacks = [RaiseAt(done + at, error)]
         self.model.set_params(n_estimators=done + 4, callbacks=callbacks)
         try:
             self.fit()

@@ -5,9 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS
+from models import CLASSIFIERS, stages
 
-import cwboost
 from cwboost import load_model
 from cwboost.datasets import load_pendigits, load_vowel
 
@@ -45,15 +44,8 @@ def test_models_learn_and_saved_ones_predict_the_same_bits(
 def test_every_family_trains_on_pendigits(weak_learner, least):
     train = load_pendigits(subset="train", return_X_y=True)
     test = load_pendigits(subset="test", return_X_y=True)
-    clf = cwboost.CWBoostClassifier(
-        weak_learner,
-        n_estimators=30,
-        correction="stagewise",
-        subsample=1.0,
-        C=1e8,
-        random_state=0,
-        learning_rate=1.0 if weak_learner == "stump" else 0.4,
-    ).fit(*train)
+    rate = 1.0 if weak_learner == "stump" else 0.4
+    clf = stages(weak_learner, n_estimators=30, C=1e8, learning_rate=rate).fit(*train)
     assert clf.score(*test) > least
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import slow_master
+from models import paper
 
-from cwboost import CWBoostClassifier, pack_outputs, solve_master
+from cwboost import pack_outputs, solve_master
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.fcd import fcd
 
@@ -46,14 +47,8 @@ def test_training_with_algorithm_2_as_printed(monkeypatch):
     monkeypatch.setattr(column_generation, "fcd", watched)
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(120, 3)), rng.integers(3, size=120)
-    options = {
-        "weak_learner": "stump",
-        "correction": "total",
-        "n_estimators": 4,
-        "max_working_sets": 4,
-        "random_state": 0,
-    }
-    models = [CWBoostClassifier(solver=solver, **options) for solver in ("fcd", "fcd_printed")]
+    options = {"n_estimators": 4, "max_working_sets": 4}
+    models = [paper(solver=solver, **options) for solver in ("fcd", "fcd_printed")]
     ours, printed = (model.fit(X, y).history_["objective"] for model in models)
     assert set(calls) == {("permutation", True), ("random", False)}
     assert ours[0] != printed[0]

@@ -145,16 +145,8 @@ def test_the_objective_never_rises():
     for order in ORDERS:
         coef, last = None, np.inf
         for seed in range(12):
-            found = solve_master(
-                H,
-                y,
-                1e5,
-                epsilon=1e-9,
-                coef0=coef,
-                n_new=0 if coef else None,
-                order=order,
-                random_state=seed,
-            )
+            start = {"coef0": coef, "n_new": 0 if coef else None, "random_state": seed}
+            found = solve_master(H, y, 1e5, epsilon=1e-9, order=order, **start)
             assert found.objective <= last * (1 + 1e-13)
             coef, last = found.coef, found.objective
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from broken import case
 
 SOURCE = Path(__file__).resolve().parents[2] / "plugins/templates/init/src/cwboost_acme.py"
 _spec = importlib.util.spec_from_file_location("reference_init", SOURCE)
@@ -38,36 +39,29 @@ def drawn(X, made, scores):
     return type(made)(made.means + noise), scores
 
 
-CASES = {
-    "scores in single precision": (
-        on_scores(lambda scores: scores.astype(np.float32)),
-        {"scores_of_every_matrix": "scores must be a float64 array"},
-    ),
-    "training scores have seen the labels": (
-        {"fit": lambda X, made, scores: (made, made.scores(X))},
-        {"scores_without_own_label": "guess 77% of random labels right"},
-    ),
-    "scores are centred over the rows": (
-        on_scores(lambda scores: scores - scores.mean(axis=0)),
-        {"scores_of_rows": "scores differ: one row at a time"},
-    ),
-    "a seed of its own": (
-        {"fit": drawn},
-        {"fit_is_repeatable": "1 threads against 1: the arrays differ"},
-    ),
-    "shares are differences": (
-        {"feature_shares": lambda self, n_features: np.array([-1.0, 0.5, 0.5, 1.0])},
-        {"shares": "shares must sum to 1"},
-    ),
-    "arrays are trusted": (
-        {"from_arrays": classmethod(lambda cls, arrays, *sizes: cls(**arrays))},
-        {"damaged_arrays": "without means: expected a ValueError, got TypeError"},
-    ),
-}
 BROKEN_INIT = {
-    f"init: {case}": (
-        partial(patched, **changes),
-        {f"check_{name}": message for name, message in checks.items()},
-    )
-    for case, (changes, checks) in CASES.items()
+    "init: scores in single precision": case(
+        partial(patched, **on_scores(lambda scores: scores.astype(np.float32))),
+        scores_of_every_matrix="scores must be a float64 array",
+    ),
+    "init: training scores have seen the labels": case(
+        partial(patched, fit=lambda X, made, scores: (made, made.scores(X))),
+        scores_without_own_label="guess 77% of random labels right",
+    ),
+    "init: scores are centred over the rows": case(
+        partial(patched, **on_scores(lambda scores: scores - scores.mean(axis=0))),
+        scores_of_rows="scores differ: one row at a time",
+    ),
+    "init: a seed of its own": case(
+        partial(patched, fit=drawn),
+        fit_is_repeatable="1 threads against 1: the arrays differ",
+    ),
+    "init: shares are differences": case(
+        partial(patched, feature_shares=lambda self, n_features: np.array([-1.0, 0.5, 0.5, 1.0])),
+        shares="shares must sum to 1",
+    ),
+    "init: arrays are trusted": case(
+        partial(patched, from_arrays=classmethod(lambda cls, arrays, *sizes: cls(**arrays))),
+        damaged_arrays="without means: expected a ValueError, got TypeError",
+    ),
 }

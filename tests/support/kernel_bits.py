@@ -145,16 +145,8 @@ def kernel_values(rng):
 
 def main():
     hashes = {"instruction set": cpu.chosen()}
-    for subject in (
-        stumps,
-        binned_stumps,
-        trees,
-        many_trees,
-        projections,
-        packed_edges,
-        kernel_values,
-        elementary,
-    ):
+    subjects = stumps, binned_stumps, trees, many_trees, projections
+    for subject in (*subjects, packed_edges, kernel_values, elementary):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps(hashes))
 

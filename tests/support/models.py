@@ -34,3 +34,14 @@ def context(n_targets=11, seed=0, **known):
 def bind(family, X, n_targets=3, seed=0, **known):
     """Return the pricer of a family on X."""
     return family.bind(X, context(n_targets, seed, **known))
+
+
+class RaiseAt:
+    """A callback that raises after a round, as Ctrl-C does or a fault."""
+
+    def __init__(self, at, error=KeyboardInterrupt):
+        self.at, self.error = at, error
+
+    def on_round_end(self, state):
+        if state.round >= self.at:
+            raise self.error

@@ -49,22 +49,16 @@ def test_stays_finite_without_mistakes_and_without_examples():
 
 def test_held_out_examples_set_the_scale(vowel, tmp_path):
     X, y, X_val, y_val, X_test, y_test = vowel
-    params = {
-        "weak_learner": "stump",
-        "correction": "total",
-        "n_estimators": 60,
-        "C": 1e5,
-        "random_state": 0,
-    }
-    plain = CWBoostClassifier(**params, probability_scale=2.0).fit(X, y)
+    params = {"n_estimators": 60, "C": 1e5}
+    plain = paper(**params, probability_scale=2.0).fit(X, y)
     assert plain.probability_scale_ == 2.0
-    held = CWBoostClassifier(**params).fit(X, y, X_val=X_val, y_val=y_val)
+    held = paper(**params).fit(X, y, X_val=X_val, y_val=y_val)
     assert held.probability_scale_ != 2.0
-    later = CWBoostClassifier(**params).fit(X, y).calibrate(X_val, y_val)
+    later = paper(**params).fit(X, y).calibrate(X_val, y_val)
     assert later.probability_scale_ == held.probability_scale_
     np.testing.assert_array_equal(later.predict(X_test), plain.predict(X_test))
     np.testing.assert_array_equal(later.decision_function(X_test), plain.decision_function(X_test))
-    early = CWBoostClassifier(**params, early_stopping=True).fit(X, y)
+    early = paper(**params, early_stopping=True).fit(X, y)
     assert early.probability_scale_ != 2.0
     later.save(tmp_path / "m")
     np.testing.assert_array_equal(

@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
+from models import stages
 from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import load_model
 from cwboost.datasets import load_vowel
 from cwboost.estimator.held_out.metrics import NAMED
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
 
-PARAMS = {
-    "weak_learner": "stump",
-    "correction": "stagewise",
-    "C": 1e8,
-    "learning_rate": 1.0,
-    "subsample": 1.0,
-    "n_estimators": 12,
-    "random_state": 0,
-}
+PARAMS = {"C": 1e8, "n_estimators": 12}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +24,7 @@ def vowel():
 def fitted(vowel, **params):
     X, y, X_val, y_val = vowel
     arguments = {k: params.pop(k) for k in ("sample_weight_val", "eval_sets") if k in params}
-    clf = CWBoostClassifier(**{**PARAMS, **params})
+    clf = stages(**{**PARAMS, **params})
     return clf.fit(X, y, X_val=X_val, y_val=y_val, **arguments)
 
 
@@ -96,8 +89,8 @@ def test_weights_of_held_out_examples_count_as_copies(vowel):
 def test_split_off_examples_bring_their_weights(vowel):
     X, y, *_ = vowel
     weight = np.where(np.arange(len(y)) % 2, 1.0, 1e-9)
-    clf = CWBoostClassifier(**PARAMS, early_stopping=True).fit(X, y, sample_weight=weight)
-    plain = CWBoostClassifier(**PARAMS, early_stopping=True).fit(X, y)
+    clf = stages(**PARAMS, early_stopping=True).fit(X, y, sample_weight=weight)
+    plain = stages(**PARAMS, early_stopping=True).fit(X, y)
     assert not np.allclose(clf.history_["valid_error"], plain.history_["valid_error"])
 
 
@@ -137,7 +130,7 @@ def test_bad_held_out_arguments(vowel):
     with pytest.raises(ValueError, match="sample_weight_val must be finite, not negative"):
         fitted(vowel, sample_weight_val=-np.ones(100))
     with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
-        CWBoostClassifier(**PARAMS).fit(X, y, sample_weight_val=np.ones(100))
+        stages(**PARAMS).fit(X, y, sample_weight_val=np.ones(100))
     with pytest.raises(ValueError, match=r"labels.*'another'"):
         fitted(vowel, eval_sets={"a": (X_val, np.where(y_val == y_val[0], "another", y_val))})
     with pytest.raises(ValueError, match="scorer of early_stopping must return a number, got None"):
