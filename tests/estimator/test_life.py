@@ -57,6 +57,7 @@ class Life(RuleBasedStateMachine):
         self.X, self.X_val = (CODES, CODES_VAL) if categories else (X, X_VAL)
         self.model = CWBoostClassifier(
             family,
+            init=None,  # the slow reference knows no base scores
             categorical_features=[0, 1] if categories else None,
             C=C,
             correction=correction,
