@@ -87,9 +87,15 @@ def test_hostile_arrays_are_refused():
         "offsets": [(0, 1), (-1, 10**6), (1, biggest), (1, -biggest - 1), (1, 0)],
         "feature": [(inner, 7), (inner, -2), (inner, -1), (leaf, 0)],
         "threshold": [(inner, np.nan), (leaf, 1.0)],
-        "left": [(0, 0), (leaf, 3), *((inner, at) for at in (1, 10**6, -1, smallest, largest))],
+        "left": [
+            (0, 0),
+            (0, 3),
+            (leaf, 3),
+            *((inner, at) for at in (1, 10**6, -1, smallest, largest)),
+        ],
         "missing": [(inner, 0), (leaf, 1), (inner, -128)],
         "sign": [(leaf, 0), (leaf, 2), (inner, 1)],
+        "gain": [(inner, np.nan), (leaf, 1.0)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
         with pytest.raises(ValueError, match="expected"):
