@@ -181,8 +181,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         master.start(setup.base is not None)
         pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
         training = PartitionedTraining(pricer, master, settings, rng)
-        counts = sum(setup.counts.values())
-        run = partial(holdout_run, training, counts, settings)
+        run = partial(holdout_run, training, setup.class_counts, settings)
         plan = self._plan(family, settings, VALID in sets, run)
         if sets:
             held_out = PartitionedSets(crew, self.classes_, sets, plan.watched)

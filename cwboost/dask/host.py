@@ -74,11 +74,16 @@ class Setup:
     @property
     def n_total(self) -> int:
         """Number of examples of positive weight in all training partitions."""
-        return int(sum(counts.sum() for counts in self.counts.values()))
+        return int(self.class_counts.sum())
+
+    @property
+    def class_counts(self) -> np.ndarray:
+        """Number of examples of positive weight of each class in all training partitions."""
+        return sum(self.counts.values())
 
     def _starts(self) -> dict:
         """Return where the examples of each class begin, by training partition."""
-        totals = sum(self.counts.values())
+        totals = self.class_counts
         starts, found = np.cumsum(totals) - totals, {}
         for index in sorted(self.counts):
             found[index] = starts

@@ -33,7 +33,7 @@ def shared_start(crew: Crew, setup: Setup, start) -> Setup:
         np.concatenate([part[field] for part in parts.values()]) for field in (0, 2, 3)
     )
     order = np.argsort(places)
-    counts = sum(setup.counts.values())
+    counts = setup.class_counts
     y = np.searchsorted(np.cumsum(counts), places[order], side="right").astype(np.int64)
     own = np.bincount(y, minlength=len(counts))
     if (own == 0).any():

@@ -99,7 +99,7 @@ def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng)
     rng : numpy.random.Generator
     """
     setup = problem.setup
-    counts, names = sum(setup.counts.values()), columns.names
+    counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
         random_state=rng,
