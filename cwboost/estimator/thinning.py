@@ -110,9 +110,9 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
         start = perf_counter()
         master.change_C(C)
         report = fcd(master, [], epsilon=EPSILON, max_working_sets=MOST_PASSES, rng=rng)
-        kept = _kept(master, ensemble, columns)
-        kept = replace(model, ensemble=kept, scale=LOSS_SCALE, conformity=None)
-        n_kept = len(kept.ensemble.learners)
+        own = _kept(master, ensemble, columns)
+        kept = replace(model, ensemble=own, scale=LOSS_SCALE, conformity=None)
+        n_kept = len(own.learners)
         if n_kept == 0:
             continue
         history = dict.fromkeys((*HISTORY_NAMES, "C"), np.nan) | {
@@ -125,10 +125,12 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             "C": C,
         }
         if held_out is not None:
-            scores, y_val = kept.scores(held_out[0], n_threads=n_threads), held_out[1]
-            kept = calibrated(kept, scores, y_val)
+            X_val, y_val = held_out
+            scores = kept.scores(X_val, n_threads=n_threads)
+            scale, loss = scale_and_loss(scores, y_val)
+            kept = calibrated(replace(kept, scale=scale), scores, y_val, fits_scale=False)
             history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != y_val))
-            history["valid_logloss"] = scale_and_loss(scores, y_val)[1]
+            history["valid_logloss"] = loss
         if best is None or history["valid_logloss"] < best.history["valid_logloss"]:
             best = _Solved(kept, history, report)
     if best is None:
