@@ -129,25 +129,25 @@ def holdout_run(
     left_out = next(recipe.splits(counts, rng), None)
     if left_out is None:
         return None
-    run = _run(training, settings, left_out, rng)
+    (parts,) = crew.ask(("leave_out", (left_out, at.NEGLIGIBLE)))
+    masses, y, weight = zip(*parts)
+    run = _run(training, settings, sum_in_order(masses), rng)
 
-    def parts() -> list:
-        """Return what the partitions know of the examples left out: scores, classes, weights."""
+    def scores() -> np.ndarray:
         (parts,) = run.master.ask(("left_out", ()))
-        return [np.concatenate(own) for own in zip(*parts)]
+        return np.concatenate(parts)
 
-    _, y, weight = parts()
-    found = recipe.follow(run, lambda: parts()[0], y, weight, n_rounds, shorter, chooses)
+    examples = np.concatenate(y), np.concatenate(weight)
+    found = recipe.follow(run, scores, *examples, n_rounds, shorter, chooses)
     crew.ask(("leave_out", ([], 1.0)))
     crew.forget()
     return found
 
 
-def _run(training, settings, left_out, rng) -> PartitionedTraining:
-    """Return a training on the same partitions, with next to no weight for some examples."""
+def _run(training, settings, masses, rng) -> PartitionedTraining:
+    """Return a training on the same partitions, whose weights by class are `masses`."""
     crew, pricer = training.master.crew, training.pricer
-    (masses,) = crew.ask(("leave_out", (left_out, at.NEGLIGIBLE)))
-    master = PartitionedMaster(crew, sum_in_order(masses), settings.C)
+    master = PartitionedMaster(crew, masses, settings.C)
     master.start(training.master.has_base)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
     return PartitionedTraining(own, master, settings, rng)

@@ -128,7 +128,7 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def leave_out(self, places, factor) -> np.ndarray:
+    def leave_out(self, places, factor) -> tuple:
         """Start again without columns, and with next to no weight for some examples.
 
         Parameters
@@ -140,8 +140,10 @@ class Partition:
 
         Returns
         -------
-        ndarray of shape (n_classes,)
-            Sums of the weights.
+        sums : ndarray of shape (n_classes,)
+            Of the weights.
+        y, weight : ndarrays of shape (n_left_out,)
+            Classes and former weights of the examples left out.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
@@ -149,13 +151,13 @@ class Partition:
         self._sampled = None, None
         self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, self._base)
         self.drop_columns()
-        return np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
+        sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
+        y = np.repeat(np.arange(len(self.counts)), self.counts)
+        return sums, y[self._left_out], self.weight[self._left_out]
 
-    def left_out(self) -> tuple:
-        """Return scores, classes and weights of the examples left out."""
-        rows = self._left_out
-        label = np.repeat(np.arange(len(self.counts)), self.counts)
-        return self.pairs.scores_of(rows), label[rows], self.weight[rows]
+    def left_out(self) -> np.ndarray:
+        """Return the scores of the examples left out."""
+        return self.pairs.scores_of(self._left_out)
 
     def gradient(self) -> tuple:
         """Return the measures, the mass of every row of R and the edges of the kept columns."""
