@@ -15,6 +15,7 @@ from pathlib import Path
 
 import example_plugins
 import numpy as np
+import prediction_sets
 import thin_models
 import time_to_error
 from peers import report, study_report
@@ -78,6 +79,7 @@ PARTS = {
     "thin": (("thin",), thin_models.report),
     "clusters": (("clusters",), report.goals),
     "plugins": (("plugins",), example_plugins.report),
+    "prediction sets": (("prediction_sets",), prediction_sets.report),
 }
 """By the name of a part: the files of results, and the function from their records to the text."""
 
