@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from concurrent.futures import CancelledError
 from time import perf_counter, sleep
@@ -10,13 +9,12 @@ from time import perf_counter, sleep
 import dask
 import numpy as np
 from distributed import Client, get_worker, wait
-from distributed.protocol.pickle import dumps, loads
 
-from cwboost.dask.crew import Crew, united
+from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.input.collections import started
-from cwboost.dask.messages import packed, unpacked
+from cwboost.families.sealing import add_note
 
 __all__ = ["ActorCrew", "PartitionsLost"]
 
@@ -29,19 +27,29 @@ RELEASE_SECONDS = 2.0
 LOOK_SECONDS = 2.0
 """Interval at which whoever waits for a worker looks whether it is still there."""
 
+PATIENCE_SECONDS = 60.0
+"""Time to wait for a worker if none is left."""
+
+MOST_LOSSES = 100
+"""Losses of workers after which training gives up."""
+
 MOST_CANCELLED = 3
 """Times that the sources of partitions may be cancelled while they are computed."""
-
-NOTHING = dumps(("nothing", ()))
-"""A call that every worker answers at once."""
 
 
 class PartitionsLost(RuntimeError):
     """Partitions were lost and could not be rebuilt; the finished rounds are kept."""
 
 
-class WorkerHost(Host):
+class RemoteHost(Host):
     """A `Host` on a worker, which also holds the sources of the partitions until it is told."""
+
+    def call(self, method, *arguments):
+        """Return (result, None) of a method, or (None, its error): other errors mean loss."""
+        try:
+            return getattr(self, method)(*arguments), None
+        except Exception as error:
+            return None, error
 
     def nothing(self) -> None:
         """Do nothing."""
@@ -52,21 +60,6 @@ class WorkerHost(Host):
         while any(key in data for key in keys) and perf_counter() < end:
             sleep(0.005)
         return super().bind(setup)
-
-
-class RemoteHost:
-    """A `Host` on a worker: what it raises is returned, so that other errors mean loss."""
-
-    def __init__(self, chunks, n_threads):
-        self._host = WorkerHost(chunks, n_threads)
-
-    def call(self, pickled):
-        """Return (result, None) of a method of the host, or (None, the error); see `packed`."""
-        method, arguments = loads(pickled)
-        try:
-            return packed((getattr(self._host, method)(*arguments), None))
-        except Exception as error:
-            return None, error
 
 
 class ActorCrew(Crew):
@@ -81,20 +74,13 @@ class ActorCrew(Crew):
     client : distributed.Client
     sources : list of tuples
         The arguments of `make_chunk` for every partition, whose blocks are Delayed.
-    patience : float, default=60.0
-        Seconds to wait for a worker if none is left.
-    most_losses : int, default=100
-        Losses of workers after which training gives up.
     """
 
-    def __init__(self, client: Client, sources, patience=60.0, most_losses=100):
+    def __init__(self, client: Client, sources):
         super().__init__()
         self.client = client
         self.sources = list(sources)
-        self.patience = patience
-        self.most_losses = most_losses
         self.n_losses = 0
-        self._described: tuple = ()
         self._setup = None
         self._chunks: dict = {}
         self._actors: dict = {}
@@ -104,20 +90,13 @@ class ActorCrew(Crew):
     def columns(self, categorical_features) -> dict:
         self._place(range(len(self.sources)))
         self._prefer_direct()
-        return united(self._on_all("columns", categorical_features))
+        return super().columns(categorical_features)
 
-    def describe(self, family, encoding) -> dict:
-        self._described = family, encoding
-        return united(self._on_all("describe", *self._described))
-
-    def examples(self, setup, most) -> dict:
-        return united(self._on_all("examples", setup, most))
-
-    def _bind(self, setup) -> None:
+    def bind(self, setup) -> None:
         self._setup = setup
         # The actors alone hold the blocks now, unless the user keeps them too, and let go of one
         # partition's after the other.
-        self._on_all("bind", setup, self._release_chunks())
+        super().bind(setup, self._release_chunks())
         self._release_chunks()
 
     def _release_chunks(self) -> list:
@@ -130,9 +109,6 @@ class ActorCrew(Crew):
         for future in futures:
             future.release()
         return [future.key for future in futures]
-
-    def _run(self, operations) -> list:
-        return self._on_all("run", operations)
 
     def close(self) -> None:
         for actor in self._actors.values():
@@ -158,13 +134,15 @@ class ActorCrew(Crew):
 
     def _call(self, actors, method, arguments) -> tuple[list, list]:
         """Return the results, and the keys of the actors that are lost; raise a host's error."""
-        lost, results, errors = [], [], []
-        message = dumps((method, arguments), protocol=5)
-        calls, answers = self.client.sync(_answered_soon, actors, message)
+        lost, results, errors, calls = [], [], [], {}
         for key, actor in actors.items():
             try:
-                answer = answers[key] if key in answers else self._answer(actor, calls[key])
-                result, error = unpacked(answer)
+                calls[key] = actor.call(method, *arguments)
+            except (OSError, RuntimeError, ValueError):
+                lost.append(key)
+        for key, call in calls.items():
+            try:
+                result, error = self._answer(actors[key], call)
             except Exception:
                 lost.append(key)
                 continue
@@ -190,7 +168,7 @@ class ActorCrew(Crew):
                 if answered or not self._holds(actor):
                     raise PartitionsLost("a call was not answered") from None
             if later is None:
-                later = actor.call(NOTHING)
+                later = actor.call("nothing")
 
     def _holds(self, actor) -> bool:
         """Return whether the worker of an actor is there and has not lost it."""
@@ -201,16 +179,14 @@ class ActorCrew(Crew):
         """Rebuild partitions on other workers, then call the method there."""
         new = self._place(partitions)
         steps = []
-        if self._setup is not None and method != "bind":
+        if method == "run":
             steps = [("bind", (self._setup,)), ("run", (self.history(),))]
-        elif method == "bind":
-            steps = [("describe", self._described)]
         for step, with_arguments in steps:
             _, lost = self._call(new, step, with_arguments)
             if lost:
                 # Those that are not lost did what they had to: only this call is left for them.
                 return self._retry(new, lost, method, arguments)
-        if method not in ("columns", "describe") and self._setup is not None:
+        if steps:
             self._release_chunks()
         return self._call(new, method, arguments)
 
@@ -224,7 +200,7 @@ class ActorCrew(Crew):
 
     def _count_losses(self, n) -> None:
         self.n_losses += n
-        if self.n_losses > self.most_losses:
+        if self.n_losses > MOST_LOSSES:
             raise PartitionsLost(f"{self.n_losses} workers were lost during training")
 
     # ---------------------------------------------------------------- placement
@@ -289,8 +265,7 @@ class ActorCrew(Crew):
         for index, future in futures.items():
             if future.status == "error":
                 error = future.exception()
-                if hasattr(error, "add_note"):
-                    error.add_note(f"raised while the source of partition {index} was computed")
+                add_note(error, f"raised while the source of partition {index} was computed")
                 raise error
             if future.status != "finished":
                 raise PartitionsLost(
@@ -344,10 +319,10 @@ class ActorCrew(Crew):
 
     def _wait_for_worker(self) -> dict:
         """Return the workers when there is one."""
-        end = perf_counter() + self.patience
+        end = perf_counter() + PATIENCE_SECONDS
         while not (there := self._workers()):
             if perf_counter() > end:
-                raise PartitionsLost(f"no worker has come within {self.patience} s")
+                raise PartitionsLost(f"no worker has come within {PATIENCE_SECONDS} s")
             sleep(0.05)
         return there
 
@@ -358,32 +333,7 @@ class ActorCrew(Crew):
         self.client.direct_to_workers = True
         for actor in self._actors.values():
             try:
-                actor.call(NOTHING).result(timeout=DIRECT_SECONDS)
+                actor.call("nothing").result(timeout=DIRECT_SECONDS)
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return
-
-
-async def _answered_soon(actors, message) -> tuple[dict, dict]:
-    """Call all actors; return the calls, and the answers of those that answer soon.
-
-    Calls and answers of all actors together wake the thread of the client twice.
-    """
-    calls = {}
-    for key, actor in actors.items():
-        try:
-            calls[key] = actor.call(message)
-        except (OSError, RuntimeError, ValueError):
-            continue  # the actor is lost, and has no call
-    waiting = {key: asyncio.ensure_future(call) for key, call in calls.items()}
-    if waiting:
-        await asyncio.wait(waiting.values(), timeout=LOOK_SECONDS)
-    answers = {}
-    for key, task in waiting.items():
-        if not task.done():
-            task.cancel()
-        elif task.exception() is None:
-            answers[key] = task.result()
-        else:
-            del calls[key]
-    return calls, answers

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
+import dask
 import numpy as np
 from distributed import Client, default_client
+from sklearn.metrics import accuracy_score
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
 from cwboost.dask.initial import shared_start
-from cwboost.dask.input.collections import accuracy, predicted, sources
+from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
@@ -165,21 +166,18 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         )
         reports = crew.describe(family, encoding)
         own = {index: reports[index] for index in range(n_training)}
-        problem = shared_problem(own, encoding, family, settings.C, self.class_weight)
-        self._set_attributes(problem.setup, columns)
+        setup = shared_problem(own, encoding, family, settings.C, self.class_weight)
+        self._set_attributes(setup, columns)
         if previous is not None:
             check_continues(self, previous)
-        is_sparse = any(report.is_sparse for report in own.values())
-        start = partial(self._start_from, family=family, previous=previous, rng=init_rng)
-        setup = problem.setup if is_sparse else shared_start(crew, problem.setup, start)
-        problem = replace(problem, setup=setup)
-        problem = planned(problem, family, descriptions_of(own), columns, rng)
-        crew.bind(problem.setup)
-        master = PartitionedMaster(
-            crew, problem.masses, settings.C, keeps_columns=not settings.stagewise
-        )
+        if not any(report.is_sparse for report in own.values()):
+            start = partial(self._start_from, family=family, previous=previous, rng=init_rng)
+            setup = shared_start(crew, setup, start)
+        setup = planned(setup, family, descriptions_of(own), columns, rng)
+        crew.bind(setup)
+        master = PartitionedMaster(crew, setup.masses, setup.q, not settings.stagewise)
         master.start(setup.base is not None)
-        pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
+        pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
         training = PartitionedTraining(pricer, master, settings, rng)
         run = partial(holdout_run, training, setup.class_counts, settings)
         plan = self._plan(family, settings, VALID in sets, run)
@@ -287,15 +285,14 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 
     def score(self, X, y, sample_weight=None) -> float:
         """Return the accuracy for `X` on the labels `y`, by `sample_weight`, computed now."""
-        return accuracy(X, y, sample_weight, self._method("predict"))
+        y, found, weight = dask.compute(y, self.predict(X), sample_weight)
+        weight = None if weight is None else np.ravel(weight)
+        return accuracy_score(np.ravel(y), found, sample_weight=weight)
 
     def _lazily(self, name, kind, X, n_estimators):
-        return predicted(X, self._method(name, n_estimators), kind, self.classes_)
-
-    def _method(self, name, n_estimators=None):
-        local = self.to_local()
-        local.callbacks = None
-        return _Method(local, name, n_estimators)
+        local = self.to_local().set_params(callbacks=None)
+        method = partial(getattr(local, name), n_estimators=n_estimators)
+        return predicted(X, method, kind, self.classes_)
 
 
 def _names_of_set(role, name) -> tuple:
@@ -303,13 +300,3 @@ def _names_of_set(role, name) -> tuple:
     if role == VALID:
         return "X_val", "y_val", "sample_weight_val"
     return tuple(f"eval_sets[{name!r}][{k}]" for k in range(3))
-
-
-class _Method:
-    """A method of a local classifier, which is pickled once per collection."""
-
-    def __init__(self, model, name, n_estimators):
-        self.model, self.name, self.n_estimators = model, name, n_estimators
-
-    def __call__(self, X):
-        return getattr(self.model, self.name)(X, n_estimators=self.n_estimators)

@@ -7,7 +7,7 @@ from functools import reduce
 
 from cwboost.dask.host import CHANGING
 
-__all__ = ["Crew", "united"]
+__all__ = ["Crew"]
 
 
 class Crew(ABC):
@@ -28,33 +28,29 @@ class Crew(ABC):
         self.plan = None
 
     @abstractmethod
+    def _on_all(self, method, *arguments) -> list:
+        """Return the replies of every worker to a method of `Host`; a lost worker is replaced."""
+
     def columns(self, categorical_features) -> dict:
         """Return the columns of every partition; the first call."""
+        return self._united("columns", categorical_features)
 
-    @abstractmethod
     def describe(self, family, encoding) -> dict:
-        """Return the report of every partition; see `Host.describe`."""
+        """Return the report of every partition."""
+        return self._united("describe", family, encoding)
 
-    @abstractmethod
     def examples(self, setup, most) -> dict:
         """Return some training examples of every partition; see `Host.examples`."""
+        return self._united("examples", setup, most)
 
-    @abstractmethod
-    def _bind(self, setup) -> None:
-        """Prepare all partitions."""
+    def _united(self, method, *arguments) -> dict:
+        replies = self._on_all(method, *arguments)
+        return {index: found for reply in replies for index, found in reply.items()}
 
-    @abstractmethod
-    def _run(self, operations) -> list:
-        """Return the replies of every worker to operations; a lost one is replaced."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the partitions."""
-
-    def bind(self, setup) -> None:
+    def bind(self, setup, *sources) -> None:
         """Prepare all partitions and let go of their sources."""
         self.plan = setup.plan
-        self._bind(setup)
+        self._on_all("bind", setup, *sources)
 
     def ask(self, *operations) -> list:
         """Carry out operations on all partitions, in one exchange.
@@ -70,7 +66,7 @@ class Crew(ABC):
             Of each operation the merged summary ("price"), else a list of the results in the order
             of the partitions.
         """
-        replies = self._run(operations)
+        replies = self._on_all("run", operations)
         merged = []
         for place, (name, _) in enumerate(operations):
             parts = [reply[place] for reply in replies]
@@ -100,8 +96,3 @@ class Crew(ABC):
     def forget(self, kept=()) -> None:
         """Replace the log by operations that lead to the same state."""
         self.log = list(kept)
-
-
-def united(replies) -> dict:
-    """Return the replies of all workers as one, by partition."""
-    return {index: found for reply in replies for index, found in reply.items()}

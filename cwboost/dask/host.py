@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -14,7 +15,7 @@ from cwboost.dask.input.chunks import Chunk, checked, report
 from cwboost.dask.input.encoding import Encoding, columns_of
 from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
-from cwboost.families.sealing import read_only
+from cwboost.families.sealing import add_note, read_only
 from cwboost.fitted_model import BaseScores
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
@@ -42,6 +43,8 @@ class Setup:
     exponent : int
         Weights are divided by this power of two.
     q : float
+    masses : ndarray of shape (n_classes,), float64
+        Sum of the scaled example weights of every class.
     counts : dict of int to ndarray of shape (n_classes,), int64
         Examples of positive weight of each class, by training partition, in their order.
     base : BaseScores or None, default=None
@@ -57,6 +60,7 @@ class Setup:
     class_weight: np.ndarray
     exponent: int
     q: float
+    masses: np.ndarray
     counts: dict
     base: BaseScores | None = None
     own_scores: dict = field(default_factory=dict)
@@ -244,21 +248,16 @@ def return_memory() -> None:
             trim(0)
 
 
-class named:
+@contextmanager
+def named(index: int, role: str):
     """Let an error say from which partition it comes."""
-
-    def __init__(self, index: int, role: str):
-        self.index = index
-        self.where = f"partition {index} of the {role} data"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, ValueError | TypeError):
-            told = type(error)(f"{self.where}: {error}")
-            told.partition = self.index
-            raise told from error
-        if error is not None and hasattr(error, "add_note"):
-            error.add_note(f"in {self.where}")
-        return False
+    where = f"partition {index} of the {role} data"
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        told = type(error)(f"{where}: {error}")
+        told.partition = index
+        raise told from error
+    except Exception as error:
+        add_note(error, f"in {where}")
+        raise

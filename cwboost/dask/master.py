@@ -30,17 +30,18 @@ class PartitionedMaster:
     crew : Crew
     masses : ndarray of shape (n_classes,), float64
         Sum of the example weights of every class.
-    C : float
+    q : float
+        p / C.
     keeps_columns : bool
         True if the partitions keep all columns, for total correction.
     """
 
-    def __init__(self, crew, masses, C, keeps_columns=False):
+    def __init__(self, crew, masses, q, keeps_columns=False):
         self.crew = crew
         self.n_classes = len(masses)
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
-        self.q = self._q(C)
+        self.q = q
         # All coefficients are zero: mu is the weight of the example.
         self.mass = masses * (self.n_classes - 1) + (self._sum_of_weights - masses)
         self.pairs = Measures(self._sum_of_weights * (self.n_classes - 1), 0.0, np.nan)
@@ -56,9 +57,6 @@ class PartitionedMaster:
         self.has_base = has_base
         if has_base:
             self.rebuild()
-
-    def _q(self, C) -> float:
-        return (self.n_classes - 1) * self._sum_of_weights / C
 
     def ask(self, *operations) -> list:
         """Send operations, after the moves not sent yet; return their results."""

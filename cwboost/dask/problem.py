@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -15,29 +15,11 @@ from cwboost.estimator.parameters import check_class_weight
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
-__all__ = ["SharedProblem", "descriptions_of", "planned", "shared_encoding", "shared_problem"]
+__all__ = ["descriptions_of", "planned", "shared_encoding", "shared_problem"]
 
 
-@dataclass(frozen=True, eq=False)
-class SharedProblem:
-    """The training data as a whole.
-
-    Parameters
-    ----------
-    setup : Setup
-    masses : ndarray of shape (n_classes,), float64
-        Sum of the scaled example weights of every class.
-    n_samples : int
-        Examples of positive weight.
-    """
-
-    setup: Setup
-    masses: np.ndarray
-    n_samples: int
-
-
-def shared_problem(reports, encoding, family, C, class_weight) -> SharedProblem:
-    """Return the problem of partitions with these reports, still without a plan.
+def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
+    """Return the setup of partitions with these reports, still without a plan.
 
     Parameters
     ----------
@@ -72,8 +54,8 @@ def shared_problem(reports, encoding, family, C, class_weight) -> SharedProblem:
             "y must have at least two classes (of positive weight), got 1 class: "
             f"{labels[kept][0]!r}"
         )
-    masses, n_samples = (sums * factor)[kept], int(used[kept].sum())
-    exponent = int(np.frexp(masses.sum() / n_samples)[1])
+    masses = (sums * factor)[kept]
+    exponent = int(np.frexp(masses.sum() / used[kept].sum())[1])
     masses = np.ldexp(masses, -exponent)
     q = (len(masses) - 1) * float(masses.sum()) / C
     of_partition = {
@@ -81,16 +63,15 @@ def shared_problem(reports, encoding, family, C, class_weight) -> SharedProblem:
         for index, report in sorted(reports.items())
         if report.n_rows
     }
-    setup = Setup(None, encoding, labels[kept], factor[kept], exponent, q, of_partition)
-    return SharedProblem(setup, masses, n_samples)
+    return Setup(None, encoding, labels[kept], factor[kept], exponent, q, masses, of_partition)
 
 
-def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng) -> SharedProblem:
-    """Return a problem with the family's plan.
+def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
+    """Return a setup with the family's plan.
 
     Parameters
     ----------
-    problem : SharedProblem
+    setup : Setup
     family : WeakLearnerFamily and PartitionedFamily
     descriptions : dict
         What the family says of the features of each partition that has examples.
@@ -98,7 +79,6 @@ def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng)
         Of `shared_encoding`.
     rng : numpy.random.Generator
     """
-    setup = problem.setup
     counts, names = setup.class_counts, columns.names
     context = BindContext(
         n_targets=family.capabilities.n_priced(len(counts)),
@@ -108,7 +88,7 @@ def planned(problem: SharedProblem, family, descriptions, columns: Columns, rng)
         **categorical_facts(setup.encoding.categories, columns.n_features),
     )
     plan = family.plan([descriptions[index] for index in sorted(descriptions)], context)
-    return replace(problem, setup=replace(setup, plan=plan))
+    return replace(setup, plan=plan)
 
 
 def descriptions_of(reports) -> dict:

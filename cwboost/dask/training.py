@@ -8,7 +8,7 @@ from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
-from cwboost.families.sealing import FamilyFault, certificate, family_source
+from cwboost.families.sealing import FamilyFault, certificate, check_learners, family_source
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 
@@ -76,8 +76,7 @@ class PartitionedPricer:
             learners = chosen.learners.take(paying)
             first = self.master.n_classes - self.n_targets
             keys[paying] = self.master.take(learners, chosen.target[paying] + first)
-        edges, target = np.asarray(chosen.edges, float), np.asarray(chosen.target, np.int64)
-        return Priced(chosen.learners, keys, edges, target)
+        return Priced(chosen.learners, keys, chosen.edges, chosen.target)
 
     def certificate(self, bound: float, objective: float) -> dict[str, float]:
         """Return dual bound and gap as the history records them; see `SealedPricer`."""
@@ -86,19 +85,8 @@ class PartitionedPricer:
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
             raise self._fault(f"choose must return a Chosen, got {type(chosen).__name__}")
-        wanted, n = self.family.learners_type, len(chosen.learners)
-        if not isinstance(chosen.learners, wanted):
-            name = type(chosen.learners).__name__
-            raise self._fault(f"learners must be {wanted.__name__}, got {name}")
-        edges, target = chosen.edges, chosen.target
-        if np.shape(edges) != (n,) or not np.isfinite(edges).all():
-            raise self._fault(f"edges must be {n} finite numbers, got {edges!r}")
-        inside = np.shape(target) == (n,) and (np.diff([-1, *target, self.n_targets]) > 0)
-        if not np.all(inside):
-            raise self._fault(
-                f"target must ascend within 0..{self.n_targets - 1}, without repetition, "
-                f"got {target!r}"
-            )
+        parts = chosen.learners, chosen.edges, chosen.target
+        check_learners(*parts, self.family, self.n_targets, 1, self._fault)
         return chosen
 
     def _fault(self, what: str) -> FamilyFault:

@@ -152,7 +152,7 @@ def test_the_bytes_of_a_round_follow_the_formula(data):
     blocks, n_workers, n_rounds = split(X, y, *[23] * 63), 8, 2
     before = train(StumpFamily(), blocks, 0, C=1e4, n_workers=n_workers).crew
     training = train(StumpFamily(), blocks, n_rounds, C=1e4, n_workers=n_workers)
-    K, codes = len(training.problem.masses), training.problem.setup.plan.bins.code_starts[-1]
+    K, codes = len(training.setup.masses), training.setup.plan.bins.code_starts[-1]
     assert training.n_rounds == n_rounds
     sums = n_workers * 8 * K * (codes + 2)
     tables = len(blocks) * (32 * K * K + 8 * K + 24)

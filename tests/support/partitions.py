@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from cwboost.dask.crew import Crew, united
+from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
 from cwboost.dask.master import PartitionedMaster
@@ -28,26 +28,11 @@ class LocalCrew(Crew):
         self.hosts = [Host(chunks[k::n_workers], n_threads=1) for k in range(n_workers)]
         self.sent = self.received = 0
 
-    def columns(self, categorical_features):
-        return united(host.columns(categorical_features) for host in self.hosts)
-
-    def describe(self, family, encoding):
-        return united(host.describe(family, encoding) for host in self.hosts)
-
-    def examples(self, setup, most):
-        return united(host.examples(setup, most) for host in self.hosts)
-
-    def _bind(self, setup):
-        for host in self.hosts:
-            host.bind(setup)
-
-    def close(self):
-        self.hosts = []
-
-    def _run(self, operations):
-        replies = [host.run(operations) for host in self.hosts]
-        self.sent += len(self.hosts) * len(pickle.dumps(operations, protocol=5))
-        self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
+    def _on_all(self, method, *arguments):
+        replies = [getattr(host, method)(*arguments) for host in self.hosts]
+        if method == "run":
+            self.sent += len(self.hosts) * len(pickle.dumps(*arguments, protocol=5))
+            self.received += sum(len(pickle.dumps(reply, protocol=5)) for reply in replies)
         return replies
 
 
@@ -70,13 +55,13 @@ def train(
     rng = np.random.default_rng(seed)
     encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)
     reports = crew.describe(family, encoding)
-    problem = shared_problem(reports, encoding, family, C, class_weight)
-    problem = planned(problem, family, descriptions_of(reports), columns, rng)
-    crew.bind(problem.setup)
-    master = PartitionedMaster(crew, problem.masses, C, keeps_columns=not settings.stagewise)
-    pricer = PartitionedPricer(master, problem.setup.plan, family, problem.n_samples, rng)
+    setup = shared_problem(reports, encoding, family, C, class_weight)
+    setup = planned(setup, family, descriptions_of(reports), columns, rng)
+    crew.bind(setup)
+    master = PartitionedMaster(crew, setup.masses, setup.q, not settings.stagewise)
+    pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
     training = PartitionedTraining(pricer, master, settings, rng)
-    training.crew, training.problem = crew, problem
+    training.crew, training.setup = crew, setup
     while training.n_rounds < n_rounds and training.round():
         pass
     training.finish()

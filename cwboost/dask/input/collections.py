@@ -7,9 +7,8 @@ from functools import partial
 import dask
 import dask.array as da
 import numpy as np
-from sklearn.metrics import accuracy_score
 
-__all__ = ["accuracy", "predicted", "sources", "started"]
+__all__ = ["predicted", "sources", "started"]
 
 
 def is_array(X) -> bool:
@@ -128,24 +127,6 @@ def _rests_on(tasks, held) -> bool:
         for layer in layers.values()
         for key, task in layer.items()
     )
-
-
-def accuracy(X, y, sample_weight, method) -> float:
-    """Return the weighted share of the examples whose label a method predicts, computed now."""
-    if not dask.is_dask_collection(X):
-        return accuracy_score(y, method(X), sample_weight=sample_weight)
-    hits, shared = dask.delayed(_hits, pure=False), dask.delayed(method)
-    tasks = [hits(shared, *parts) for _, _, *parts in sources(X, y, sample_weight, "scored")]
-    right, total = np.sum(dask.compute(*tasks), axis=0)
-    return float(right / total)
-
-
-def _hits(method, X, y, weight=None) -> tuple[float, float]:
-    """Return the weight of the examples of a block that are right, and that of all."""
-    weight = np.ones(len(y)) if weight is None else np.ravel(weight)
-    if not len(y):
-        return 0.0, 0.0
-    return float(weight[method(X) == np.ravel(y)].sum()), float(weight.sum())
 
 
 def predicted(X, method, kind, classes):

@@ -14,6 +14,7 @@ from cwboost.families.sealing.pricer import (
     SealedPricer,
     bind_family,
     certificate,
+    check_learners,
     check_priced,
 )
 from cwboost.families.sealing.sample import Sample, read_only
@@ -27,6 +28,7 @@ __all__ = [
     "bind_family",
     "certificate",
     "check_forms",
+    "check_learners",
     "check_priced",
     "check_scores",
     "family_source",

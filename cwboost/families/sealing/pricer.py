@@ -16,7 +16,14 @@ from cwboost.families.contract import BindContext, Priced, Pricer, PricingReques
 from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
 from cwboost.families.sealing.sample import Sample, read_only
 
-__all__ = ["CHECK_EVERY", "SealedPricer", "bind_family", "certificate", "check_priced"]
+__all__ = [
+    "CHECK_EVERY",
+    "SealedPricer",
+    "bind_family",
+    "certificate",
+    "check_learners",
+    "check_priced",
+]
 
 CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
@@ -209,6 +216,15 @@ def check_priced(
     if not isinstance(priced, Priced):
         raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
     learners, outputs, edges, target = priced.learners, priced.outputs, priced.edges, priced.target
+    target = check_learners(learners, edges, target, family, n_targets, n_columns, fault)
+    _check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
+    if not outputs.flags.c_contiguous:
+        raise fault("outputs must be C-contiguous")
+    return Priced(learners, outputs, np.ascontiguousarray(edges), np.ascontiguousarray(target))
+
+
+def check_learners(learners, edges, target, family, n_targets, n_columns, fault) -> np.ndarray:
+    """Check priced learners, their edges and targets; return the targets. See `check_priced`."""
     wanted = family.learners_type
     # The first test takes a third of the time of the second, for abstract classes.
     if type(learners) is not wanted and not isinstance(learners, wanted):
@@ -220,14 +236,11 @@ def check_priced(
         target = np.arange(n)
     else:
         _check_target(target, n, n_targets, n_columns, fault)
-    _check_array("outputs", outputs, UINT8, (n, (n_samples + 7) // 8), fault)
-    if not outputs.flags.c_contiguous:
-        raise fault("outputs must be C-contiguous")
     _check_array("edges", edges, FLOAT64, (n,), fault)
     # A finite sum of squares has finite terms, in a third of the time of isfinite().all().
     if not isfinite(edges.dot(edges)) and not np.isfinite(edges).all():
         raise fault(f"edges must be finite, got {edges}")
-    return Priced(learners, outputs, np.ascontiguousarray(edges), np.ascontiguousarray(target))
+    return target
 
 
 def _check_array(name: str, array, dtype, shape, fault) -> None:
