@@ -70,8 +70,9 @@ def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
         entries.append(entry)
         blobs.append(blob)
     _check_entries(entries, sum(map(len, blobs)), np.inf)
-    text = json.dumps({**header, "arrays": entries}, allow_nan=False, separators=(",", ":"))
-    encoded = text.encode("ascii")
+    header = {**header, "arrays": entries}
+    text = json.dumps(header, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    encoded = text.encode()
     _check_header(encoded)
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded), zlib.crc32(encoded))
     _replace(path, [prefix, encoded, *blobs])
@@ -96,9 +97,8 @@ def _pack(name: str, array: np.ndarray) -> tuple[dict, bytes]:
 
 def _replace(path, parts: list[bytes]) -> None:
     target = _regular_target(path)
-    folder = os.path.dirname(target)
     # A name of its own length: that of the target may be as long as the system lets it.
-    temporary = os.path.join(folder, f".{secrets.token_hex(6)}.tmp")
+    temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(6)}.tmp")
     try:
         # open() gives the default permissions; tempfile would restrict them to the owner.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -115,48 +115,15 @@ def _replace(path, parts: list[bytes]) -> None:
             # The caller never heard of the temporary name.
             error.filename, error.filename2 = os.fspath(path), None
         raise
-    _sync_folder(folder)
 
 
 def _regular_target(path) -> str:
-    """Where to write, links followed: a regular file, or no file yet.
-
-    Raises
-    ------
-    ValueError
-        For an empty name.
-    OSError
-        For a folder, a device or another special file, and where the folder is missing; naming
-        what the caller gave.
-    """
+    """Return where to write, links followed: a regular file, or no file yet; else raise OSError."""
     given = os.fspath(path)
-    if not given:
-        raise ValueError("path must name a file, got an empty name")
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    if os.path.isdir(target) or os.path.basename(given) in ("", b""):
-        raise IsADirectoryError(errno.EISDIR, "a model is saved to a file, not a folder", given)
-    if os.path.lexists(target) and not os.path.isfile(target):
-        raise OSError(errno.EINVAL, "not a regular file, which saving would replace", given)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(
-            errno.ENOENT, f"there is no folder {os.path.dirname(given)!r} to save to", given
-        )
+    target = os.path.realpath(given)
+    if not os.path.basename(given) or (os.path.lexists(target) and not os.path.isfile(target)):
+        raise OSError(errno.EINVAL, "not the name of a regular file to save to", given)
     return target
-
-
-def _sync_folder(folder: str) -> None:
-    """Flush the folder to disk, so that the new name persists, if the system supports it."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
 
 
 # -------------------------------------------------------------------------------- reading

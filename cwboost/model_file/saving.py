@@ -177,12 +177,6 @@ def _classifier_types() -> dict[str, type]:
     return {name: getattr(cwboost, name) for name in CLASSIFIERS if hasattr(cwboost, name)}
 
 
-def _attributes(cls: type[Any]) -> tuple[dict[str, type], dict[str, type]]:
-    """Return the required and the optional fitted attributes of a file, with their types."""
-    required = COMMON_ATTRIBUTES | cls._model_attributes
-    return required, OPTIONAL_ATTRIBUTES
-
-
 # -------------------------------------------------------------------------------- saving
 
 
@@ -204,8 +198,8 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
 
 
 def _encode_fitted(classifier, encoder: Encoder) -> dict:
-    required, optional = _attributes(type(classifier))
-    names = [*required, *(name for name in optional if hasattr(classifier, name))]
+    names = [*COMMON_ATTRIBUTES, *classifier._model_attributes]
+    names += [name for name in OPTIONAL_ATTRIBUTES if hasattr(classifier, name)]
     values = {name: getattr(classifier, name) for name in names}
     return {name: encoder.encode(value, f"fitted.{name}") for name, value in values.items()}
 
@@ -282,12 +276,13 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
 
 
 def _decode_fitted(cls: type, nodes: dict, decoder: Decoder, most_classes: int) -> dict:
-    required, optional = _attributes(cls)
-    known = required | optional
+    required = COMMON_ATTRIBUTES | cls._model_attributes
+    known = required | OPTIONAL_ATTRIBUTES
     if not set(required) <= set(nodes) <= set(known):
+        found = [str(name)[:40] for name in sorted(nodes)[:20]]
         raise ModelFileError(
             f"a {cls.__name__} must have the attributes {sorted(required)} (and may have "
-            f"{sorted(optional)}), the file has {[str(name)[:40] for name in sorted(nodes)[:20]]}"
+            f"{sorted(OPTIONAL_ATTRIBUTES)}), the file has {found}"
         )
     fitted = {name: decoder.decode(node, f"fitted.{name}") for name, node in nodes.items()}
     for name, value in fitted.items():

@@ -35,7 +35,7 @@ KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
 DEPTH_LIMIT = 24
 PADDING_LIMIT = 2**24
 SCALARS = (str, int, float, bool, type(None))
-KEY_KINDS = ("float", "text", "tuple")
+KEY_KINDS = ("float", "tuple")
 DISTRIBUTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 VERSION = re.compile(r"[A-Za-z0-9.!+_-]{0,100}")
 
@@ -73,7 +73,7 @@ class Encoder:
         if isinstance(value, float) and not math.isfinite(value):
             return {KIND: "float", "value": str(value)}
         if isinstance(value, str):
-            return _encode_text(value)
+            return str(value)
         if type(value) in SCALARS:
             return value
         if type(value) is tuple:
@@ -147,40 +147,20 @@ def _fits(array: np.ndarray, dtype) -> bool:
         return np.array_equal(array, array.astype(dtype), equal_nan=True)
 
 
-def _encode_text(text: str):
-    """Return a str as it is, or its characters if JSON would join some: halves of surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return {KIND: "text", "codes": [ord(character) for character in text]}
-    return str(text)
-
-
 class Decoder:
     """Inverse of `Encoder`; raises ModelFileError or ValueError for invalid or hostile nodes."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         self._arrays = arrays
-        self._depth = 0
         self._padding = 0
 
     def decode(self, node, where: str):
         if type(node) in SCALARS:
             return node
-        self._depth += 1
-        if self._depth > DEPTH_LIMIT:
-            raise ModelFileError(f"{where[:80]}: values are nested more than {DEPTH_LIMIT} deep")
-        try:
-            return self._decode(node, where)
-        finally:
-            self._depth -= 1
-
-    def _decode(self, node, where: str):
         if not isinstance(node, dict) or not isinstance(node.get(KIND), str):
             raise ModelFileError(f"{where}: not a value of a model file")
         decoders = {
             "float": self._float,
-            "text": self._text,
             "list": self._sequence,
             "tuple": self._sequence,
             "dict": self._dict,
@@ -204,14 +184,6 @@ class Decoder:
         if node.get("value") not in ("nan", "inf", "-inf"):
             raise ModelFileError(f"{where}: not one of nan, inf, -inf")
         return float(node["value"])
-
-    def _text(self, node, where):
-        codes = node.get("codes")
-        if not isinstance(codes, list) or not all(
-            type(code) is int and 0 <= code < 0x110000 for code in codes
-        ):
-            raise ModelFileError(f"{where}: codes must be a list of numbers of characters")
-        return "".join(map(chr, codes))
 
     def _sequence(self, node, where):
         items = [self.decode(item, where) for item in self._items(node, where)]
@@ -264,10 +236,8 @@ class Decoder:
         return np.array(items, dtype=f"<U{width}")
 
     def _label(self, item, where):
-        """Return a label; a number that is not finite and odd text have nodes of their own."""
-        if not isinstance(item, dict):
-            return item
-        return self._text(item, where) if item.get(KIND) == "text" else self._float(item, where)
+        """Return a label; a number that is not finite has a node of its own."""
+        return self._float(item, where) if isinstance(item, dict) else item
 
 
 def _objects(items: list) -> np.ndarray:

@@ -51,7 +51,7 @@ def small_dicts(header):
 
 def nested_lists(header):
     node = 1
-    for _ in range(60):
+    for _ in range(400):
         node = {"$": "list", "items": [node, 1]}
     header["params"]["C"] = node
 

@@ -17,8 +17,7 @@ pd = pytest.importorskip("pandas")
 N = 24
 X = np.random.default_rng(0).integers(0, 3, (N, 3)).astype(np.float64)
 LABELS = np.array(["no", "yes"])[np.arange(N) % 2]
-# Lone halves of surrogates and pairs of them included, which JSON would join.
-TEXT = st.text(st.characters(exclude_characters="\0"), max_size=8)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,6 @@ NUMBERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", "f2", "f4", "f
 
 @settings(max_examples=60, deadline=None)
 @given(labels=st.lists(TEXT, min_size=2, max_size=9, unique=True), dtype=st.sampled_from("UO"))
-@example(labels=["\ud83d\ude00", "\U0001f600", "\ud800"], dtype="O")
 @example(labels=["x" * 70_000, "y"], dtype="U")
 def test_labels_of_text(path, labels, dtype):
     model = small().fit(X, spread(np.array(labels, dtype=object).astype(dtype)))
@@ -207,6 +205,13 @@ def test_generators_of_estimators_inside_are_left_out_with_a_warning(path):
     with pytest.warns(UserWarning, match=r"random_state is a generator object and is not stored"):
         loaded = saved_and_loaded(model, path)
     assert loaded.weak_learner.get_params(deep=True)["estimator__random_state"] is None
+
+
+def test_halves_of_surrogates_are_refused(path):
+    """JSON would join two of them."""
+    model = small().fit(X, spread(np.array(["\ud83d\ude00", "a"], dtype=object)))
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        model.save(path)
 
 
 def test_values_nested_deeper_than_is_read_are_not_written(path):
