@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.parameters import check_choice
-from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import log
 from cwboost.support.extras import extra
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["to_onnx"]
 
 OPSET, ML_OPSET = 17, 3
+
+_NOTHING = stump_trees(np.array([-1]), np.zeros(1), *np.ones((2, 1), dtype=np.int8))
+"""One constant, the learner of a model without learners."""
 
 
 def to_onnx(
@@ -82,21 +85,22 @@ def to_onnx(
     check_choice("input_dtype", input_dtype, ("float64", "float32"))
     graph = _Graph(onnx, input_dtype)
     ensemble, base = classifier.ensemble_, classifier.init_
-    n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
-    coef = ensemble.coef(n_estimators)
-    used = np.flatnonzero(np.diff(coef.indptr))
-    trees = ensemble.learners.take(used).flat_form()
+    ensemble.path.check_rounds(n_estimators, "n_estimators")
+    _, learners, coef = ensemble.used(n_estimators)
+    trees = learners.flat_form()
     if trees is None:
         raise NotImplementedError(
             f"the weak learner {classifier.family_.name!r} cannot be exported to ONNX: its "
             "learners have no flat form (of thresholds on derived features, define direction)"
         )
-    outputs = _outputs(graph, trees, classifier.n_features_in_) if len(used) else None
-    offsets = ensemble.offsets
-    offset = None if offsets is None else offsets[n_rounds]
+    coef = coef.toarray()
+    if not len(trees):
+        trees, coef = _NOTHING, np.zeros((1, ensemble.n_scores))
+    outputs = _outputs(graph, trees, classifier.n_features_in_)
     name = "scores" if decode is None else "bits"
     votes = name if base is None else "votes_of_learners"
-    _sums(graph, outputs, coef[used].toarray(), offset, votes)
+    graph.add("MatMul", [outputs, graph.constant("coef", coef)], "votes")
+    graph.add("Add", ["votes", graph.constant("offset", ensemble.offset(n_estimators))], votes)
     if base is not None:
         _add_base(graph, base, votes, name)
     if decode is not None:
@@ -278,36 +282,11 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
     return attributes
 
 
-def _sums(graph: _Graph, outputs: str | None, coef: np.ndarray, offset, name: str) -> None:
-    """Add nodes for the product with the coefficients and for the offset."""
-    last = name if offset is None else "votes"
-    if outputs is None:
-        outputs, coef = _zeros(graph), np.zeros((1, coef.shape[1]))
-    graph.add("MatMul", [outputs, graph.constant("coef", coef)], last)
-    if offset is not None:
-        graph.add("Add", [last, graph.constant("offset", offset)], name)
-
-
 def _add_base(graph: _Graph, base, votes: str, name: str) -> None:
     """Add nodes for the base scores and their sum with the votes."""
     scores = base.fitted.onnx_nodes(graph, graph.features)
     factor = graph.constant_of_type("init_factor", base.factor)
     graph.add("Add", [votes, graph.add("Mul", [scores, factor], "base_scores")], name)
-
-
-def _zeros(graph: _Graph) -> str:
-    """Add nodes for a column of zeros, one per row of X: outputs of a model without learners."""
-    first = [graph.constant("from", [0]), graph.constant("to", [1]), graph.constant("axis", [1])]
-    column = graph.add("Slice", [graph.features, *first], "column")
-    return graph.add(
-        "Where",
-        [
-            graph.add("IsNaN", [column], "is_nan"),
-            graph.constant("zero", np.float64(0)),
-            graph.constant("also_zero", np.float64(0)),
-        ],
-        "zeros",
-    )
 
 
 def _label_array(classifier) -> np.ndarray:

@@ -156,18 +156,15 @@ def _tree_model(classifier, n_estimators) -> _TreeModel:
             f"{classifier.init_.model.name!r}, which is not a sum of trees"
         )
     ensemble = classifier.ensemble_
-    n_rounds = ensemble.path.check_rounds(n_estimators, "n_estimators")
-    coef = ensemble.coef(n_estimators)
-    used = np.flatnonzero(np.diff(coef.indptr))
-    trees = ensemble.learners.take(used).flat_form()
+    ensemble.path.check_rounds(n_estimators, "n_estimators")
+    _, learners, coef = ensemble.used(n_estimators)
+    trees = learners.flat_form()
     if trees is None or trees.directions is not None:
         raise TypeError(
             "classifier must have learners that compare features with thresholds, got the weak "
             f"learner {classifier.family_.name!r}"
         )
-    offsets = ensemble.offsets
-    offset = np.zeros(coef.shape[1]) if offsets is None else offsets[n_rounds]
-    return _TreeModel(trees, coef[used].toarray(), offset)
+    return _TreeModel(trees, coef.toarray(), ensemble.offset(n_estimators))
 
 
 def _add_node(builder, trees: ThresholdTrees, place: int, coef: np.ndarray) -> None:

@@ -101,16 +101,15 @@ def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
     TypeError
         If the scores are not a sum of functions of single features.
     """
-    coef = ensemble.coef(n_rounds)
-    used = np.flatnonzero(np.diff(coef.indptr))
-    flat = ensemble.learners.take(used).flat_form()
+    _, learners, coef = ensemble.used(n_rounds)
+    flat = learners.flat_form()
     stumps = None if flat is None else flat.stumps()
     if stumps is None:
         raise TypeError(
             "only models of stumps are sums of functions of one feature each, got learners of "
             f"type {type(ensemble.learners).__name__}"
         )
-    return AdditiveScores(*stumps, coef[used], category_sets=flat.root_sets())
+    return AdditiveScores(*stumps, coef, category_sets=flat.root_sets())
 
 
 def is_additive(ensemble: Ensemble) -> bool:
@@ -137,8 +136,7 @@ def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.
         ensemble with offsets, which the constant holds).
     """
     constant, functions = additive(ensemble, n_rounds).functions()
-    if ensemble.offsets is not None:
-        constant = constant + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
+    constant = constant + ensemble.offset(n_rounds)
     parts = np.zeros((*X.shape, ensemble.n_scores))
     for feature, function in functions.items():
         column = X[:, [feature]]

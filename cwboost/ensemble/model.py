@@ -79,11 +79,19 @@ class Ensemble:
         csr_array of shape (n_learners, n_scores), dtype float64
         """
         coef = self.path.coef(self.n_scores, n_rounds)
-        missing = len(self.learners) - coef.shape[0]
-        indptr = np.concatenate([coef.indptr, np.full(missing, coef.nnz, coef.indptr.dtype)])
-        return sparse.csr_array(
-            (coef.data, coef.indices, indptr), shape=(len(self.learners), self.n_scores)
-        )
+        coef.resize((len(self.learners), self.n_scores))
+        return coef
+
+    def used(self, n_rounds=None) -> tuple[np.ndarray, WeakLearners, sparse.csr_array]:
+        """Return the learners that have a coefficient: indices, batch and coefficients."""
+        coef = self.path.coef(self.n_scores, n_rounds)
+        used = np.flatnonzero(np.diff(coef.indptr))
+        return used, self.learners.take(used), coef[used]
+
+    def offset(self, n_rounds=None) -> np.ndarray:
+        """Return what the first rounds add to the scores of every example, shape (n_scores,)."""
+        n_rounds = self.path.check_rounds(n_rounds)
+        return np.zeros(self.n_scores) if self.offsets is None else self.offsets[n_rounds]
 
     def scores(self, X, n_rounds=None, n_threads: int = 1) -> np.ndarray:
         """Return the scores ``sum_j coef[j, s] h_j(x)`` plus the offset of s.
@@ -108,9 +116,8 @@ class Ensemble:
         n_rounds = self.path.check_rounds(n_rounds)
         cached = self._scorer
         if cached is None or cached[0] != n_rounds:
-            coef = self.path.coef(self.n_scores, n_rounds)
-            used = np.flatnonzero(np.diff(coef.indptr))
-            scorer = self.learners.take(used).scorer(coef[used])
+            _, learners, coef = self.used(n_rounds)
+            scorer = learners.scorer(coef)
             if self.offsets is not None:
                 scorer = _with_offset(scorer, self.offsets[n_rounds])
             cached = n_rounds, scorer
@@ -175,16 +182,12 @@ class Ensemble:
         own = {name: a for name, a in arrays.items() if not name.startswith(LEARNERS_PREFIX)}
         theirs = {name.removeprefix(LEARNERS_PREFIX): arrays[name] for name in arrays.keys() - own}
         learners = learners_type.from_arrays(theirs, n_features)
-        edges = own.pop("edges", None)
-        if edges is not None and (edges.dtype != np.float64 or not np.all(np.isfinite(edges))):
-            raise ValueError("edges must be finite float64 numbers")
-        offsets = own.pop("offsets", None)
-        if offsets is not None and (
-            offsets.dtype != np.float64 or not np.all(np.isfinite(offsets))
-        ):
-            raise ValueError("offsets must be finite float64 numbers")
+        optional = {name: own.pop(name, None) for name in ("edges", "offsets")}
+        for name, array in optional.items():
+            if array is not None and not (array.dtype == np.float64 and np.isfinite(array).all()):
+                raise ValueError(f"{name} must be finite float64 numbers")
         path = CoefficientPath.from_arrays(own, len(learners), n_scores, staged)
-        return cls(learners, path, n_scores, edges, offsets)
+        return cls(learners, path, n_scores, **optional)
 
 
 def _with_offset(scorer, offset: np.ndarray):

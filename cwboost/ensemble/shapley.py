@@ -50,9 +50,7 @@ def shapley_values(
     TypeError
         If the learners have no flat form, or trees compare several directions.
     """
-    coef = ensemble.coef(n_rounds)
-    used = np.flatnonzero(np.diff(coef.indptr))
-    learners, coef = ensemble.learners.take(used), coef[used]
+    _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()
     if form is None:
         raise TypeError(
@@ -71,9 +69,7 @@ def shapley_values(
         for rows in _chunks(X.shape[0]):
             directed.add(X[rows], values[rows], n_threads)
         base = base + directed.base
-    if ensemble.offsets is not None:
-        base = base + ensemble.offsets[ensemble.path.check_rounds(n_rounds)]
-    return values, base
+    return values, base + ensemble.offset(n_rounds)
 
 
 def _directed(form: ThresholdTrees, places, learners, coef, background) -> DirectedShapley:

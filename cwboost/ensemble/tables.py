@@ -42,9 +42,8 @@ def node_rows(
     TypeError
         If the learners have no flat form.
     """
-    coef = ensemble.coef(n_rounds)
-    used = np.flatnonzero(np.diff(coef.indptr))
-    trees = ensemble.learners.take(used).flat_form()
+    used, learners, coef = ensemble.used(n_rounds)
+    trees = learners.flat_form()
     if trees is None:
         raise TypeError(
             "tables of nodes need learners that compare features, or sums of features: those of "
@@ -59,7 +58,7 @@ def node_rows(
     for t, learner in enumerate(used.tolist()):
         nodes = tree_rows(trees, t, names, categories)
         edge = None if ensemble.edges is None else float(ensemble.edges[learner])
-        for entry in range(coef.indptr[learner], coef.indptr[learner + 1]):
+        for entry in range(*coef.indptr[t : t + 2]):
             label, value = classes[coef.indices[entry]], float(coef.data[entry])
             own = dict(zip(OF_LEARNER, (learner, int(rounds[t]), label, value, edge)))
             rows.extend(own | node for node in nodes)
