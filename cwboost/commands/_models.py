@@ -9,7 +9,7 @@ from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["add_model_arguments", "encoded_labels", "feature_names", "load", "read_for"]
+__all__ = ["add_model_arguments", "encoded_labels", "load", "read_for"]
 
 
 def add_model_arguments(parser, default_label: str) -> None:
@@ -37,12 +37,6 @@ def load(path, jobs: int | None = None):
     except ModelFileError as error:
         raise CommandError(f"{path}: {error}") from error
     return classifier if jobs is None else classifier.set_params(n_jobs=jobs)
-
-
-def feature_names(classifier) -> list[str]:
-    """Return the names of the features that the model keeps, else x0, x1, ..."""
-    numbers = [f"x{place}" for place in range(classifier.n_features_in_)]
-    return [str(name) for name in getattr(classifier, "feature_names_in_", numbers)]
 
 
 def read_for(classifier, args, *, needs_labels: bool):

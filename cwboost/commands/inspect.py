@@ -12,10 +12,8 @@ from __future__ import annotations
 import inspect
 import json
 
-import numpy as np
-
 from cwboost.commands import CommandError, InputPath
-from cwboost.commands._models import feature_names, load
+from cwboost.commands._models import load
 from cwboost.estimator.defaults import settings_of
 from cwboost.support.columns import aligned
 
@@ -108,35 +106,25 @@ def _importances(classifier, top: int) -> list[dict] | None:
         importances = classifier.feature_importances_
     except (AttributeError, NotImplementedError, ValueError):
         return None
-    names = feature_names(classifier)
+    names = classifier._feature_names()
     order = sorted(range(len(names)), key=lambda place: -importances[place])[:top]
     return [{"feature": names[i], "importance": float(importances[i])} for i in order]
 
 
 def _strongest(classifier, top: int) -> list[dict]:
     """Return the weak learners of largest coefficients, each with the class it votes for."""
-    from cwboost.ensemble.describing import describe
+    from cwboost.ensemble import inspection, tables
 
-    ensemble = classifier.ensemble_
-    coef = ensemble.coef().tocoo()
-    order = np.argsort(-np.abs(coef.data), kind="stable")[:top]
-    ids = coef.row[order]
-    categories = getattr(classifier, "categories_", None)
-    names = feature_names(classifier)
-    words = describe(ensemble.learners.take(ids), names, categories)
-    rounds = np.searchsorted(ensemble.path.learners_offsets, ids, side="right")
-    of_classes = ensemble.n_scores == len(classifier.classes_)
-    return [
-        {
-            "class" if of_classes else "bit": (
-                classifier.classes_[score].item() if of_classes else int(score)
-            ),
-            "coef": float(value),
-            "round": int(round_),
-            "plus_one_if": text,
-        }
-        for score, value, round_, text in zip(coef.col[order], coef.data[order], rounds, words)
+    ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
+    if ensemble.n_scores != len(labels):
+        labels = [f"bit {k}" for k in range(ensemble.n_scores)]
+    about = classifier._feature_names(), classifier._categories(), top
+    rows = [
+        row
+        for score, label in enumerate(labels)
+        for row in tables.strongest(inspection.class_columns(ensemble, score), label, *about)
     ]
+    return sorted(rows, key=lambda row: -abs(row["coef"]))[:top]
 
 
 def _text(found: dict) -> str:
@@ -155,7 +143,7 @@ def _text(found: dict) -> str:
     elif found["importances"]:
         parts.append(_rows(found["importances"], right=(1,)))
     if found["strongest"]:
-        parts.append(_rows(found["strongest"], right=(1, 2)))
+        parts.append(_rows(found["strongest"], right=(1, 2, 3)))
     return "\n\n".join(parts)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.support.extras import extra
 
-__all__ = ["class_index", "colours", "feature_index", "feature_name", "new_axes", "over_rounds"]
+__all__ = ["class_index", "colours", "feature_index", "new_axes", "over_rounds"]
 
 
 def new_axes(ax, figsize=None):
@@ -33,12 +33,6 @@ def colours(count: int) -> list:
     if count <= 10:
         return [f"C{i}" for i in range(count)]
     return [colormaps["turbo"](i / (count - 1)) for i in range(count)]
-
-
-def feature_name(classifier, index) -> str:
-    """Return the name of a feature, or "feature 3" if the training data had no names."""
-    names = getattr(classifier, "feature_names_in_", None)
-    return f"feature {index}" if names is None else str(names[index])
 
 
 def feature_index(classifier, feature) -> int:

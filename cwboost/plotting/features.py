@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.plotting.axes import feature_name, new_axes
+from cwboost.plotting.axes import new_axes
 
 __all__ = ["plot_importances"]
 
@@ -28,6 +28,7 @@ def plot_importances(classifier, *, n_features: int = 20, ax=None):
     order = order[importances[order] > 0][::-1]
     ax = new_axes(ax)
     ax.barh(np.arange(len(order)), importances[order])
-    ax.set_yticks(np.arange(len(order)), [feature_name(classifier, f) for f in order])
+    names = classifier._feature_names()
+    ax.set_yticks(np.arange(len(order)), [names[f] for f in order])
     ax.set(title="The most important features", xlabel="share of the gain in edge")
     return ax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.ensemble.inspection import additive
-from cwboost.plotting.axes import class_index, colours, feature_index, feature_name, new_axes
+from cwboost.plotting.axes import class_index, colours, feature_index, new_axes
 
 __all__ = ["plot_shape"]
 
@@ -39,7 +39,7 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     index = feature_index(classifier, feature)
     given = None if classes is None else [class_index(classifier, label) for label in classes]
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
-    name = feature_name(classifier, index)
+    name = classifier._feature_names()[index]
     ax = new_axes(ax)
     ax.set(title=f"What {name} adds to the scores", xlabel=name, ylabel="part of the score")
     seen = None if X is None else _values(X, index)

@@ -52,10 +52,10 @@ def test_inspect(saved, capsys):
     assert len(strongest) == 4
     columns = model.class_columns(strongest[0]["class"])
     assert strongest[0]["coef"] == columns.coef[0] == model.ensemble_.coef().max()
-    assert strongest[0]["round"] == columns.round[0] + 1
+    assert strongest[0]["round"] == columns.round[0]
     # The words say when the weak learner answers +1.
     X = load_vowel(return_X_y=True)[0]
-    name, sign, threshold, *_ = strongest[0]["plus_one_if"].split()
+    name, sign, threshold, *_ = strongest[0]["votes +1 if"].split()
     values = X[:, int(name[1:])]
     expected = values > float(threshold) if sign == ">" else values <= float(threshold)
     assert np.array_equal(columns.learners.take(np.array([0])).outputs(X)[:, 0] > 0, expected)
@@ -63,7 +63,7 @@ def test_inspect(saved, capsys):
     assert (
         "rounds         15" in text
         and "% of the objective" in text
-        and strongest[0]["plus_one_if"] in text
+        and strongest[0]["votes +1 if"] in text
     )
 
 
