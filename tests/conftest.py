@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from plugin_folder import write_distribution
-from quantile_family import QuantileStumps
+from reference_family import ReferenceStump
 
 from cwboost.datasets import load_vowel
 from cwboost.families import discovery
@@ -82,14 +82,14 @@ def halves(vowel):
 
 
 @pytest.fixture(scope="module")
-def quantile(tmp_path_factory):
-    """The family "quantile", registered by a separate distribution."""
+def reference(tmp_path_factory):
+    """The reference family, registered by a separate distribution."""
     folder = tmp_path_factory.mktemp("third_party")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         patch.delenv("CWBOOST_PLUGINS", raising=False)
-        write_distribution(folder, "quantile-stumps", "3.1", {"q": "quantile_family"}, {})
+        write_distribution(folder, "reference-stumps", "3.1", {"r": "reference_family"}, {})
         importlib.invalidate_caches()
         discovery.refresh()
-        yield QuantileStumps
+        yield ReferenceStump
     discovery.refresh()

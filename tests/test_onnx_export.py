@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from models import paper, stages
-from quantile_family import QuantileLearners, QuantileStumps
+from reference_family import ReferenceLearners, ReferenceStump
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
@@ -164,9 +164,9 @@ def test_refusals(monkeypatch):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotFittedError):
         to_onnx(paper())
-    monkeypatch.setattr(QuantileLearners, "flat_form", cwboost.WeakLearners.flat_form)
-    with pytest.raises(NotImplementedError, match="'quantile' cannot be exported to ONNX"):
-        to_onnx(paper(QuantileStumps(), n_estimators=2).fit(X, y))
+    monkeypatch.setattr(ReferenceLearners, "flat_form", cwboost.WeakLearners.flat_form)
+    with pytest.raises(NotImplementedError, match="'reference_stump' cannot be exported to ONNX"):
+        to_onnx(paper(ReferenceStump(), n_estimators=2).fit(X, y))
     with pytest.raises(ValueError, match="n_estimators must lie"):
         to_onnx(paper(n_estimators=2).fit(X, y), n_estimators=99)
 

@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from attack_plugins import family
 from models import paper
-from plugin_folder import family_source
-from quantile_family import QuantileStumps
+from reference_family import ReferenceStump
 from scipy.special import ndtri
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectFromModel
@@ -21,7 +21,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return paper(QuantileStumps(), n_estimators=30, C=1e3).fit(
+    return paper(ReferenceStump(share=0.5), n_estimators=30, C=1e3).fit(
         X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
     )
 
@@ -37,16 +37,15 @@ def test_feature_importances_by_hand(clf):
 
 
 def test_importances_need_feature_shares():
-    scope = {}
-    exec(family_source("anything", register=False), scope)
-    clf = paper(scope["Constant"](), n_estimators=3).fit(X[40:110], Y[40:110])
-    with pytest.raises(AttributeError, match="ConstantLearners do not say which features"):
+    no_shares, no_form = ("def feature_shares", "def shares"), ("def flat_form", "def form")
+    clf = paper(family(no_shares, no_form), n_estimators=3).fit(X, Y)
+    with pytest.raises(AttributeError, match="ReferenceLearners do not say which features"):
         _ = clf.feature_importances_
     assert not hasattr(paper(), "feature_importances_") and "predict" in dir(clf)
     with pytest.raises(ValueError, match="feature_importances_"):
         SelectFromModel(clf, prefit=True).transform(X)
     for method in (lambda: clf.explain(X), clf.to_frame, clf.to_json):
-        with pytest.raises(TypeError, match="those of type ConstantLearners have no flat form"):
+        with pytest.raises(TypeError, match="those of type ReferenceLearners have no flat form"):
             method()
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from broken_init import Acme
+from attack_plugins import init_model
 from models import paper
 from scipy.optimize import minimize
 from sklearn.dummy import DummyClassifier
@@ -140,7 +140,7 @@ def test_an_init_model_is_saved_with_its_parameters_if_it_is_registered(halves, 
     loaded = load_model(tmp_path / "model")
     assert loaded.init.max_landmarks == loaded.init_.model.max_landmarks == 60
     np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
-    clf = CWBoostClassifier("stump", init=Acme(), n_estimators=2, random_state=0).fit(X, y)
+    clf = CWBoostClassifier("stump", init=init_model(), n_estimators=2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="init: the init model 'acme' must be registered"):
         clf.save(tmp_path / "model")
 

@@ -29,7 +29,7 @@ def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, newer_co
 
 @pytest.mark.parametrize("version", [0, 4])
 def test_versions_outside_the_window_are_refused(install, newer_contract, version):
-    source = family_source("odd", api_version=version)
+    source = family_source("odd", ("api_version = 1", f"api_version = {version}"))
     install("odd-dist", "1", {"odd": "odd_plugin"}, odd_plugin=source)
     with pytest.raises(FamilyError, match=f"version {version} .* accepts versions 1 to 3"):
         get_family("odd")

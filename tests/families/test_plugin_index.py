@@ -8,6 +8,7 @@ from plugin_folder import (
     HEALTHY,
     OWN_INIT_MODELS,
     PAIR,
+    REGISTER,
     assert_healthy_undisturbed,
     assert_usable,
     family_source,
@@ -36,8 +37,8 @@ def test_several_entry_points_may_lead_to_one_module(install):
 
 FAILURES = {
     "import": "import a_module_that_nobody_has\n",
-    "nothing registered": family_source("x").replace("    register(Constant)", "    pass"),
-    "raises": family_source("x") + "    raise OSError('no disk')\n",
+    "nothing registered": family_source("x", (REGISTER, "pass")),
+    "raises": family_source("x", (REGISTER, f"{REGISTER}\n1 / 0")),
 }
 
 
@@ -66,8 +67,8 @@ def test_the_distribution_of_a_family(install):
 
 
 def test_an_entry_point_may_name_a_class(install):
-    source = family_source("direct", register=False)
-    install("direct-dist", "1", {"direct": "direct_plugin:Constant"}, direct_plugin=source)
+    entry = {"direct": "direct_plugin:ReferenceStump"}
+    install("direct-dist", "1", entry, direct_plugin=family_source("direct"))
     assert get_family("direct").name == "direct"
 
 

@@ -9,24 +9,32 @@ from types import ModuleType
 import pytest
 from at_once import at_once
 from plugin_folder import (
+    ANOTHER,
+    CAPABLE,
+    HOOK,
     PAIR,
+    REGISTER,
     assert_healthy_undisturbed,
     assert_usable,
     family_source,
+    loading,
     only_record,
 )
 
 from cwboost.families.discovery import FamilyError, get_family
 
-REGISTER, SUBCLASS = "register(Constant)", "expected a subclass of WeakLearnerFamily, got "
+SUBCLASS = "expected a subclass of WeakLearnerFamily, got "
+ASKS = "cwboost.get_family('stump')"
 FOR_VERSION_1 = "accepts version 1: "
 
 
-def changed(old="", new="", **source):
-    """Return the source of a family with a part replaced."""
-    whole = family_source(source.pop("name", "broken"), **source)
-    assert old in whole
-    return whole.replace(old, new) if old else whole + new
+def changed(old, new=""):
+    """Return the source of a family "broken" with an edit."""
+    return family_source("broken", (old, new))
+
+
+def versioned(number):
+    return changed("api_version = 1", f"api_version = {number}")
 
 
 # What a plugin holds, the name that its record has, and its error.
@@ -36,39 +44,22 @@ REJECTED = {
     "exit while importing": ("raise SystemExit(3)\n", None, "SystemExit: 3"),
     "wrong hook signature": (changed("(register):", "(registry):"), None, "registry"),
     "unknown hook": (changed("cwboost_register_families", "cwboost_fa"), None, "cwboost_fa"),
-    "no hook": (changed(register=False), None, "implements no hook"),
-    "hook without decorator": (changed("@cwboost.hookimpl"), None, "implements no hook"),
+    "hook without decorator": (changed(HOOK), None, "implements no hook"),
     "nothing registered": (changed(REGISTER, "pass"), None, "registered no weak learner"),
     "raises while registering": (changed(REGISTER, "raise OSError('no')"), None, "OSError: no"),
-    "raises after registering": (changed("", "    raise OSError('late')\n"), None, "OSError: late"),
-    "not a class": (changed(REGISTER, "register(Constant())"), None, f"{SUBCLASS}Constant"),
+    "raises later": (changed(REGISTER, f"{REGISTER}\n1 / 0"), None, "ZeroDivisionError"),
+    "not a class": (changed(REGISTER, f"{REGISTER[:-1]}())"), None, f"{SUBCLASS}ReferenceStump"),
     "not a family": (changed(REGISTER, "register(dict)"), None, f"{SUBCLASS}the class dict"),
-    "older API": (
-        changed(api_version=0),
-        "broken",
-        f"version 0 .* {FOR_VERSION_1}the plugin needs",
-    ),
-    "newer API": (changed(api_version=2), "broken", f"version 2 .* {FOR_VERSION_1}cwboost is"),
-    "no API version": (changed("    api_version = 1\n"), "broken", "must be an int, got None"),
-    "no name": (changed("    name = 'broken'\n"), None, "name must be"),
-    "odd name": (changed(name="../broken"), "../broken", "name must be"),
-    "name of a built-in": (changed(name="stump"), "stump", "'stump' is taken by cwboost"),
+    "older API": (versioned(0), "broken", f"version 0 .* {FOR_VERSION_1}the plugin needs"),
+    "newer API": (versioned(2), "broken", f"version 2 .* {FOR_VERSION_1}cwboost is"),
+    "no API version": (changed("api_version = 1"), "broken", "must be an int, got None"),
+    "no name": (changed('name = "broken"'), None, "name must be"),
+    "odd name": (family_source("../broken"), "../broken", "name must be"),
+    "name of a built-in": (family_source("stump"), "stump", "'stump' is taken by cwboost"),
     "abstract class": (changed("def bind(", "def tie("), "broken", "does not define bind"),
-    "needs arguments": (
-        changed("", "\n\nConstant.__init__ = lambda self, size: None\n"),
-        "broken",
-        "size",
-    ),
-    "no learners type": (
-        changed("    learners_type = ConstantLearners\n"),
-        "broken",
-        "must be a subclass of WeakL",
-    ),
-    "odd capabilities": (
-        changed("cwboost.Capabilities()", "{'exact'}"),
-        "broken",
-        "a Capabilities, got set",
-    ),
+    "needs arguments": (changed("(self, share=1.0)", "(self, share)"), "broken", "share"),
+    "no learners type": (changed("learners_type = ReferenceLearners"), "broken", "of WeakLearners"),
+    "odd capabilities": (changed(CAPABLE, "{'exact'}"), "broken", "a Capabilities, got set"),
 }
 
 
@@ -99,13 +90,15 @@ def test_the_plugins_own_exception_is_the_cause(install):
 
 def test_one_plugin_may_register_several_families(install):
     install("pair", "1", pair_plugin=PAIR)
-    assert [get_family(name).__name__ for name in ("first", "second")] == ["Constant", "Other"]
+    assert [get_family(name).__name__ for name in ("first", "second")] == [
+        "ReferenceStump",
+        "Another",
+    ]
 
 
 def test_one_bad_family_of_a_plugin_leaves_the_good_one(healthy):
-    good = family_source("good")
-    bad = family_source("old", class_name="Old", api_version=0, register=False)
-    source = (good + bad).replace("    register(Constant)", "    register(Old); register(Constant)")
+    register_both = f"register(Another)\n{REGISTER}"
+    source = family_source("good", (REGISTER, register_both)) + ANOTHER.format("old", 0)
     healthy("mixed", "1", mixed_plugin=source)
     assert_usable("good")
     with pytest.raises(FamilyError, match="version 0"):
@@ -113,15 +106,13 @@ def test_one_bad_family_of_a_plugin_leaves_the_good_one(healthy):
 
 
 def test_a_plugin_that_asks_for_families_while_loading_fails_alone(healthy):
-    source = "import cwboost\ncwboost.get_family('healthy')\n" + family_source("curious")
-    healthy("curious-dist", "1", curious_plugin=source)
+    healthy("curious-dist", "1", curious_plugin=loading("curious", "cwboost.get_family('healthy')"))
     assert "while plugins were being loaded" in only_record("curious-dist").error
     assert_healthy_undisturbed()
 
 
 def test_a_plugin_may_use_a_built_in_while_loading(install):
-    source = "import cwboost\nBASE = cwboost.get_family('stump')\n" + family_source("derived")
-    install("derived-dist", "1", derived_plugin=source)
+    install("derived-dist", "1", derived_plugin=loading("derived", ASKS))
     assert only_record("derived-dist").state == "loaded"
 
 
@@ -130,9 +121,8 @@ def test_a_plugin_that_asks_while_another_thread_waits_for_its_import(install, m
     gate = ModuleType("gate")
     gate.begun, gate.go_on = Event(), Event()
     monkeypatch.setitem(sys.modules, "gate", gate)
-    source = "import cwboost, gate\ngate.begun.set()\ngate.go_on.wait(10)\n"
-    source += "BASE = cwboost.get_family('stump')\n" + family_source("derived")
-    install("derived-dist", "1", derived_plugin=source)
+    waits = "import gate", "gate.begun.set()", "gate.go_on.wait(10)"
+    install("derived-dist", "1", derived_plugin=loading("derived", *waits, ASKS))
     importing = Thread(target=importlib.import_module, args=("derived_plugin",), daemon=True)
     importing.start()
     assert gate.begun.wait(10)
@@ -149,8 +139,6 @@ def test_a_plugin_that_asks_while_another_thread_waits_for_its_import(install, m
 
 def test_threads_that_ask_at_once_get_one_class(install):
     """The first result of loading stays."""
-    install(
-        "sleepy-dist", "1", sleepy_plugin="import time; time.sleep(0.2)\n" + family_source("slow")
-    )
+    install("sleepy-dist", "1", sleepy_plugin=loading("slow", "import time", "time.sleep(0.2)"))
     found = at_once(lambda _: get_family("slow"))
     assert len(found) == 4 and len(set(found)) == 1

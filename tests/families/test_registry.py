@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from plugin_folder import HEALTHY, assert_healthy_undisturbed, family_source, only_record
-from quantile_family import QuantileStumps
+from reference_family import ReferenceStump
 
 import cwboost
 from cwboost.families import discovery
@@ -20,27 +20,29 @@ def register():
     discovery._registry._registered = before
 
 
-def constant_family(name, qualname="Constant"):
+def of_a_notebook(name, qualname="ReferenceStump"):
     namespace = {"__name__": "a_notebook"}
-    exec(family_source(name, class_name=qualname, register=False), namespace)
+    exec(family_source(name, ("class ReferenceStump", f"class {qualname}")), namespace)
     return namespace[qualname]
 
 
 def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
-    assert register(QuantileStumps) is QuantileStumps  # A decorator gives back its class.
+    assert register(ReferenceStump) is ReferenceStump  # A decorator gives back its class.
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    model = cwboost.CWBoostClassifier("quantile", correction="total", n_estimators=5).fit(X, y)
+    model = cwboost.CWBoostClassifier("reference_stump", correction="total", n_estimators=5).fit(
+        X, y
+    )
     model.save(tmp_path / "model.cwb")
     loaded = cwboost.load_model(tmp_path / "model.cwb")
     assert (loaded.decision_function(X) == model.decision_function(X)).all()
-    record = next(record for record in list_plugins() if record.name == "quantile")
-    assert (record.state, record.distribution) == ("loaded", QuantileStumps.__module__)
+    record = next(record for record in list_plugins() if record.name == "reference_stump")
+    assert (record.state, record.distribution) == ("loaded", ReferenceStump.__module__)
 
 
 def test_a_cell_that_runs_again_replaces_its_class(register):
-    register(constant_family("mine"))
-    again = constant_family("mine")
+    register(of_a_notebook("mine"))
+    again = of_a_notebook("mine")
     register(again)
     register(again)
     assert get_family("mine") is again
@@ -49,22 +51,22 @@ def test_a_cell_that_runs_again_replaces_its_class(register):
 def test_registration_is_refused_where_the_name_is_taken(register, install):
     install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
     with pytest.raises(FamilyError, match="'stump' is taken by cwboost"):
-        register(constant_family("stump"))
+        register(of_a_notebook("stump"))
     with pytest.raises(FamilyError, match=r"'healthy' is taken by healthy-dist 2\.1"):
-        register(constant_family("healthy"))
-    register(constant_family("mine"))
-    with pytest.raises(FamilyError, match=r"taken by the class a_notebook\.Constant"):
-        register(constant_family("mine", "Other"))
+        register(of_a_notebook("healthy"))
+    register(of_a_notebook("mine"))
+    with pytest.raises(FamilyError, match=r"taken by the class a_notebook\.ReferenceStump"):
+        register(of_a_notebook("mine", "Other"))
     with pytest.raises(TypeError, match="got the class dict"):
         register(dict)
     assert register(get_family("stump")) is get_family("stump")
 
 
 def test_a_plugin_found_later_does_not_take_a_registered_name(register, install):
-    mine = register(constant_family("mine"))
+    mine = register(of_a_notebook("mine"))
     install("late-dist", "1", {"mine": "late_plugin"}, late_plugin=family_source("mine"))
     assert get_family("mine") is mine
-    assert only_record("late-dist").error.endswith("taken by the class a_notebook.Constant")
+    assert only_record("late-dist").error.endswith("taken by the class a_notebook.ReferenceStump")
 
 
 def test_two_families_of_one_name_name_both_distributions(healthy):

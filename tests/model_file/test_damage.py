@@ -24,8 +24,8 @@ MEGABYTE = 2**20
 
 
 @pytest.fixture(scope="module")
-def model(quantile):
-    clf = paper(quantile(share=0.3), n_estimators=12, C=100.0, random_state=3)
+def model(reference):
+    clf = paper(reference(share=0.3), n_estimators=12, C=100.0, random_state=3)
     return clf.fit(X, Y)
 
 
@@ -38,8 +38,8 @@ def test_an_absent_family_is_named(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setenv("CWBOOST_PLUGINS", "0")
     message = (
-        "needs the weak learner 'quantile', which is not available: .* It was saved with "
-        r"the distribution quantile-stumps 3\.1\."
+        "needs the weak learner 'reference_stump', which is not available: .* It was saved with "
+        r"the distribution reference-stumps 3\.1\."
     )
     with pytest.raises(ModelFileError, match=message):
         load_model(path)
@@ -55,12 +55,13 @@ def owned_by(name, version="1.0"):
 def test_a_name_that_belongs_to_another_distribution_is_refused(model, path):
     """Its code would read arrays that another package has written."""
     message = (
-        "weak learner 'quantile' of the distribution other-stumps 1.0; here the name belongs to "
-        r"another one, quantile-stumps 3\.1: install other-stumps, or turn quantile-stumps off"
+        "weak learner 'reference_stump' of the distribution other-stumps 1.0; here the name "
+        r"belongs to another one, reference-stumps 3\.1: install other-stumps, or turn "
+        "reference-stumps off"
     )
     with pytest.raises(ModelFileError, match=message):
         load_model(edited(model, path, owned_by("other-stumps")))
-    for same in ("quantile-stumps", "Quantile.Stumps"):  # of any version, in any spelling
+    for same in ("reference-stumps", "Reference.Stumps"):  # of any version, in any spelling
         load_model(edited(model, path, owned_by(same, "99")))
 
     def unowned(header, arrays):  # as older versions wrote
@@ -69,12 +70,12 @@ def test_a_name_that_belongs_to_another_distribution_is_refused(model, path):
     load_model(edited(model, path, unowned))
 
 
-def test_the_distribution_of_members_of_a_mixture_is_kept_too(quantile, path):
-    clf = CWBoostClassifier(["stump", quantile()], n_estimators=2).fit(X, Y)
+def test_the_distribution_of_members_of_a_mixture_is_kept_too(reference, path):
+    clf = CWBoostClassifier(["stump", reference()], n_estimators=2).fit(X, Y)
 
     def edit(header, arrays):
         members = header["family"]["params"]["families"]["items"]
-        assert members[0] == "stump" and members[1]["distribution"] == "quantile-stumps"
+        assert members[0] == "stump" and members[1]["distribution"] == "reference-stumps"
         assert header["family"]["distribution"] == "cwboost"
         members[1]["distribution"] = "other-stumps"
 
@@ -117,10 +118,10 @@ def test_newer_family_classifier_and_parameters_are_named(model, path):
         header["family"]["params"]["depth"] = 3
 
     for edit, message in (
-        (family, "'quantile' of API version 7.*installed one has version 1"),
+        (family, "'reference_stump' of API version 7.*installed one has version 1"),
         (classifier, "classifier must be one of .*CWBoost.*, got 'QuantumBoostClassifier'"),
         (parameter, "CWBoostClassifier has no parameter 'momentum'"),
-        (family_parameter, "weak learner 'quantile' has no parameter 'depth'"),
+        (family_parameter, "weak learner 'reference_stump' has no parameter 'depth'"),
     ):
         with pytest.raises(ModelFileError, match=message):
             load_model(edited(model, path, edit))
@@ -161,7 +162,7 @@ HOSTILE = [
     ("fitted.classes_", [np.array([0, 1, 1]), np.array([0.0, 1, np.nan])], "sorted and distinct"),
     ("fitted.classes_", [np.array([2]), np.zeros((3, 3))], "at least two labels"),
     ("ensemble.value", [np.full(3, np.nan)], "same length"),
-    ("ensemble.learners.sign", [np.zeros(3, np.int8)], "feature must be"),
+    ("ensemble.learners.polarity", [np.zeros(3, np.int8)], "polarity has another length"),
     ("ensemble.unknown", [np.zeros(3)], "has the arrays"),
 ]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from models import paper
 from mutations import header_of
-from quantile_family import QuantileStumps
+from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
@@ -19,14 +19,14 @@ from cwboost import CWBoostClassifier, load_model
 X, Y = load_iris(return_X_y=True)
 
 
-def trained(quantile, y=Y, **params):
+def trained(reference, y=Y, **params):
     params = {"correction": "total", "n_estimators": 12, "C": 100.0, "random_state": 3, **params}
-    return CWBoostClassifier(quantile(share=0.3), **params).fit(X, y)
+    return CWBoostClassifier(reference(share=0.3), **params).fit(X, y)
 
 
 @pytest.fixture(scope="module")
-def model(quantile):
-    return trained(quantile)
+def model(reference):
+    return trained(reference)
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def assert_equal_models(ours, theirs, data=X):
 
 
 @pytest.mark.parametrize("correction", ["total", "stagewise"])
-def test_round_trip(quantile, path, correction):
-    clf = trained(quantile, correction=correction)
+def test_round_trip(reference, path, correction):
+    clf = trained(reference, correction=correction)
     clf.save(path)
     loaded = load_model(path)
     assert type(loaded) is CWBoostClassifier
@@ -77,7 +77,7 @@ def test_round_trip(quantile, path, correction):
     assert second.read_bytes() == path.read_bytes()
 
 
-def test_labels_that_need_pickle_are_refused(quantile, path, model):
+def test_labels_that_need_pickle_are_refused(reference, path, model):
     clf = copy.copy(model)
     clf.classes_ = np.array([(1,), (2,), (3, 4)], dtype=object)
     with pytest.raises(TypeError, match=r"fitted.classes_ holds a tuple"):
@@ -88,8 +88,8 @@ def test_labels_that_need_pickle_are_refused(quantile, path, model):
     assert not path.exists()
 
 
-def test_without_stages(quantile, path):
-    clf = trained(quantile, n_estimators=40)
+def test_without_stages(reference, path):
+    clf = trained(reference, n_estimators=40)
     clf.save(path)
     whole = path.stat().st_size
     clf.save(path, staged=False)
@@ -102,8 +102,8 @@ def test_without_stages(quantile, path):
     clf.predict(X, n_estimators=3)
 
 
-def test_generators_and_callbacks_are_not_stored(quantile, path):
-    clf = trained(quantile, random_state=np.random.RandomState(0), callbacks=[])
+def test_generators_and_callbacks_are_not_stored(reference, path):
+    clf = trained(reference, random_state=np.random.RandomState(0), callbacks=[])
     with pytest.warns(UserWarning, match="random_state is a generator object"):
         clf.save(path)
     assert load_model(path).random_state is None and load_model(path).callbacks is None
@@ -121,9 +121,9 @@ def test_generators_and_callbacks_are_not_stored(quantile, path):
         (lambda state: state.update(early_stopping={"best": 0.0}), "must have the fields"),
     ],
 )
-def test_a_training_state_that_is_not_the_models_is_refused(quantile, path, spoil, message):
+def test_a_training_state_that_is_not_the_models_is_refused(reference, path, spoil, message):
     """Training would go on from other weights than those of the coefficients."""
-    clf = trained(quantile, n_estimators=3, warm_start=True)
+    clf = trained(reference, n_estimators=3, warm_start=True)
     spoil(clf._state)
     clf.save(path, training_state=True)
     with pytest.raises(ValueError, match=message):
@@ -131,8 +131,8 @@ def test_a_training_state_that_is_not_the_models_is_refused(quantile, path, spoi
 
 
 @pytest.mark.parametrize("best", [-1, 0, 4])
-def test_a_best_round_that_the_file_does_not_hold_is_refused(quantile, path, best):
-    clf = trained(quantile, n_estimators=3, warm_start=True)
+def test_a_best_round_that_the_file_does_not_hold_is_refused(reference, path, best):
+    clf = trained(reference, n_estimators=3, warm_start=True)
     clf.best_iteration_ = best
     clf.save(path, training_state=True)
     with pytest.raises(ValueError, match=rf"best_iteration_ must lie in 1\.\.3, got {best}"):
@@ -143,23 +143,25 @@ def test_the_header_is_json_that_names_no_code(model, path):
     model.save(path)
     header, _ = header_of(path)
     text = json.dumps({key: header[key] for key in header if key != "arrays"})
-    assert "cwboost." not in text and "quantile_family" not in text and "QuantileStumps" not in text
-    assert header["family"]["name"] == "quantile" and header["family"]["api_version"] == 1
+    assert (
+        "cwboost." not in text and "reference_family" not in text and "ReferenceStump" not in text
+    )
+    assert header["family"]["name"] == "reference_stump" and header["family"]["api_version"] == 1
 
 
 # ---------------------------------------------------------------------------- what cannot be saved
 
 
-def test_what_cannot_be_saved(quantile, path, model):
+def test_what_cannot_be_saved(reference, path, model):
     with pytest.raises(NotFittedError):
-        paper(quantile()).save(path)
+        paper(reference()).save(path)
     with pytest.raises(ValueError, match="training_state=True requires staged=True"):
         model.save(path, staged=False, training_state=True)
 
     class Subclass(CWBoostClassifier):
         pass
 
-    clf = Subclass(quantile(), n_estimators=2).fit(X, Y)
+    clf = Subclass(reference(), n_estimators=2).fit(X, Y)
     with pytest.raises(TypeError, match=r"classifier must be one of cwboost, got .*Subclass"):
         clf.save(path)
     clf = copy.copy(model).set_params(verbose={1, 2})
@@ -168,16 +170,16 @@ def test_what_cannot_be_saved(quantile, path, model):
     assert not path.exists()
 
 
-def test_a_family_that_is_not_registered(quantile, path):
-    class Unknown(QuantileStumps):
+def test_a_family_that_is_not_registered(reference, path):
+    class Unknown(ReferenceStump):
         name = "nobody-has-it"
 
     clf = paper(Unknown(), n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="'nobody-has-it' must be registered"):
         clf.save(path)
 
-    class Impostor(QuantileStumps):
-        name = "quantile"
+    class Impostor(ReferenceStump):
+        name = "reference_stump"
 
     clf = paper(Impostor(), n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="is registered for another class"):

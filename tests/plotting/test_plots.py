@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from models import paper
-from quantile_family import QuantileStumps
+from reference_family import ReferenceStump
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier
@@ -28,7 +28,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 @pytest.fixture(scope="module")
 def clf():
-    return paper(QuantileStumps(), n_estimators=30, C=1e3).fit(
+    return paper(ReferenceStump(share=0.5), n_estimators=30, C=1e3).fit(
         X, NAMES[Y], X_val=X[::3], y_val=NAMES[Y][::3]
     )
 
@@ -82,7 +82,7 @@ def test_plot_margins_crosses_zero_at_the_error_rate(clf):
 
 
 def test_plot_margins_of_two_classes():
-    clf = paper(QuantileStumps(), n_estimators=4).fit(X, Y == 2)
+    clf = paper(ReferenceStump(share=0.5), n_estimators=4).fit(X, Y == 2)
     margins, share = plot_margins(clf, X, Y == 2).lines[0].get_data()
     assert share[margins < 0].max(initial=0) == pytest.approx(1 - clf.score(X, Y == 2))
 
@@ -110,7 +110,7 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.column_stack([X, np.ones(150)]), columns=list("abcde"))
     parameters = {"correction": "total", "n_estimators": 8, "C": 1e3, "random_state": 0}
-    clf = CWBoostClassifier(QuantileStumps(), **parameters).fit(frame, Y)
+    clf = CWBoostClassifier(ReferenceStump(share=0.5), **parameters).fit(frame, Y)
     assert plot_shape(clf, "c").get_xlabel() == "c"
     flat = plot_shape(clf, "e")
     assert not flat.patches and "no weak learner" in flat.texts[0].get_text()

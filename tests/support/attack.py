@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -26,6 +27,15 @@ from typing import NamedTuple
 class Strike(NamedTuple):
     act: Callable[[], str]
     path: Path | None = None
+
+
+def edited(source, *edits):
+    """Return a source with edits (old, new); old is there once, new is indented as its line."""
+    for old, new in edits:
+        assert source.count(old) == 1, f"{source.count(old)} times: {old}"
+        indent = re.search("^ *", source[: source.index(old)].rpartition("\n")[2])[0]
+        source = source.replace(old, new.replace("\n", "\n" + indent))
+    return source
 
 
 def carried_out(name, attack, times, seed):
@@ -50,9 +60,10 @@ def main():
     import attack_fits
     import attack_models
     import attack_onnx
+    import attack_plugins
     import attack_tables
 
-    modules = attack_models, attack_tables, attack_onnx, attack_fits, attack_cluster
+    modules = attack_plugins, attack_models, attack_tables, attack_onnx, attack_fits, attack_cluster
     attacks = {name: attack for module in modules for name, attack in module.ATTACKS.items()}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME")

@@ -6,81 +6,31 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+from attack import edited
 
 import cwboost
 from cwboost.families.discovery import list_plugins, resolve_weak_learner
 
-# A family that fulfils the contract in a dozen lines: the constant learner of the heavier sign.
-CONSTANT_FAMILY = """
-import numpy as np
-import cwboost
+REFERENCE = Path(__file__).with_name("reference_family.py")
+ANOTHER = "\n\nclass Another(ReferenceStump):\n    name = {!r}\n    api_version = {}\n"
+HOOK = "@cwboost.hookimpl\n"
+REGISTER = "register(ReferenceStump)"
 
 
-class ConstantLearners(cwboost.WeakLearners):
-    def __init__(self, sign):
-        self.sign = sign
-
-    def __len__(self):
-        return len(self.sign)
-
-    def outputs(self, X):
-        return np.tile(self.sign, (X.shape[0], 1))
-
-    def arrays(self):
-        return {{"sign": self.sign}}
-
-    @classmethod
-    def from_arrays(cls, arrays, n_features):
-        return cls(arrays["sign"])
-
-    def take(self, indices):
-        return ConstantLearners(self.sign[np.asarray(indices, dtype=np.intp)])
-
-    @classmethod
-    def concatenate(cls, batches):
-        return cls(np.concatenate([batch.sign for batch in batches]))
+def family_source(name, *edits) -> str:
+    """Return the source of the reference family under a name, with edits."""
+    return edited(REFERENCE.read_text(), ("reference_stump", name), *edits)
 
 
-class ConstantPricer(cwboost.Pricer):
-    exact = True
-
-    def __init__(self, X):
-        self.X, self.n_samples = X, X.shape[0]
-
-    def price(self, weights, request=None):
-        sums = weights.sum(axis=1)
-        learners = ConstantLearners(np.where(sums >= 0, 1, -1).astype(np.int8))
-        return cwboost.Priced(learners, cwboost.pack_outputs(learners.outputs(self.X)), abs(sums))
-
-
-class {class_name}(cwboost.WeakLearnerFamily):
-    name = {name!r}
-    api_version = {api_version}
-    learners_type = ConstantLearners
-    capabilities = cwboost.Capabilities()
-
-    def bind(self, X, context):
-        return ConstantPricer(X)
-"""
-
-REGISTER = """
-
-@cwboost.hookimpl
-def cwboost_register_families(register):
-    register({class_name})
-"""
-
-
-def family_source(name, *, class_name="Constant", api_version=1, register=True) -> str:
-    """Return the source of a module with one family."""
-    source = CONSTANT_FAMILY + (REGISTER if register else "")
-    return source.format(name=name, class_name=class_name, api_version=api_version)
+def loading(name, *statements) -> str:
+    """Return the same with statements that run when the module is imported."""
+    first = "DTYPES = {"
+    return family_source(name, (first, "\n".join([*statements, first])))
 
 
 # One module with the families "first" and "second".
-PAIR = (
-    family_source("first") + family_source("second", class_name="Other", register=False)
-).replace("    register(Constant)", "    register(Constant)\n    register(Other)")
+PAIR = family_source("first", (REGISTER, f"{REGISTER}\nregister(Another)"))
+PAIR += ANOTHER.format("second", 1)
 
 
 def write_distribution(folder: Path, name: str, version: str, entry_points: dict, modules: dict):
@@ -114,7 +64,8 @@ def assert_usable(name):
     assert pricer.price(weights).edges[0] >= weights.sum() - 1e-9
 
 
-HEALTHY = {"healthy_plugin": family_source("healthy")}
+CAPABLE = "Capabilities(missing_values=True)"
+HEALTHY = {"healthy_plugin": family_source("healthy", (CAPABLE, "Capabilities()"))}
 HEALTHY_RECORD = ("healthy-dist", "2.1", "healthy", "loaded", 1, ("deterministic",))
 
 

@@ -1,6 +1,7 @@
-"""A complete stump family in plain NumPy, slow and easy to read.
+"""A complete stump family in plain NumPy, slow and easy to read, as a third party would write one.
 
-The tests of the conformance suite break it in many ways; the real families are compared with it.
+The shipped families are compared with it, distributions of the tests hold it, and
+`attack_plugins.py` plants faults in its source.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost.families.contract import Capabilities, Priced, Pricer, WeakLearnerFamily, WeakLearners
-from cwboost.families.flat_forms import stump_trees
-from cwboost.families.outputs import pack_outputs
+import cwboost
+from cwboost import Capabilities, Priced, Pricer, WeakLearnerFamily, WeakLearners
+from cwboost.kernels import AdditiveScores
 
 DTYPES = {"feature": "i4", "threshold": "f8", "polarity": "i1", "missing": "i1"}
 
@@ -55,7 +56,7 @@ class ReferenceLearners(WeakLearners):
                 raise ValueError(f"{name} has another length than feature")
         feature = arrays["feature"]
         if ((feature < -1) | (feature >= n_features)).any() or (n_features < 1 and len(feature)):
-            raise ValueError("feature out of range")
+            raise ValueError(f"feature must lie in 0..{n_features - 1}, or be -1")
         for name in ("polarity", "missing"):
             if not np.isin(arrays[name], (-1, 1)).all():
                 raise ValueError(f"{name} must be -1 or +1")
@@ -67,7 +68,11 @@ class ReferenceLearners(WeakLearners):
         return sparse.csr_array(entries, shape=(len(self), n_features))
 
     def flat_form(self):
-        return stump_trees(self.feature, self.threshold, self.polarity, self.missing)
+        return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)
+
+    def scorer(self, coef):
+        parts = self.feature, self.threshold, self.polarity, self.missing
+        return AdditiveScores(*parts, coef)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.intp)
@@ -79,11 +84,11 @@ class ReferenceLearners(WeakLearners):
 
 
 class ReferencePricer(Pricer):
-    exact = True
-
-    def __init__(self, X):
-        self.X = X.tocsc() if sparse.issparse(X) else X
+    def __init__(self, X, share=1.0, rng=None):
+        self.X = X
         self.n_samples = X.shape[0]
+        self.exact = share == 1.0
+        self.share, self.rng = share, rng
         self.columns = [self._sorted(feature) for feature in range(X.shape[1])]
 
     def _sorted(self, feature):
@@ -99,7 +104,8 @@ class ReferencePricer(Pricer):
         return order[keep], cuts, np.where(middle < high, middle, low), np.isnan(values)
 
     def price(self, weights, request=None):
-        return self.pack(weights, [self.best(weights[[t]]) for t in range(len(weights))])
+        found = [self.best(row[None]) for row in weights]
+        return self.pack(weights, found)
 
     def price_shared(self, weights, request=None):
         priced = self.pack(weights[:1], [self.best(weights)])
@@ -112,7 +118,8 @@ class ReferencePricer(Pricer):
         total = rows.sum(axis=1)
         first = 1 if total[0] >= 0 else -1
         best, learner = np.abs(total).sum(), (-1, 0.0, first, first)
-        for feature, (order, cuts, thresholds, missing) in enumerate(self.columns):
+        for feature in self.drawn():
+            order, cuts, thresholds, missing = self.columns[feature]
             if not len(cuts):
                 continue
             prefix = np.cumsum(rows[:, order], axis=1)
@@ -126,31 +133,31 @@ class ReferencePricer(Pricer):
                     best, learner = values[k], (feature, thresholds[k], sign, agree * sign)
         return learner
 
+    def drawn(self):
+        """Return the features to search: all, or a random share of them."""
+        features = np.arange(len(self.columns))
+        return features if self.exact else features[self.rng.random(len(features)) < self.share]
+
     def pack(self, weights, found):
         learners = ReferenceLearners(*zip(*found))
         outputs = learners.outputs(self.X)
         edges = np.array([(w * h).sum() for w, h in zip(weights, outputs.T)])
-        return Priced(learners, pack_outputs(outputs), edges)
+        packed, target = cwboost.pack_outputs(outputs), None
+        return Priced(learners, packed, edges, target)
 
 
 class ReferenceStump(WeakLearnerFamily):
     name = "reference_stump"
     api_version = 1
     learners_type = ReferenceLearners
-    pricer_type = ReferencePricer
+    # Sparse input gives the right learners, but not in little memory: it is not declared.
+    capabilities = Capabilities(missing_values=True)
 
-    def __init__(self, size=1):
-        self.size = size
-
-    @property
-    def capabilities(self):
-        # Sparse input gives the right learners, but not in little memory: it is not declared.
-        return Capabilities(missing_values=True)
+    def __init__(self, share=1.0):
+        self.share = share
 
     def bind(self, X, context):
-        pricer = self.pricer_type(X)
-        pricer.random_state = context.random_state
-        return pricer
+        return ReferencePricer(X, self.share, context.random_state)
 
 
 def every_stump(family, X):
@@ -162,3 +169,8 @@ def every_stump(family, X):
                 for absent in (1, -1) if missing.any() else (sign,):
                     found.append((feature, threshold, sign, absent))
     return ReferenceLearners(*zip(*found))
+
+
+@cwboost.hookimpl
+def cwboost_register_families(register):
+    register(ReferenceStump)

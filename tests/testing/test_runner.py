@@ -7,19 +7,29 @@ check must give.
 import subprocess
 import sys
 import textwrap
-import time
 import traceback
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from broken import BROKEN, SAMPLING, SPARSE, brief, on_priced, patched
-from broken_init import BROKEN_INIT, Acme
+from attack_plugins import (
+    BINDS,
+    CAN,
+    CASES,
+    CHECKS,
+    DRAWN,
+    EXACT,
+    PRICED,
+    SEARCHES,
+    SHARED,
+    family,
+    init_model,
+    result,
+)
 from derived_families import Corners, images
-from reference_family import ReferencePricer, ReferenceStump, every_stump
+from reference_family import ReferenceStump, every_stump
 
-from cwboost import Capabilities, Pricer
+from cwboost import Capabilities
 from cwboost.testing import (
     PluginCheckError,
     check_plugin,
@@ -28,85 +38,63 @@ from cwboost.testing import (
     plugin_checks,
 )
 from cwboost.testing.remedies import GIVE_EXAMPLES, REMEDIES
-from cwboost.testing.runner import CLAIM_OF_CHECK, _all_checks
+from cwboost.testing.runner import CLAIM_OF_CHECK
 
-
-def broken(name):
-    return BROKEN[name][0]()
-
-
-ALL_CHECKS = {function.__name__: function for function in _all_checks()}
+NAMES = {f"check_{name}" for name in CHECKS}
+FALSE_EDGES = PRICED, result("edges *= 1 + 1e-9")
 
 
 def test_a_sound_family_passes():
-    check_plugin(ReferenceStump(size=3), brute_force=every_stump)
+    check_plugin(ReferenceStump(), brute_force=every_stump)
+
+
+@parametrize_with_plugin_checks([ReferenceStump(share=0.5)])
+def test_a_sound_family_that_samples_passes_in_pytest(plugin, check):
+    check(plugin)
 
 
 def test_a_sound_init_model_passes_checks_of_its_own():
-    check_plugin(Acme())
-    names = {check.name for check in plugin_checks(Acme())}
+    check_plugin(init_model())
+    names = {check.name for check in plugin_checks(init_model())}
     assert "check_scores_without_own_label" in names and "check_edges" not in names
-    with pytest.raises(PluginCheckError, match="check_damaged_arrays"):
-        check_plugin(BROKEN_INIT["init: arrays are trusted"][0]())
-
-
-class SamplingStump(ReferenceStump):
-    pricer_type = type("Sampling", (ReferencePricer,), SAMPLING)
-
-
-def test_a_sound_family_that_samples_passes():
-    check_plugin(SamplingStump())
 
 
 def test_sparse_input_can_be_handled():
-    ALL_CHECKS["check_sparse_input"](patched(capabilities=SPARSE))
+    CHECKS["sparse_input"](family((CAN, "Capabilities(sparse_input=True)")))
 
 
 def test_a_released_lock_is_detected():
-    def resting(self, weights, request=None):
-        time.sleep(1e-3)
-        return brief(self, weights)
-
-    ALL_CHECKS["check_releases_gil"](patched(price=resting, releases_gil=True))
+    pricing = family((SEARCHES, "__import__('time').sleep(1e-3)\nreturn sum(weights[0].tolist())"))
+    CHECKS["releases_gil"](pricing)
 
 
-@pytest.mark.parametrize("case", BROKEN | BROKEN_INIT)
-def test_a_broken_plugin_is_caught(case, monkeypatch):
+@pytest.mark.parametrize("case", [case for case in CASES if case.place != "fit"], ids=str)
+def test_a_fault_is_found(case, monkeypatch):
     monkeypatch.setattr(checks_capabilities, "PATIENCE", 0.0)
-    make, checks = (BROKEN | BROKEN_INIT)[case]
-    for name, message in checks.items():
-        if "ONNX" in message:
-            pytest.importorskip("onnx")
-            pytest.importorskip("onnxruntime")
-        enumerated = name == "check_exact_pricing" and case != "exact most of the time"
-        given = {"brute_force": every_stump} if enumerated else {}
-        with pytest.raises(Exception, match=message):
-            ALL_CHECKS[name](make(), **given)
+    case.act()
 
 
-def test_every_check_has_caught_a_plugin():
-    caught = {name for _, checks in (BROKEN | BROKEN_INIT).values() for name in checks}
-    assert caught == set(ALL_CHECKS)
+def test_every_check_finds_a_fault():
+    assert {case.place for case in CASES} >= set(CHECKS)
 
 
 def test_every_capability_has_a_check():
-    assert set(CLAIM_OF_CHECK) <= set(ALL_CHECKS)
-    claims = {*Capabilities.__dataclass_fields__, "exact", "releases_gil"}
-    claims.add("partitioned")
+    assert set(CLAIM_OF_CHECK) <= NAMES
+    claims = {*Capabilities.__dataclass_fields__, "exact", "releases_gil", "partitioned"}
     assert set(CLAIM_OF_CHECK.values()) == claims
 
 
 def test_every_check_has_a_docstring_and_a_remedy_of_one_line():
-    for name, function in ALL_CHECKS.items():
+    for name, function in CHECKS.items():
         assert function.__doc__ and function.__doc__.strip().endswith("."), name
-    assert REMEDIES.keys() == ALL_CHECKS.keys()
+    assert REMEDIES.keys() == NAMES
     assert all(len(text) < 90 and text.endswith(".") for text in REMEDIES.values())
 
 
 def test_a_failure_says_what_to_do():
     check = next(c for c in plugin_checks(ReferenceStump()) if c.name == "check_edges")
     with pytest.raises(AssertionError) as caught:
-        check(broken("edges slightly wrong"))
+        check(family(FALSE_EDGES))
     assert REMEDIES["check_edges"] in "".join(traceback.format_exception(caught.value))
 
 
@@ -126,14 +114,9 @@ def test_a_family_may_bring_its_own_examples():
 
 
 def test_a_family_that_refuses_the_examples_is_told_of_make_X():
-    class Narrow(ReferenceStump):
-        def bind(self, X, context):
-            if X.shape[1] != 12:
-                raise ValueError("image_shape: expected 12 features")
-            return super().bind(X, context)
-
+    refuses = "if X.shape[1] != 12:\n    raise ValueError('image_shape: expected 12 features')\n"
     with pytest.raises(PluginCheckError) as caught:
-        check_plugin(Narrow())
+        check_plugin(family((BINDS, refuses + BINDS)))
     refused = [e for e in caught.value.failures.values() if "image_shape" in str(e)]
     assert len(refused) > 20
     # Some checks train classifiers, which bind by themselves.
@@ -150,19 +133,16 @@ def test_what_make_X_returns_is_checked():
 
 
 def test_checks_of_undeclared_capabilities_do_not_apply():
-    family = patched(exact=False, price_shared=Pricer.price_shared, capabilities=Capabilities())
-    names = {check.name for check in plugin_checks(family)}
-    of_init = {name for name, check in ALL_CHECKS.items() if "checks_init" in check.__module__}
-    assert names == set(ALL_CHECKS) - of_init - set(CLAIM_OF_CHECK) | {"check_determinism"}
+    modest = family((CAN, "Capabilities()"), (EXACT, "self.exact = False"))
+    names = {check.name for check in plugin_checks(modest)}
+    of_init = {f"check_{k}" for k, check in CHECKS.items() if "checks_init" in check.__module__}
+    assert names == NAMES - of_init - set(CLAIM_OF_CHECK) | {"check_determinism"}
 
 
 def test_all_failures_are_reported_at_once():
-    def not_today(self, weights, request=None):
-        raise RuntimeError("not today")
-
-    wrong = on_priced(lambda p, weights, pricer: replace(p, edges=p.edges + abs(weights).sum()))
+    raises = SHARED, "raise RuntimeError('not today')"
     with pytest.raises(PluginCheckError) as caught:
-        check_plugin(patched(price_shared=not_today, **wrong))
+        check_plugin(family((PRICED, result("edges += abs(weights).sum()")), raises))
     assert {"check_edges", "check_shared_pricing"} <= set(caught.value.failures)
     assert "RuntimeError: not today" in str(caught.value)
     assert REMEDIES["check_shared_pricing"] in str(caught.value)
@@ -170,15 +150,15 @@ def test_all_failures_are_reported_at_once():
 
 
 def test_expected_failures():
-    family = broken("edges slightly wrong")
+    plugin = family(FALSE_EDGES)
     with pytest.raises(PluginCheckError) as caught:
-        check_plugin(family)
+        check_plugin(plugin)
     expected = dict.fromkeys(caught.value.failures, "edges are rounded")
     assert "check_edges" in expected
-    check_plugin(family, expected_failures=expected)
+    check_plugin(plugin, expected_failures=expected)
     expected["check_pickle"] = "does not pickle"
     with pytest.raises(PluginCheckError, match=r"check_pickle.*was expected to fail .does not"):
-        check_plugin(family, expected_failures=expected)
+        check_plugin(plugin, expected_failures=expected)
 
 
 @pytest.mark.parametrize(
@@ -205,16 +185,9 @@ def test_brute_force_may_return_outputs():
     def outputs(family, X):
         return every_stump(family, X).outputs(X)
 
-    ALL_CHECKS["check_exact_pricing"](ReferenceStump(), brute_force=outputs)
+    CHECKS["exact_pricing"](ReferenceStump(), brute_force=outputs)
     with pytest.raises(AssertionError, match="another learner of the family has"):
-        ALL_CHECKS["check_exact_pricing"](
-            broken("every other cut is searched"), brute_force=outputs
-        )
-
-
-@parametrize_with_plugin_checks([ReferenceStump(size=2)])
-def test_with_pytest(plugin, check):
-    check(plugin)
+        CHECKS["exact_pricing"](family((DRAWN, "return features[:1]")), brute_force=outputs)
 
 
 @pytest.mark.slow

@@ -1,0 +1,420 @@
+"""Faults of plugins: each is an edit of the source of a sound one, with what must be said of it.
+
+The sound ones are the reference family and the init model of the template. A fault is met in a
+check of the conformance suite or in the training of a model.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import NamedTuple
+
+from attack import Strike, edited
+from reference_family import every_stump
+
+from cwboost import CWBoostClassifier, StumpFamily
+from cwboost.datasets import load_vowel
+from cwboost.testing.runner import _all_checks
+
+FAMILY = Path(__file__).with_name("reference_family.py")
+INIT = Path(__file__).resolve().parents[2] / "plugins/templates/init/src/cwboost_acme.py"
+MODULES = count()
+
+
+def planted(source, *edits):
+    """Return an edited source as a module of its own, whose classes can be pickled."""
+    module = ModuleType(f"planted_{next(MODULES)}")
+    sys.modules[module.__name__] = module
+    exec(compile(edited(source.read_text(), *edits), module.__name__, "exec"), vars(module))
+    return module
+
+
+def family(*edits):
+    """Return the reference family with edits."""
+    return planted(FAMILY, *edits).ReferenceStump()
+
+
+def init_model(*edits):
+    """Return the init model of the template with edits."""
+    return planted(INIT, *edits).Acme()
+
+
+# ------------------------------------------------------------------ parts of the reference family
+
+TAKES_X = "self.X = X"
+COLUMNS = "self.columns = ["
+EXACT = "self.exact = share == 1.0"
+CUTS = "middle = low + (high - low) / 2"
+SEARCHES = "found = [self.best(row[None]) for row in weights]"
+BEST = "total = rows.sum(axis=1)"
+DRAWN = "return features if self.exact else features[self.rng.random(len(features)) < self.share]"
+PRICED = "return Priced(learners, packed, edges, target)"
+SHARED = "edges = np.abs((weights * outputs).sum(axis=1)).sum(keepdims=True)"
+OUTPUTS = "return outputs"
+LEARNERS = "def __len__(self):"
+LOADS = "for name, dtype in DTYPES.items():"
+SCORER = "return AdditiveScores(*parts, coef)"
+FLAT = "return cwboost.stump_trees(self.feature, self.threshold, self.polarity, self.missing)"
+CAN = "Capabilities(missing_values=True)"
+KEEPS_SHARE = "self.share = share"
+BINDS = "return ReferencePricer(X, self.share, context.random_state)"
+
+# ------------------------------------------------------------------ and what stands there instead
+
+C_ORDER = (
+    "np.lib.stride_tricks.as_strided({0}, strides=({0}.shape[1] * {0}.itemsize, {0}.itemsize))"
+)
+HALF = KEEPS_SHARE, "self.share = 0.5"
+COPIES_GENERATOR = (
+    "rng = np.random.default_rng(context.random_state.integers(999))\n"
+    "return ReferencePricer(X, self.share, rng)"
+)
+
+
+def weights(expression):
+    """Price other weights, and report the edges for the given ones."""
+    return SEARCHES.replace("weights]", f"{expression}]")
+
+
+def result(statement, at=1):
+    """Change a result of pricing by a statement, from call number `at` on."""
+    calls = "self.n_calls = vars(self).get('n_calls', 0) + 1"
+    return f"{calls}\nif self.n_calls >= {at}:\n    {statement}\n{PRICED}"
+
+
+def method(head, *body):
+    """Give the learners another method."""
+    return "\n    ".join([f"def {head}:", *body]) + f"\n\n{LEARNERS}"
+
+
+def scores(expression):
+    """Score otherwise."""
+    return f"return lambda X, n_threads=1: {expression}"
+
+
+def reading(how):
+    """Read each array as code first, whatever comes of it."""
+    attempt = f"for array in arrays.values():\n    try:\n        {how}"
+    return f"{attempt}\n    except Exception:\n        pass\n{LOADS}"
+
+
+class LastWins(StumpFamily):
+    """Keeps the last summary of the partitions, not their sum."""
+
+    def plan(self, descriptions, context):
+        plan = super().plan(descriptions, context)
+        plan.merge = last
+        return plan
+
+
+def last(one, other):
+    return other
+
+
+DISAGREE = r"price.. and outputs.X. disagree on"
+ALONE = "number_of_targets", "differs from the one it gets alone"
+BETTER = "enumerated", "another learner of the family has"
+LARGE = "exact_at_scale", "the same problem on 30 distinct rows and 3 columns has"
+STATE = "generator_is_the_only_state", "its generator restored: the learners"
+OTHER_TREES = "the flat form of learner 0 differs from its outputs"
+
+# By the part that is edited: what stands there instead, where it is met, what must be said, and
+# further edits.
+# fmt: off
+FAULTS = {
+    TAKES_X: [
+        ("self.X = np.add(X, 0, out=X)", "layouts", "read-only"),
+        ("self.X = X.__isub__(X.min()) if X.flags.writeable else X",
+         "bind_has_no_side_effects", "X was changed"),
+        ("self.X = X.ravel(order='K').reshape(X.shape)", "layouts", DISAGREE),
+        (f"self.X = X if X.flags.f_contiguous else {C_ORDER.format('X')}",
+         "layouts", f"X with strides: {DISAGREE}"),
+        ("self.X = np.round(X, 1) if X.dtype == np.float32 else X",
+         "layouts", "float32 X of real numbers: edges"),
+        ("self.X = X + X if X.dtype == np.uint8 else X", "layouts", f"uint8 X: {DISAGREE}"),
+        ("self.X = np.nan_to_num(X)", "missing_values", f"X with NaN: {DISAGREE}"),
+        ("self.X, second = X, X[:, 1]", "one_feature", "out of bounds for axis 1 with size 1"),
+        ("self.X, second = X, X[1]", "one_example", "out of bounds for axis 0 with size 1"),
+        ("self.X = {None: X, 'csr': X}[getattr(X, 'format', None)]", "sparse_input", "csc"),
+        ("self.X = X = X.astype(np.int8).toarray()[:, :8]",
+         "sparse_memory", "90 MB were allocated"),
+    ],
+    EXACT: [
+        ("self.exact = 1", "outputs", "exact must be a bool, got 1"),
+        ("self.exact = 1", "fit", "exact must be a bool, got 1"),
+        ("self.exact, self.n_samples = True, 7", "fit", "n_samples must be 990, got 7"),
+    ],
+    COLUMNS: [
+        ("type(self).columns = [", "pricers_are_independent", "boolean index did not match"),
+    ],
+    "slice(None) if len(cuts) else slice(0)": [
+        ("slice(None, None, 1 // len(cuts) or 1)", "constant_features", "by zero"),
+    ],
+    CUTS: [
+        ("cuts, low, high = cuts[::2], low[::2], high[::2]\n" + CUTS, *BETTER),
+        ("skip = 1 + (self.n_samples > 600)\ncuts, low, high = cuts[::skip], low[::skip], "
+         f"high[::skip]\n{CUTS}", *LARGE),
+    ],
+    DRAWN: [
+        ("return features[:1]", *BETTER),
+        ("return features[:3]", *LARGE),
+        # Exact most of the time: the learners that the family finds reveal the better one.
+        ("return features[:: 1 + (self.rng.random() < 0.3)]",
+         "exact_pricing", "another learner of the family has"),
+    ],
+    SEARCHES: [
+        (weights(C_ORDER.format("weights")),
+         "weights_layout", "padded weights: the learners differ"),
+        (weights("np.where(abs(weights) < 1e-9, 0.0, weights)"),
+         "scaling", r"200, -200, -200.: the learners differ"),
+        (weights("np.where(weights == 0, 50.0, weights)"),
+         "zero_weight", "added examples of zero weight changed edges"),
+        (weights("np.where((weights == 0) & np.signbit(weights), -50.0, weights)"),
+         "zero_weight", r"-0.0 for 0.0: the learners differ"),
+        ("past, self.past = vars(self).get('past', 0.0), weights\n" + weights("weights + past / 2"),
+         *STATE),
+        (weights("np.round(weights, 0 if self.n_threads > 1 else 99)"),
+         "determinism", "2 threads against 1: the learners differ",
+         (BINDS, BINDS.replace("return", "pricer =")
+          + "\npricer.n_threads = context.n_threads\nreturn pricer")),
+        ("found = [self.best(weights[:1])] * len(weights)", *ALONE),
+        ("found = [self.best(weights[:1])] * len(weights)", *BETTER),
+        ("weights = np.vstack([weights, np.zeros((5, self.n_samples))])[:5]\n" + SEARCHES,
+         "number_of_targets", "expected 1 learners, one per target, got 5"),
+        # In pure Python, since NumPy releases the interpreter's lock for large copies.
+        ("return sum(weights[0, :10].tolist())\n" + SEARCHES,
+         "releases_gil", "no other thread ran"),
+        ("found = [self.best(weights[:1])] * len(weights)",
+         "fit", "claims to be exact, but the best learner .* has the edge .*, a constant has"),
+    ],
+    BEST: [
+        (BEST + "\nif total[0] < 0:\n    return -1, 0.0, -1, -1", "symmetric", "their negatives"),
+        *((f"{act}\n{BEST}", "process_is_left_alone", said) for act, said in (
+            ("np.random.random()", "changes NumPy's global generator"),
+            ("__import__('random').random()", "changes Python's global generator"),
+            ("np.seterr(all='ignore')", "changes np.seterr"),
+            ("__import__('warnings').simplefilter('ignore')", "changes warnings.filters"),
+            ("__import__('os').environ.update(CWBOOST_TEST='1')", "changes os.environ"),
+            ("print('pricing')", "prints 'pricing"),
+        )),
+    ],
+    "best, learner = np.abs(total).sum(), (-1, 0.0, first, first)": [
+        ("best, learner = 0.0, (0, self.columns[0][2][0], 1, 1)",
+         "best_constant", "are below the constant's"),
+    ],
+    PRICED: [
+        (result("packed[0, 0] ^= 1"), "outputs", "disagree on 1 examples, first example 0"),
+        (result("packed[:, -1] ^= 0x80 if self.n_samples % 8 else 0"),
+         "outputs", "bits after the last example must be 0"),
+        (result("edges *= 1 + 1e-9"), "edges", "reported edges are .*, but the outputs give"),
+        (result("buffer = vars(self).setdefault('buffer', edges)\n    buffer[:] = edges\n"
+                "    edges = buffer"),
+         "repeated_pricing", "overwrote edges of the last round"),
+        (result("target = np.arange(len(edges))"),
+         "several_columns", "no target has several learners"),
+        (result("edges *= 1e-3"), "fit", "has the edge"),
+        (result("edges[4] = np.nan"), "fit", "edges must be finite"),
+        (result("edges = edges.astype(np.float32)"), "fit", "edges must have dtype float64"),
+        (result("packed = np.roll(packed, 1, axis=0)"), "fit", "its method outputs says"),
+        (result("packed = packed.astype(np.int8)"), "fit", "outputs must have dtype uint8"),
+        (result("packed = packed[:, :-1]"), "fit",
+         r"outputs must have dtype uint8 and shape \(11, 124\), got uint8 and \(11, 123\)"),
+        (result("packed = np.asfortranarray(packed)"), "fit", "outputs must be C-contiguous"),
+        (result("packed = packed.tolist()"), "fit", "outputs must be an ndarray, got list"),
+        (result("learners = learners.take([0])"),
+         "fit", "expected 11 learners, one per target, got 1"),
+        (result("learners = list(edges)"), "fit", "learners must be ReferenceLearners, got list"),
+        (result("target = np.arange(1, 12)"), "fit", r"target must ascend within 0\.\.10"),
+        (result("target = np.arange(11.0)"), "fit", "target must have dtype int64"),
+        (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
+        (result("weights *= 0.5"), "fit", "read-only"),
+        (result("edges[99]"), "fit", "raised by weak learner 'reference_stump'"),
+    ],
+    "[self.best(weights)]": [
+        ("[self.best(weights[:1])]",
+         "shared_pricing", "is less than .* of a learner found by price"),
+    ],
+    SHARED: [
+        ("edges = (weights @ outputs).sum(keepdims=True)",
+         "shared_pricing", "reported value is .*, but the outputs give"),
+    ],
+    OUTPUTS: [
+        ("return (outputs > 0).astype(np.int8)",
+         "outputs", r"values must be -1 and \+1, got \[0 1"),
+        ("return (outputs > 0).astype(np.int8)",
+         "outputs_of_rows", r"values must be -1 and \+1, got \[0 1"),
+        ("return outputs.astype(float)", "outputs", "dtype must be int8, got float64"),
+        ("return outputs if X.shape[0] > 1 else -outputs",
+         "outputs_of_rows", "outputs differ: one row at a time"),
+        ("outputs[len(outputs) // 2 + 1 :: 2] = 1\nreturn outputs",
+         "equal_examples", "equal examples got different outputs"),
+        ("outputs[abs(X).max(axis=1) > 1e9] = 0\nreturn outputs",
+         "new_examples", r"features of -1e.30: outputs"),
+    ],
+    LEARNERS: [
+        (method("__reduce__(self)", "parts = self.polarity, self.missing",
+                "return type(self), (self.feature, -self.threshold, *parts)"),
+         "pickle", "pickling changed the arrays"),
+        (method("scores(self, X, coef, n_threads=1)",
+                "return super().scores(X, coef).astype(np.float32).astype(np.float64)"),
+         "scores", "differs from outputs @ coef by"),
+    ],
+    SCORER: [
+        (scores("AdditiveScores(*parts, coef)(X) * (1 + 1e-15 * min(len(X), 9))"),
+         "scores", "bits differ with one row at a time"),
+        (scores("AdditiveScores(*parts, -coef)(X)"),
+         "fit", "the scorer differs from the outputs: score 0"),
+        (scores("np.full((len(X), coef.shape[1]), np.nan)"),
+         "fit", "score 0 of example 0 must be finite, got nan"),
+        (scores("np.zeros((coef.shape[1], len(X)))"),
+         "fit", r"scorer must return float64 of shape \(128, 11\), got float64 of shape \(11"),
+        (scores("np.zeros((len(X), coef.shape[1]), np.float32)"),
+         "fit", "scorer must return float64"),
+        (scores("[0.0] * len(X)"), "fit", "got list"),
+        (scores("1 / 0"), "fit", "raised by scorer of weak learner 'reference_stump'"),
+    ],
+    FLAT: [
+        (FLAT.replace("self.missing", "-self.missing"), "flat_form", "the flat form of learner"),
+        (FLAT.replace("self.pol", "-self.pol"), "fit", OTHER_TREES),
+        (FLAT.replace("self.pol", "-self.pol"), "life_of_a_classifier", OTHER_TREES,
+         (SCORER, scores("self.outputs(X).astype(np.float64) @ coef"))),
+        ("return cwboost.stump_trees(*(array[:1] for array in self.arrays().values()))",
+         "fit", r"flat_form must return ThresholdTrees, one tree per learner \(\d+\)"),
+        ("return []", "fit", "or None, got list"),
+    ],
+    "return sparse.csr_array(entries, shape=(len(self), n_features))": [
+        ("return 2 * sparse.csr_array(entries, shape=(len(self), n_features))",
+         "feature_shares", "sum to at most 1"),
+        ("return sparse.csr_array(entries, shape=(len(self), n_features))[:, ::-1].tocsr()",
+         "feature_shares", "stores no share"),
+    ],
+    LOADS: [
+        (f"return cls(**arrays)\n{LOADS}",
+         "damaged_arrays", "without feature: expected a ValueError, got TypeError"),
+        (reading("__import__('pickle').loads(array.tobytes())"),
+         "loading_runs_no_code", "audit events .*pickle.find_class"),
+        (reading("eval(array.tobytes().decode().rstrip())"),
+         "loading_runs_no_code", "audit events .*compile"),
+        (reading("__import__('antigravity' * 2 + str(len(array)))"),
+         "loading_runs_no_code", "audit events .*import"),
+    ],
+    "(feature >= n_features)).any()": [
+        ("(feature >= 2**31)).any()",
+         "damaged_arrays", "accepted, then predictions failed: IndexError"),
+    ],
+    "return cls(**{name: arrays[name].copy() for name in DTYPES})": [
+        ("return cls(**arrays | {'threshold': arrays['threshold'] + 1})",
+         "arrays_round_trip", "the arrays changed"),
+    ],
+    "indices = np.asarray(indices, dtype=np.intp)": [
+        ("indices = np.sort(indices).astype(np.intp)",
+         "take_and_concatenate", r"take.*3, 1, 1, 7.* is wrong"),
+    ],
+    "for b in batches])": [
+        ("for b in batches[::-1]])", "take_and_concatenate", "concatenate changes outputs"),
+    ],
+    "api_version = 1": [
+        ("api_version = 2", "declarations", "written for version 2 of the contract"),
+    ],
+    CAN: [
+        ("Capabilities(max_categories=10)",
+         "categories", "edges depend on the numbering of the categories"),
+        ("Capabilities(monotonic=True)", "monotonic", r"break the constraint \+1 on feature 0"),
+    ],
+    KEEPS_SHARE: [
+        ("self.share, self.name = share, 'x'",
+         "declarations", "'reference_stump', got 'x'"),
+        ("self.share = share + 4",
+         "hyper_parameters", "modifies parameter share"),
+    ],
+    BINDS: [
+        (COPIES_GENERATOR, *STATE, HALF),
+        (COPIES_GENERATOR, "life_of_a_classifier", "3 rounds and 3 more differ", HALF),
+        (f"self.n_features_ = X.shape[1]\n{BINDS}",
+         "bind_has_no_side_effects", "bind left attributes on the family"),
+        ("return None", "fit", "bind must return a Pricer, got NoneType"),
+        ("1 / 0", "fit", "raised by bind of weak learner 'reference_stump'"),
+    ],
+}
+FAULTS_OF_INIT = {
+    "return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2)": [
+        ("return -((filled(X)[:, None] - self.means) ** 2).sum(axis=2).astype(np.float32)",
+         "scores_of_every_matrix", "scores must be a float64 array"),
+        ("X = filled(X) - filled(X).mean(axis=0)\n"
+         "return -((X[:, None] - self.means) ** 2).sum(axis=2)",
+         "scores_of_rows", "scores differ: one row at a time"),
+    ],
+    "without = (sizes[y] * means[y] - X) / (sizes[y] - 1)": [
+        ("without = means[y]", "scores_without_own_label", "guess 77% of random labels right"),
+    ],
+    "fitted = FittedAcme(means)": [
+        ("fitted = FittedAcme(means + np.random.default_rng().normal(size=means.shape))",
+         "fit_is_repeatable", "1 threads against 1: the arrays differ"),
+    ],
+    "def arrays(self):": [
+        ("def feature_shares(self, n):\n    return np.array([-1, 0.5, 0.5, 1])\n\n"
+         "def arrays(self):", "shares", "shares must sum to 1"),
+    ],
+    "(means,) = cwboost.check_arrays(": [
+        ("return cls(**arrays)\n(means,) = cwboost.check_arrays(",
+         "damaged_arrays", "without means: expected a ValueError, got TypeError"),
+    ],
+}
+# fmt: on
+
+# ------------------------------------------------------------------ the attack
+
+
+class Case(NamedTuple):
+    make: Callable
+    edits: tuple
+    place: str
+    message: str
+
+    def __str__(self):
+        return f"{self.place}: {self.message}"
+
+    def act(self):
+        """Plant the fault; it must be found, and the message must be given."""
+        try:
+            PLACES[self.place](self.make(*self.edits))
+        except Exception as error:
+            said = "\n".join([str(error), *getattr(error, "__notes__", [])])
+            assert re.search(self.message, said), said
+            return self.place
+        raise AssertionError(f"no fault was found: {self.edits}")
+
+
+def fitted_with(plugin):
+    """Train on VOWEL: 11 classes, 990 examples."""
+    clf = CWBoostClassifier(plugin, correction="total", n_estimators=9, random_state=0)
+    return clf.fit(*load_vowel(return_X_y=True))
+
+
+CHECKS = {check.__name__.removeprefix("check_"): check for check in _all_checks()}
+PLACES = CHECKS | {
+    "enumerated": partial(CHECKS["exact_pricing"], brute_force=every_stump),
+    "fit": fitted_with,
+}
+CASES = [Case(LastWins, (), "partitions", "the edges of the learners are")] + [
+    Case(make, ((old, new), *more), place, message)
+    for make, faults in ((family, FAULTS), (init_model, FAULTS_OF_INIT))
+    for old, rows in faults.items()
+    for new, place, message, *more in rows
+]
+
+
+def plugins(times, seed):
+    """Plant faults in an order of chance, each once."""
+    for case in Random(seed).sample(CASES, min(times, len(CASES))):
+        yield Strike(case.act)
+
+
+ATTACKS = {"plugins": plugins}
