@@ -2,6 +2,7 @@
 
 import gc
 from functools import partial
+from random import Random
 from threading import Timer
 
 import pytest
@@ -36,11 +37,9 @@ def client(cluster, calm):
 
 
 def test_the_bits_do_not_depend_on_the_death_of_a_worker(client, calm):
-    with faults.Killer(client, most=1) as killer:
-        disturbed = faults.train(faults.collections())
-        while not killer.n_killed:  # a fit may end before the killer strikes
-            disturbed = faults.train(faults.collections())
-    faults.assert_same_bits(calm, disturbed)
+    draw = Random(0)
+    while faults.kill_one(client, faults.collections(), calm, draw) != "the same bits":
+        faults.refill(client)
 
 
 @pytest.mark.parametrize("name", faults.FAULTS)
@@ -54,7 +53,7 @@ def test_training_goes_on_with_the_same_bits(client, calm, name):
 @pytest.mark.filterwarnings("ignore:coroutine 'ActorFuture:RuntimeWarning")
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
     data = faults.collections()
-    model = faults.interrupted(data, faults.Interrupt(6, 0.03))
+    model = faults.interrupted(data, 6, 0.03)
     gc.collect()  # the coroutine, before this test ends
     assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
     faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)

@@ -1,12 +1,12 @@
 """Interrupts and errors at any moment: the finished rounds stay, and else the former model."""
 
 import signal
-import time
 
 import numpy as np
 import pytest
-from attack_fits import Lines, Timer, assert_first_rounds, what_is_left
-from models import CLASSIFIERS, FAMILIES, paper, stages
+from attack import carried_out
+from attack_fits import ATTACKS, assert_first_rounds
+from models import CLASSIFIERS, paper, stages
 from sklearn.datasets import load_iris
 
 from cwboost import CWBoostClassifier, column_generation
@@ -15,61 +15,30 @@ from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.kernels import SortedFeatures
 
 X, Y = load_iris(return_X_y=True)
-ROUNDS = 400
 on_posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
 
 
 def made(classifier, family, **params):
-    params = {"n_estimators": ROUNDS, "random_state": 0, **params}
+    params = {"random_state": 0, **params}
     if classifier is CWBoostClassifier:
         return stages(family, **{"C": 1e8, "tol": 0.0} | params)
     return classifier(weak_learner=family, **params)
 
 
-def assert_interrupted(clf, former, whole, interrupt):
-    """`clf`, once `former`, is `former` as before, or `whole` as far as it got, without delay."""
-    assert time.perf_counter() - interrupt.fired < 1
-    what_is_left(clf, former, whole)
-
-
 @pytest.mark.slow
 # joblib reads files of the system, which an interrupt right after their opening leaves open.
 @pytest.mark.filterwarnings("ignore:.*_io.FileIO:pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_an_interrupt_at_every_tenth_of_a_fit(classifier, family):
-    """On one thread or two; training for the first time and training again."""
-    params = {"n_estimators": 3, "n_jobs": 1 + FAMILIES.index(family) % 2}
-    whole = made(classifier, family, **params).fit(X, Y)
-    with Lines() as lines:  # of the second fit: the first one fills caches
-        made(classifier, family, **params).fit(X, Y)
-    for tenth in range(10):
-        clf = made(classifier, family, **params)
-        if tenth % 2:
-            clf.fit(X[::2], Y[::2])
-        former = dict(vars(clf))
-        with pytest.raises(KeyboardInterrupt), Lines(1 + lines.count * tenth // 10) as at:
-            clf.fit(X, Y)
-        assert_interrupted(clf, former, whole, at)
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("lines")])
+def test_an_interrupt_at_every_tenth_of_a_fit(name):
+    """Training for the first time and training again."""
+    outcomes = carried_out(name, ATTACKS[name], 10, seed=0)
+    assert outcomes.keys() <= {"the former model", "some rounds"}
 
 
 @on_posix
 def test_a_signal_at_every_tenth_of_a_fit():
-    whole = made(CWBoostClassifier, "stump")
-    start = time.perf_counter()
-    whole.fit(X, Y)
-    seconds = time.perf_counter() - start
-    interrupted = 0
-    for tenth in range(10):
-        clf = made(CWBoostClassifier, "stump", n_jobs=1 + tenth % 2)
-        former, alarm = dict(vars(clf)), Timer(max(1e-4, seconds * tenth / 10))
-        try:
-            with alarm:
-                clf.fit(X, Y)
-        except KeyboardInterrupt:
-            interrupted += 1
-            assert_interrupted(clf, former, whole, alarm)
-    assert interrupted
+    outcomes = carried_out("alarms", ATTACKS["alarms"], 10, seed=0)
+    assert outcomes["some rounds"]
 
 
 def failing(function, error, calls, at=5, late=False):

@@ -11,7 +11,6 @@ import signal
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import Timer
 from time import perf_counter, sleep
 
 import numpy as np
@@ -68,51 +67,24 @@ def kill(client, address):
     os.kill(pid, signal.SIGKILL)
 
 
-class Killer(threading.Thread):
-    """Kills a worker of a cluster at random moments, with a pause until its successor has come.
+class AtRound:
+    """Callback that does something once, at the end of a round or some time after it.
 
     Parameters
     ----------
-    client : distributed.Client
-    most : int
-        Kills after which it stops.
-    seed : int
+    number : int
+    act : callable
+    delay : float or None, default=None
+        Seconds until a thread of its own acts, while training goes on.
     """
 
-    def __init__(self, client, most, seed=0):
-        super().__init__(daemon=True)
-        self.client, self.most = client, most
-        self.n_workers, self.n_killed, self.over = len(workers(client)), 0, threading.Event()
-        self.random = random.Random(seed)
-
-    def run(self):
-        while self.n_killed < self.most and not self.over.wait(self.random.uniform(0.05, 1.0)):
-            there = workers(self.client)
-            if len(there) == self.n_workers:  # a nanny gives up a worker that dies at its start
-                try:
-                    kill(self.client, self.random.choice(there))
-                except (OSError, ValueError):
-                    continue  # it ended by itself meanwhile
-                self.n_killed += 1
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *error):
-        self.over.set()
-        self.join()
-
-
-class AtRound:
-    """Callback that does something once, at the end of a round."""
-
-    def __init__(self, number, act):
+    def __init__(self, number, act, delay=None):
         self.number, self.act = number, act
+        self.thread = None if delay is None else threading.Timer(delay, act)
 
     def on_round_end(self, state):
         if state.round == self.number:
-            self.act()
+            (self.act if self.thread is None else self.thread.start)()
 
 
 def join(client):
@@ -146,29 +118,6 @@ class Sleeper:
         sleep(30)
 
 
-class Interrupt:
-    """Callback that interrupts this process as Ctrl-C does, some time after a round.
-
-    Python drops an interrupt that arrives in a destructor. If training goes on, the callback
-    interrupts again after 100 rounds, as a person would.
-
-    Parameters
-    ----------
-    number : int
-    delay : float
-        Seconds.
-    """
-
-    def __init__(self, number, delay):
-        self.number, self.delay = number, delay
-
-    def on_round_end(self, state):
-        if state.round == self.number:
-            Timer(self.delay, os.kill, [os.getpid(), signal.SIGINT]).start()
-        elif state.round == self.number + 100:
-            signal.raise_signal(signal.SIGINT)
-
-
 def collections(n_rows=600):
     """Return VOWEL as collections whose graph holds the data."""
     import dask.array as da
@@ -199,9 +148,16 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
-def interrupted(data, interrupt):
-    """Return a model whose training was interrupted by a callback."""
-    model = made([interrupt], 1_000)
+def interrupted(data, number, delay):
+    """Return a model whose training was interrupted, as by Ctrl-C, some time after a round.
+
+    Python drops an interrupt that arrives in a destructor. If training goes on, another one comes
+    after 100 rounds, as from a person.
+    """
+    again = AtRound(number + 100, partial(signal.raise_signal, signal.SIGINT))
+    model = made(
+        [AtRound(number, partial(os.kill, os.getpid(), signal.SIGINT), delay), again], 1_000
+    )
     # Processes that a shell starts in the background ignore interrupts.
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -213,11 +169,14 @@ def interrupted(data, interrupt):
     raise AssertionError("training went on after an interrupt")
 
 
-def kills(client, data, calm, draw):
-    with Killer(client, 3, draw.randrange(2**32)) as killer:
-        model = train(data)
-    assert_same_bits(calm, model)
-    return f"{killer.n_killed} killed, the same bits"
+def kill_one(client, data, calm, draw):
+    """Kill a worker at a random moment of training."""
+    act = partial(kill, client, draw.choice(workers(client)))
+    killer = AtRound(draw.randrange(1, ROUNDS // 2), act, draw.random() / 20)
+    assert_same_bits(calm, train(data, [killer]))
+    was_alive = killer.thread.is_alive()
+    killer.thread.join()
+    return "killed too late" if was_alive else "the same bits"
 
 
 def fault(name, client, data, calm, draw):
@@ -227,7 +186,7 @@ def fault(name, client, data, calm, draw):
 
 
 def interrupt(client, data, calm, draw):
-    model = interrupted(data, Interrupt(draw.randrange(1, ROUNDS), draw.random() / 9))
+    model = interrupted(data, draw.randrange(1, ROUNDS), draw.random() / 9)
     assert_same_bits(train(data, None, model.n_iter_), model)
     return "the rounds were kept"
 
@@ -244,7 +203,7 @@ def on_a_cluster(act, times, seed):
 
 
 ATTACKS = {
-    "cluster/kill": partial(on_a_cluster, kills),
+    "cluster/kill": partial(on_a_cluster, kill_one),
     "cluster/interrupt": partial(on_a_cluster, interrupt),
     **{f"cluster/{name}": partial(on_a_cluster, partial(fault, name)) for name in FAULTS},
 }

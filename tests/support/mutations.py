@@ -1,14 +1,13 @@
 """Forged and mutated model files: wrong bytes, or wrong contents with correct checksums.
 
-The fields of the header include those of the table of arrays. What a mutation leaves alone is
-neither copied nor compressed again: tens of thousands of files are written.
+The fields of the header include those of the table of arrays.
 """
 
 import json
 import time
 import zlib
 from copy import deepcopy
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,57 +37,20 @@ def forge(path, header, blobs, version=1):
     )
 
 
-@dataclass(frozen=True)
-class ModelFile:
-    """A saved model in parts.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    text : str
-        Its header, with the table of arrays.
-    places : list of tuples
-        Keys that lead to each node of the header.
-    arrays : dict of ndarray
-    blobs : dict of bytes
-        The arrays as stored.
-    """
+class ModelFile(NamedTuple):
+    """A saved model: the whole file, its header as text, what follows, the arrays by name."""
 
     data: bytes
-    text: str
-    places: list
+    header: str
+    blobs: bytes
     arrays: dict
-    blobs: dict
-
-    def write(self, path, header=None, arrays=None):
-        """Write a file with another header, with other arrays or with both."""
-        header = json.loads(self.text) if header is None else header
-        blobs = self.blobs
-        if arrays is not None:
-            table, blobs = [], {}
-            known = {entry["name"]: entry for entry in json.loads(self.text)["arrays"]}
-            for name, array in arrays.items():
-                if array is self.arrays.get(name):
-                    table.append(known[name])
-                    blobs[name] = self.blobs[name]
-                else:
-                    entry, blobs[name] = container._pack(name, array)
-                    table.append(entry)
-            header["arrays"] = table
-        forge(path, header, b"".join(blobs.values()))
 
 
 def prepared(clf, path):
     """Save a model with its training state and take the file apart."""
     clf.save(path, training_state=True)
-    header, stored = header_of(path)
-    blobs, at = {}, 0
-    for entry in header["arrays"]:
-        blobs[entry["name"]] = stored[at : at + entry["bytes"]]
-        at += entry["bytes"]
-    _, arrays = container.read(path, 2**26)
-    return ModelFile(path.read_bytes(), json.dumps(header), list(places_of(header)), arrays, blobs)
+    header, blobs = header_of(path)
+    return ModelFile(path.read_bytes(), json.dumps(header), blobs, container.read(path, 2**26)[1])
 
 
 def places_of(node, above=()):
@@ -123,18 +85,15 @@ def mutate_bytes(rng, data):
     return bytes(data)
 
 
-def mutate_header(rng, header, places):
+def mutate_header(rng, header, within=""):
+    places = [place for place in places_of(header) if within in ("", place[0])]
+    if not places:
+        return  # the first mutation of this file took them away
     place = rng.choice(places)
-    try:
-        holder, key = holder_of(header, place), place[-1]
-        node = holder[key]
-    except (LookupError, TypeError):
-        return  # the first mutation of this file took it away
-    if isinstance(holder, str):
-        return  # or put a text there
+    holder, key = holder_of(header, place), place[-1]
     if rng.random() < 0.2:
         del holder[key]
-    elif rng.random() < 0.2 and isinstance(node, int):
+    elif rng.random() < 0.2 and isinstance(holder[key], int):
         holder[key] += rng.choice((-1, 1, 2**20))
     else:
         holder[key] = deepcopy(rng.choice(WEIRD))  # a later mutation may change it
@@ -142,16 +101,17 @@ def mutate_header(rng, header, places):
 
 def every_field(rng, model_file):
     """Return every (place of a field of the header, value to put there), in random order."""
-    pairs = [(place, value) for place in model_file.places for value in WEIRD]
+    places = places_of(json.loads(model_file.header))
+    pairs = [(place, value) for place in places for value in WEIRD]
     rng.shuffle(pairs)
     return pairs
 
 
 def write_field(path, model_file, place, value):
     """Write a model file with another value in a field of the header, with valid checksums."""
-    header = json.loads(model_file.text)
+    header = json.loads(model_file.header)
     holder_of(header, place)[place[-1]] = value
-    model_file.write(path, header)
+    forge(path, header, model_file.blobs)
 
 
 def mutate_array(rng, arrays, within=""):
@@ -196,15 +156,14 @@ def mutated(rng, path, model_file, within=""):
     if not within and rng.random() < 0.4:
         path.write_bytes(mutate_bytes(rng, model_file.data))
         return
-    places = [place for place in model_file.places if not within or place[0] == within]
-    header, arrays = json.loads(model_file.text), None
+    header, arrays = json.loads(model_file.header), dict(model_file.arrays)
+    of_header = rng.random() < 0.5
     for _ in range(rng.choice((1, 1, 2))):
-        if rng.random() < 0.5:
-            mutate_header(rng, header, places)
-        else:
-            arrays = dict(model_file.arrays) if arrays is None else arrays
-            mutate_array(rng, arrays, within)
-    model_file.write(path, header, arrays)
+        mutate_header(rng, header, within) if of_header else mutate_array(rng, arrays, within)
+    if of_header:
+        forge(path, header, model_file.blobs)
+    else:
+        container.write(path, header, arrays)
 
 
 def soon(answer, seconds=2.0):

@@ -1,7 +1,5 @@
 """The same numbers in every memory layout that a caller may pass."""
 
-import io
-
 import numpy as np
 from scipy import sparse
 
@@ -29,20 +27,9 @@ def _wide(X):
     return large[::2, ::3]
 
 
-def _read_only(X):
-    X = X.copy()
-    X.flags.writeable = False
-    return X
-
-
 def _mapped(X, folder):
     np.save(folder / "X.npy", X)
     return np.load(folder / "X.npy", mmap_mode="r")
-
-
-def _from_bytes(X):
-    """Return an array over memory not owned by NumPy, as from np.frombuffer."""
-    return np.frombuffer(io.BytesIO(X.tobytes()).getvalue(), X.dtype).reshape(X.shape)
 
 
 DENSE = {
@@ -52,29 +39,13 @@ DENSE = {
     "fortran": lambda X, folder: np.asfortranarray(X),
     "strided": lambda X, folder: _wide(X),
     "backwards": lambda X, folder: X[::-1, ::-1].copy()[::-1, ::-1],
-    "read only": lambda X, folder: _read_only(X),
     "mapped": _mapped,
-    "bytes": lambda X, folder: _from_bytes(X),
+    "bytes": lambda X, folder: np.frombuffer(X.tobytes(), X.dtype).reshape(X.shape),
     "big endian": lambda X, folder: X.astype(X.dtype.newbyteorder(">")),
 }
 
-SPARSE = {
-    "csr": lambda X: sparse.csr_array(X),
-    "csc": lambda X: sparse.csc_array(X),
-    "coo": lambda X: sparse.coo_array(X),
-    "bsr": lambda X: sparse.bsr_array(X, blocksize=(1, 1)),
-    "lil": lambda X: sparse.lil_array(X),
-    "dok": lambda X: sparse.dok_array(X),
-    "matrix": lambda X: sparse.csr_matrix(X),
-    "unsorted": lambda X: unsorted(sparse.csr_array(X)),
-    "duplicates": lambda X: duplicated(sparse.csr_array(X)),
-    "longer arrays": lambda X: longer(sparse.csr_array(X)),
-    "false flag": lambda X: falsely_canonical(sparse.csr_array(X)),
-    "int64 indices": lambda X: wide_indices(sparse.csc_array(X)),
-}
 
-
-def unsorted(X):
+def _unsorted(X):
     """Return the matrix with the entries of each line in descending order."""
     place = np.arange(X.nnz)
     line = np.repeat(np.arange(len(X.indptr) - 1), np.diff(X.indptr))
@@ -82,55 +53,74 @@ def unsorted(X):
     return type(X)((X.data[place], X.indices[place], X.indptr), shape=X.shape)
 
 
-def duplicated(X):
+def _duplicated(X):
     """Return the matrix with every entry halved and stored twice."""
-    parts = X.data.repeat(2) / 2
-    arrays = parts.astype(X.data.dtype), X.indices.repeat(2), 2 * X.indptr
-    return type(X)(arrays, shape=X.shape)
+    halves = (X.data.repeat(2) / 2).astype(X.data.dtype)
+    return type(X)((halves, X.indices.repeat(2), 2 * X.indptr), shape=X.shape)
 
 
-def longer(X):
+def _longer(X):
     """Return the matrix in arrays with entries beyond ``indptr[-1]``."""
-    data = np.concatenate([X.data, np.full(5, 1e6, X.data.dtype)])
-    indices = np.concatenate([X.indices, np.full(5, 2**30, X.indices.dtype)])
+    data = np.append(X.data, np.full(5, 1e6, X.data.dtype))
+    indices = np.append(X.indices, np.full(5, 2**30, X.indices.dtype))
     return type(X)((data, indices, X.indptr), shape=X.shape)
 
 
-def falsely_canonical(X):
-    X = unsorted(X)
+def _falsely_canonical(X):
+    X = _unsorted(X)
     X.has_sorted_indices = X.has_canonical_format = True
     return X
 
 
-def wide_indices(X):
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X
-
-
-def _spoil(X, name, place, value):
-    X = X.copy()
-    getattr(X, name)[place] = value
-    return X
-
-
-MALFORMED = {
-    "index too large": lambda X: _spoil(X, "indices", 3, 10_000_000),
-    "index one too large": lambda X: _spoil(X, "indices", -1, max(X.shape)),
-    "negative index": lambda X: _spoil(X, "indices", 2, -1),
-    "very negative index": lambda X: _spoil(X, "indices", 2, -(2**31)),
-    "indptr falls": lambda X: _spoil(X, "indptr", 2, X.indptr[1] - 1),
-    "indptr leaves": lambda X: _spoil(X, "indptr", 2, 2**31 - 1),
-    "indptr negative": lambda X: _spoil(X, "indptr", 1, -7),
-    "indptr begins late": lambda X: _spoil(X, "indptr", 0, 1),
-    "indptr ends beyond": lambda X: _spoil(X, "indptr", -1, X.nnz + 5),
-    "data short": lambda X: _set(X, data=X.data[:-1]),
-    "indices short": lambda X: _set(X, indices=X.indices[:-1]),
-    "indptr short": lambda X: _set(X, indptr=X.indptr[:-1]),
-    "indices float": lambda X: _set(X, indices=X.indices.astype(float)),
-}
-
-
-def _set(X, **arrays):
+def _with(X, **arrays):
     X = X.copy()
     vars(X).update(arrays)
     return X
+
+
+SPARSE = {
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_array,
+    "bsr": lambda X: sparse.bsr_array(X, blocksize=(1, 1)),
+    "lil": sparse.lil_array,
+    "dok": sparse.dok_array,
+    "matrix": sparse.csr_matrix,
+    "unsorted": lambda X: _unsorted(sparse.csr_array(X)),
+    "duplicates": lambda X: _duplicated(sparse.csr_array(X)),
+    "longer arrays": lambda X: _longer(sparse.csr_array(X)),
+    "false flag": lambda X: _falsely_canonical(sparse.csr_array(X)),
+    "int64 indices": lambda X: _with(
+        sparse.csc_array(X),
+        indices=sparse.csc_array(X).indices.astype(np.int64),
+        indptr=sparse.csc_array(X).indptr.astype(np.int64),
+    ),
+}
+
+
+def _entry(name, place, value):
+    """Put a value, or what a function says of the matrix, into one of its arrays."""
+
+    def spoil(X):
+        array = getattr(X, name).copy()
+        array[place] = value(X) if callable(value) else value
+        return _with(X, **{name: array})
+
+    return spoil
+
+
+MALFORMED = {
+    "index too large": _entry("indices", 3, 10_000_000),
+    "index one too large": _entry("indices", -1, lambda X: max(X.shape)),
+    "negative index": _entry("indices", 2, -1),
+    "very negative index": _entry("indices", 2, -(2**31)),
+    "indptr falls": _entry("indptr", 2, lambda X: X.indptr[1] - 1),
+    "indptr leaves": _entry("indptr", 2, 2**31 - 1),
+    "indptr negative": _entry("indptr", 1, -7),
+    "indptr begins late": _entry("indptr", 0, 1),
+    "indptr ends beyond": _entry("indptr", -1, lambda X: X.nnz + 5),
+    "data short": lambda X: _with(X, data=X.data[:-1]),
+    "indices short": lambda X: _with(X, indices=X.indices[:-1]),
+    "indptr short": lambda X: _with(X, indptr=X.indptr[:-1]),
+    "indices float": lambda X: _with(X, indices=X.indices.astype(float)),
+}
