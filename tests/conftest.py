@@ -11,6 +11,7 @@ import pytest
 from plugin_folder import write_distribution
 from reference_family import ReferenceStump
 
+import cwboost
 from cwboost.datasets import load_vowel
 from cwboost.families import discovery
 
@@ -67,6 +68,14 @@ def build_distributions(folder):
     )
     assert done.returncode == 0, f"build_wheel.sh failed:\n{done.stdout[-4000:]}"
     return tree / "build" / "wheel"
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """`register_family`, undone after the test."""
+    known = dict(discovery._registry._registered)
+    monkeypatch.setattr(discovery._registry, "_registered", known)
+    return cwboost.register_family
 
 
 @pytest.fixture(scope="session")

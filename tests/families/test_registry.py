@@ -12,14 +12,6 @@ from cwboost.families import discovery
 from cwboost.families.discovery import FamilyError, get_family, list_plugins
 
 
-@pytest.fixture
-def register():
-    """`register_family`, undone after the test."""
-    before = dict(discovery._registry._registered)
-    yield cwboost.register_family
-    discovery._registry._registered = before
-
-
 def of_a_notebook(name, qualname="ReferenceStump"):
     namespace = {"__name__": "a_notebook"}
     exec(family_source(name, ("class ReferenceStump", f"class {qualname}")), namespace)

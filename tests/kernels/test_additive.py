@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from reference_family import ReferenceLearners
 from scipy import sparse
 
 from cwboost.kernels import AdditiveScores
@@ -25,18 +26,9 @@ def random_stumps(rng, n_stumps, n_features, n_scores, thresholds, votes=1):
     )
 
 
-def outputs(X, feature, threshold, polarity, missing):
+def outputs(X, *stumps):
     """Compute the outputs by definition, one stump at a time."""
-    X = X.toarray() if sparse.issparse(X) else X
-    h = np.empty((len(X), len(feature)))
-    for j, f in enumerate(feature):
-        if f < 0:
-            h[:, j] = polarity[j]
-            continue
-        column = X[:, f].astype(np.float64)
-        h[:, j] = np.where(column > threshold[j], polarity[j], -polarity[j])
-        h[np.isnan(column), j] = missing[j]
-    return h
+    return ReferenceLearners(*stumps).outputs(X)
 
 
 def assert_scores(X, stumps, scores, coef):
@@ -54,10 +46,20 @@ PIXELS = np.concatenate([np.arange(-2, 258) + 0.5, np.arange(-1, 257), [np.inf, 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
 @pytest.mark.parametrize("n_scores", [1, 2, 3, 4, 5, 8, 12, 13, 16, 17, 26, 43])
-def test_scores_equal_outputs_times_coef(rng, dtype, n_scores):
+def test_scores_are_outputs_times_coef_with_the_same_bits_for_any_rows(rng, dtype, n_scores):
     *stumps, coef = random_stumps(rng, 300, 7, n_scores, PIXELS)
     X = rng.integers(0, 256, (131, 7)).astype(dtype)
-    assert_scores(X, stumps, AdditiveScores(*stumps, coef)(X), coef)
+    fast = AdditiveScores(*stumps, coef)
+    whole = fast(X)
+    assert_scores(X, stumps, whole, coef)
+    np.testing.assert_array_equal(fast(X, n_threads=3), whole)
+    np.testing.assert_array_equal(fast(np.asfortranarray(X)), whole)
+    np.testing.assert_array_equal(fast(X[::-1])[::-1], whole)
+    for size in (1, 3, 64, 65):
+        parts = [fast(X[i : i + size]) for i in range(0, len(X), size)]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+    X.setflags(write=False)
+    np.testing.assert_array_equal(fast(X), whole)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64, np.int64])
@@ -82,22 +84,6 @@ def test_sparse_duplicates_are_summed(rng):
     assert not X.has_canonical_format
     assert_scores(np.array([[1.0, 5.0, 0.0]]), stumps, AdditiveScores(*stumps, coef)(X), coef)
     assert X.nnz == 3
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
-def test_same_bits_by_rows_threads_and_memory_order(rng, dtype):
-    *stumps, coef = random_stumps(rng, 400, 30, 11, PIXELS)
-    X = rng.integers(0, 256, (333, 30)).astype(dtype)
-    fast = AdditiveScores(*stumps, coef)
-    whole = fast(X)
-    np.testing.assert_array_equal(fast(X, n_threads=3), whole)
-    np.testing.assert_array_equal(fast(np.asfortranarray(X)), whole)
-    np.testing.assert_array_equal(fast(X[::-1])[::-1], whole)
-    for size in (1, 3, 64, 65, 200):
-        parts = [fast(X[i : i + size]) for i in range(0, len(X), size)]
-        np.testing.assert_array_equal(np.concatenate(parts), whole)
-    X.setflags(write=False)
-    np.testing.assert_array_equal(fast(X), whole)
 
 
 def test_other_dtypes_and_layouts(rng):

@@ -14,9 +14,7 @@ from models import paper
 from mutations import header_of
 from sklearn.datasets import load_iris
 
-import cwboost
 from cwboost import CWBoostClassifier, ModelFileError, StumpFamily, load_model
-from cwboost.families import discovery
 from cwboost.model_file import container
 
 X, Y = load_iris(return_X_y=True)
@@ -83,8 +81,8 @@ def test_the_distribution_of_members_of_a_mixture_is_kept_too(reference, path):
         load_model(edited(clf, path, edit))
 
 
-def test_a_class_registered_at_run_time_has_no_distribution(path, registered):
-    @cwboost.register_family
+def test_a_class_registered_at_run_time_has_no_distribution(path, register):
+    @register
     class OfTheProgram(StumpFamily):
         name = "of_the_program"
 
@@ -238,17 +236,10 @@ def test_the_confinement_confines(confined):
         np.ones(1024 * MEGABYTE, np.uint8)
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    """Undo the registration of families at run time."""
-    registered = dict(discovery._registry._registered)
-    monkeypatch.setattr(discovery._registry, "_registered", registered)
-
-
 @pytest.mark.slow
 @on_linux
 @pytest.mark.parametrize("kind", attack_models.MODELS)
-def test_a_short_attack_by_mutated_models(kind, confined, registered):
+def test_a_short_attack_by_mutated_models(kind, confined, register):
     outcomes = carried_out(kind, attack_models.ATTACKS[f"models/{kind}"], 60, seed=7)
     assert outcomes.keys() == {"accepted", "refused"}
 

@@ -36,10 +36,10 @@ class ReferenceLearners(WeakLearners):
     def outputs(self, X):
         outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
         for j, feature in enumerate(self.feature):
-            values = column(X, max(feature, 0))
-            right = (feature < 0) | (values > self.threshold[j])
-            outputs[:, j] = np.where(right, self.polarity[j], -self.polarity[j])
+            outputs[:, j] = self.polarity[j]
             if feature >= 0:
+                values = column(X, feature)
+                outputs[values <= self.threshold[j], j] *= -1
                 outputs[np.isnan(values), j] = self.missing[j]
         return outputs
 

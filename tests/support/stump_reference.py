@@ -3,19 +3,15 @@
 import itertools
 
 import numpy as np
+from reference_family import ReferenceLearners
 from scipy import sparse
 
 from cwboost import unpack_outputs
 
 
-def stump_outputs(X, feature, threshold, polarity, missing):
-    """Return the int8 outputs of one stump on a dense matrix of any dtype."""
-    if feature < 0:
-        return np.full(len(X), polarity, dtype=np.int8)
-    column = X[:, feature].astype(np.float64)
-    h = np.where(column > threshold, polarity, -polarity).astype(np.int8)
-    h[np.isnan(column)] = missing
-    return h
+def stump_outputs(X, *stump):
+    """Return the int8 outputs of one stump: feature, threshold, polarity, missing."""
+    return ReferenceLearners(*([part] for part in stump)).outputs(X)[:, 0]
 
 
 def partitions(X, features=None):

@@ -8,10 +8,8 @@ from models import paper
 from reference_family import every_stump
 from wave_family import Waves
 
-import cwboost
 from cwboost import BindContext, Capabilities, DerivedFeatureFamily, StumpFamily
 from cwboost.datasets import load_vowel
-from cwboost.families.discovery import _registry
 from cwboost.testing import parametrize_with_plugin_checks
 
 
@@ -46,10 +44,9 @@ class Itself(DerivedFeatureFamily):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
+def registered(register):
     for family in (Waves, OnceWaves, Itself):
-        cwboost.register_family(family)
+        register(family)
 
 
 @pytest.mark.slow

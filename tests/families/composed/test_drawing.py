@@ -8,15 +8,13 @@ from partitions import split, train
 import cwboost
 from cwboost import BindContext, CWBoostClassifier, DerivedFeatureFamily
 from cwboost.datasets import load_vowel
-from cwboost.families.discovery import _registry
 from cwboost.testing import parametrize_with_plugin_checks
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setattr(_registry, "_registered", dict(_registry._registered))
+def registered(register):
     for family in (Means, Landmarks, Watching):
-        cwboost.register_family(family)
+        register(family)
 
 
 class Watching(Means):
