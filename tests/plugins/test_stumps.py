@@ -5,7 +5,6 @@ import pytest
 from cwboost.plugins.stumps import StumpFamily, StumpLearners
 from models import bind
 from scipy import sparse
-from stump_reference import stump_outputs
 
 from cwboost import BindContext, PricingRequest
 
@@ -24,24 +23,6 @@ def random_learners(rng, n_stumps=40, n_features=6):
         gain=rng.random(n_stumps),
         n_features=n_features,
     )
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
-@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
-def test_outputs_and_scores_follow_the_definition(rng, dtype, kind):
-    X = rng.integers(0, 5, (70, 6)).astype(dtype) * (rng.random((70, 6)) < 0.6).astype(dtype)
-    if dtype != np.uint8:
-        X *= rng.choice([-1, 1], X.shape).astype(dtype)
-        X[rng.random(X.shape) < 0.2] = np.nan
-        X[:3, 2] = [np.inf, -np.inf, -0.0]
-    learners = random_learners(rng)
-    names = ("feature", "threshold", "polarity", "missing")
-    stumps = zip(*(getattr(learners, name).tolist() for name in names))
-    expected = np.column_stack([stump_outputs(X, *stump) for stump in stumps])
-    given = X if kind == "dense" else sparse.coo_array(X).asformat(kind)
-    np.testing.assert_array_equal(learners.outputs(given), expected)
-    coef = rng.normal(size=(len(learners), 3))
-    np.testing.assert_allclose(learners.scores(given, coef), expected @ coef, atol=1e-12)
 
 
 def test_outputs_in_chunks_of_rows(rng, monkeypatch):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily, TreeLearners
 from slow_trees import criterion_value
 
@@ -18,32 +17,6 @@ def fitted(X, n_trees=6, seed=0, **params):
 def data(rng, n=300, d=7, dtype=np.float64):
     X = rng.normal(size=(n, d)) * 30 + 100
     return np.clip(X, 0, 255).astype(dtype)
-
-
-@pytest.mark.parametrize("n_scores", [1, 3, 40])
-@pytest.mark.parametrize("dense_coef", [False, True])
-def test_scores_equal_outputs_times_coef(n_scores, dense_coef):
-    rng = np.random.default_rng(2)
-    X = data(rng, n=333)
-    learners = fitted(X, n_trees=150).learners
-    if dense_coef:
-        coef = rng.normal(size=(150, n_scores))
-    else:
-        coef = sp.csr_array(
-            (rng.exponential(size=150), rng.integers(0, n_scores, 150), np.arange(151)),
-            shape=(150, n_scores),
-        )
-    expected = np.zeros((333, n_scores))
-    full = coef if dense_coef else coef.toarray()
-    for output, row in zip(learners.outputs(X).T, full):  # in the order of the trees
-        expected += output[:, None] * row
-    scores = learners.scores(X, coef)
-    assert np.array_equal(scores, expected)
-    assert np.array_equal(learners.scores(X, coef, n_threads=2), scores)
-    pieces = [learners.scores(X[i : i + 5], coef) for i in range(0, 333, 5)]
-    assert np.array_equal(np.concatenate(pieces), scores)
-    scorer = learners.scorer(coef)
-    assert np.array_equal(scorer(X[:1], n_threads=2), scores[:1])
 
 
 def test_feature_shares_are_the_gains_of_their_comparisons():
@@ -82,17 +55,12 @@ def test_hostile_arrays_are_refused():
     inner = int(np.flatnonzero(arrays["feature"] >= 0)[1])
     leaf = int(np.flatnonzero(arrays["feature"] < 0)[0])
     biggest = np.iinfo(np.int64).max
-    smallest, largest = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    ends = np.iinfo(np.int32).min, np.iinfo(np.int32).max
     cases = {
         "offsets": [(0, 1), (-1, 10**6), (1, biggest), (1, -biggest - 1), (1, 0)],
         "feature": [(inner, 7), (inner, -2), (inner, -1), (leaf, 0)],
         "threshold": [(inner, np.nan), (leaf, 1.0)],
-        "left": [
-            (0, 0),
-            (0, 3),
-            (leaf, 3),
-            *((inner, at) for at in (1, 10**6, -1, smallest, largest)),
-        ],
+        "left": [(0, 0), (0, 3), (leaf, 3), *((inner, at) for at in (1, 10**6, -1, *ends))],
         "missing": [(inner, 0), (leaf, 1), (inner, -128)],
         "sign": [(leaf, 0), (leaf, 2), (inner, 1)],
         "gain": [(inner, np.nan), (leaf, 1.0)],
@@ -100,15 +68,10 @@ def test_hostile_arrays_are_refused():
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
         with pytest.raises(ValueError, match="expected"):
             TreeLearners.from_arrays(damage(arrays, name, index, value), n_features=7)
-    for name in arrays:
-        with pytest.raises(ValueError, match=name):
-            TreeLearners.from_arrays({**arrays, name: arrays[name][:-1]}, n_features=7)
-        with pytest.raises(ValueError, match=name):
-            TreeLearners.from_arrays(
-                {**arrays, name: arrays[name].astype(np.float16)}, n_features=7
-            )
-        with pytest.raises(ValueError, match=name):
-            TreeLearners.from_arrays({**arrays, name: arrays[name][None]}, n_features=7)
+    for name, array in arrays.items():
+        for wrong in (array[:-1], array.astype(np.float16), array[None]):
+            with pytest.raises(ValueError, match=name):
+                TreeLearners.from_arrays({**arrays, name: wrong}, n_features=7)
         with pytest.raises(ValueError, match="arrays"):
             TreeLearners.from_arrays({k: v for k, v in arrays.items() if k != name}, n_features=7)
 
@@ -163,19 +126,12 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "depth"), [(1, 5), (2_048, 5), (8_192, 8), (50_000, 12), (200_000, 15)]
+    ("of", "cases"),
+    [
+        (TreeFamily()._depth, {1: 5, 2_048: 5, 8_192: 8, 50_000: 12, 200_000: 15}),
+        (TreeFamily()._least_in_leaf, {1: 1, 99: 1, 250: 5, 500: 10, 10**6: 10}),
+        (TreeFamily()._n_drawn, {1: 1, 5: 3, 100: 50, 2_000: 64}),
+    ],
 )
-def test_trees_are_deeper_if_examples_are_many(n_samples, depth):
-    assert TreeFamily()._depth(n_samples) == depth
-
-
-@pytest.mark.parametrize(
-    ("n_samples", "least"), [(1, 1), (99, 1), (250, 5), (500, 10), (10**6, 10)]
-)
-def test_leaves_have_a_share_of_few_examples_and_ten_of_many(n_samples, least):
-    assert TreeFamily()._least_in_leaf(n_samples) == least
-
-
-@pytest.mark.parametrize(("n_features", "drawn"), [(1, 1), (5, 3), (100, 50), (2_000, 64)])
-def test_nodes_draw_half_of_the_features_at_most_64(n_features, drawn):
-    assert TreeFamily()._n_drawn(n_features) == drawn
+def test_limits_by_default_follow_the_numbers_of_examples_and_of_features(of, cases):
+    assert {n: of(n) for n in cases} == cases

@@ -140,15 +140,3 @@ def nested(learners, t):
         )
 
     return node(0)
-
-
-def evaluate(tree, X):
-    """Return the outputs of a nested tree."""
-    X = np.asarray(X, dtype=float)
-    if not isinstance(tree, tuple):
-        return np.full(len(X), tree)
-    f, threshold, missing, left, right = tree
-    side = goes_right(X[:, f], threshold, missing)
-    out = np.empty(len(X), dtype=int)
-    out[~side], out[side] = evaluate(left, X[~side]), evaluate(right, X[side])
-    return out

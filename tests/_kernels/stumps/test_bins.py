@@ -62,7 +62,11 @@ def test_bins_change_nothing(rng, case, kind):
     X = matrix(rng, case)
     features = SortedFeatures(X)
     weights = weights_of(rng, X, 10, kind)
-    assert_same(searched(features, weights, 0), searched(features, weights, 1))
+    weights[2] = 0.0
+    for columns in (None, np.array([3]), np.array([0, 2]), np.array([], dtype=np.int64)):
+        assert_same(
+            searched(features, weights, 0, columns), searched(features, weights, 1, columns)
+        )
 
 
 @pytest.mark.parametrize("n_targets", [1, 3, 17, 26, 70])
@@ -73,17 +77,6 @@ def test_every_number_of_targets(rng, n_targets):
     reference = searched(features, weights, 0)
     assert_same(reference, searched(two, weights, 1))
     assert_same(reference, searched(features, weights, 1))
-
-
-def test_subset_of_features_and_zero_weights(rng):
-    X = matrix(rng, "ties")
-    weights = weights_of(rng, X, 5, "classes")
-    weights[2] = 0.0
-    features = SortedFeatures(X)
-    for columns in ([3], [0, 2], []):
-        columns = np.array(columns, dtype=np.int64)
-        reference = searched(features, weights, 0, columns)
-        assert_same(reference, searched(features, weights, 1, columns))
 
 
 def test_sparse(rng):
