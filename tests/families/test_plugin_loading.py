@@ -12,7 +12,6 @@ from plugin_folder import (
     ANOTHER,
     CAPABLE,
     HOOK,
-    PAIR,
     REGISTER,
     assert_healthy_undisturbed,
     assert_usable,
@@ -79,21 +78,8 @@ def test_a_broken_plugin_is_listed_explained_and_disturbs_nothing(case, healthy)
     with pytest.raises(FamilyError, match=error) as caught:
         get_family(family or "broken_plugin")
     assert "broken-dist 0.3" in str(caught.value)
-
-
-def test_the_plugins_own_exception_is_the_cause(install):
-    install("broken-dist", "0.3", broken_plugin="import a_module_that_nobody_has\n")
-    with pytest.raises(FamilyError) as caught:
-        get_family("broken_plugin")
-    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
-
-
-def test_one_plugin_may_register_several_families(install):
-    install("pair", "1", pair_plugin=PAIR)
-    assert [get_family(name).__name__ for name in ("first", "second")] == [
-        "ReferenceStump",
-        "Another",
-    ]
+    if case == "import error":
+        assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
 def test_one_bad_family_of_a_plugin_leaves_the_good_one(healthy):

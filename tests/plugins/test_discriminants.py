@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 from cwboost.plugins.projections import ProjectionFamily, discriminants
 from cwboost.plugins.projections.standardise import centre_and_scale
-from scipy import sparse
 
-import cwboost
 from cwboost.kernels import Projector, group_sums, ridge_solve
 
 
@@ -84,26 +82,6 @@ def test_a_plane_between_two_classes_is_found_in_one_round():
     assert bind(X, 1, max_features=1).price(signs[None]).edges[0] < 0.7 * 400
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_sparse_dense_and_threads_give_the_same_bits(dtype):
-    rng = np.random.default_rng(2)
-    X = (rng.integers(0, 250, (257, 90)) * (rng.random((257, 90)) < 0.3)).astype(dtype)
-    X[:, 5] = 3  # a feature that does not vary
-    weights = rng.normal(size=(5, 257))
-    first, *others = (
-        bind(data, 5, n_threads).price(weights)
-        for data, n_threads in ((X, 1), (X, 2), (np.asfortranarray(X), 1), (sparse.csr_array(X), 2))
-    )
-    for other in others:
-        np.testing.assert_array_equal(other.outputs, first.outputs)
-        np.testing.assert_array_equal(other.edges, first.edges)
-        for name, array in first.learners.arrays().items():
-            np.testing.assert_array_equal(other.learners.arrays()[name], array)
-    np.testing.assert_array_equal(
-        first.learners.outputs(X), cwboost.unpack_outputs(first.outputs, 257)
-    )
-
-
 def test_degenerate_weights_and_features():
     X = np.zeros((20, 3))
     constant = bind(X, 2).price(np.ones((2, 20)))
@@ -112,20 +90,6 @@ def test_degenerate_weights_and_features():
     weights = np.vstack([np.ones(20), np.zeros(20), np.repeat([-1, 1], 10)])
     found = bind(X, 3, max_features=None, shrinkage=1e-12).price(weights)
     np.testing.assert_array_equal(found.edges, [20, 0, 20])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"n_projections": 5}, ValueError, "n_projections: expected None .* got 5"),
-        ({"shrinkage": 0}, ValueError, "shrinkage: expected a number > 0, got 0"),
-        ({"shrinkage": "auto"}, TypeError, "shrinkage: expected a number > 0, got 'auto'"),
-        ({"max_features": 0.0}, ValueError, "max_features: expected"),
-    ],
-)
-def test_bad_parameters(parameters, error, message):
-    with pytest.raises(error, match=message):
-        bind(np.eye(3), 1, **parameters)
 
 
 def test_ridge_solve():

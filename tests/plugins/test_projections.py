@@ -10,6 +10,7 @@ from cwboost import unpack_outputs
 from cwboost.kernels import Projector, SortedFeatures, seeded_directions, stored_directions
 
 KINDS = ["gaussian", "discriminant"]
+DISCRIMINANT = {"kind": "discriminant"}
 
 
 def family(n_projections, kind):
@@ -51,34 +52,6 @@ def test_unused_features_change_no_bit_even_if_they_are_infinite(rng):
     np.testing.assert_array_equal(found, Projector(W)(sparse.csr_array(X)))
     assert np.isnan(found[:, 3]).all() and np.isnan(found[:8, 69]).all()
     assert np.isfinite(np.delete(found, [3, 4, 69], axis=1)).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
-def test_prediction_repeats_training_bit_for_bit(rng, kind, dtype):
-    """For any chunks of rows and any number of threads, from stored arrays, dense or sparse."""
-    X = (rng.normal(size=(300, 40)) * 60 + 90).clip(0, 250).astype(dtype)
-    X[rng.random(X.shape) < 0.4] = 0
-    weights = rng.normal(size=(9, 300))
-    priced = bind(family(20, kind), X, 9, n_threads=2).price(weights)
-    outputs = unpack_outputs(priced.outputs, 300)
-    stored = priced.learners.arrays()
-    for learners in (priced.learners, ProjectionLearners.from_arrays(stored, 40)):
-        np.testing.assert_array_equal(learners.outputs(X), outputs)
-        np.testing.assert_array_equal(learners.outputs(sparse.csr_array(X)), outputs)
-        np.testing.assert_array_equal(learners.outputs(X[::-1].copy())[::-1], outputs)
-        for row in range(0, 300, 50):
-            np.testing.assert_array_equal(learners.outputs(X[row : row + 1])[0], outputs[row])
-        few = learners.take([4, 1])
-        np.testing.assert_array_equal(few.outputs(X), outputs[:, [4, 1]])
-    coef = sparse.csr_array(rng.normal(size=(9, 4)) * (rng.random((9, 4)) < 0.5))
-    scorer = priced.learners.scorer(coef)
-    scores = scorer(X)
-    np.testing.assert_array_equal(scorer(X, n_threads=2), scores)
-    np.testing.assert_array_equal(
-        np.vstack([scorer(X[i : i + 7]) for i in range(0, 300, 7)]), scores
-    )
-    np.testing.assert_allclose(scores, outputs @ coef.toarray(), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,6 +123,10 @@ def test_constant_and_infinite_features(rng):
         ({"n_projections": 2.0}, TypeError, "n_projections: expected an int"),
         ({"kind": "uniform"}, ValueError, "kind: expected one of"),
         ({"kind": None}, ValueError, "kind: expected one of"),
+        (DISCRIMINANT | {"n_projections": 5}, ValueError, "n_projections: expected None .* got 5"),
+        (DISCRIMINANT | {"shrinkage": 0}, ValueError, "shrinkage: expected a number > 0, got 0"),
+        (DISCRIMINANT | {"shrinkage": "auto"}, TypeError, "shrinkage: .* > 0, got 'auto'"),
+        (DISCRIMINANT | {"max_features": 0.0}, ValueError, "max_features: expected"),
     ],
 )
 def test_bad_hyper_parameters(params, error, message):
@@ -191,7 +168,7 @@ def change(name, place, value):
 )
 def test_hostile_arrays(rng, damage, message):
     X, weights = rng.normal(size=(30, 4)), rng.normal(size=(2, 30))
-    learners = bind(ProjectionFamily(kind="discriminant"), X, 2).price(weights).learners
+    learners = bind(ProjectionFamily(**DISCRIMINANT), X, 2).price(weights).learners
     assert (learners.drawn.kind == 2).all()
     arrays = learners.arrays()
     damage(arrays)

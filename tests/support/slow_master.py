@@ -37,23 +37,20 @@ def delta(H, y, c, j):
     return d
 
 
-def violations(H, y, C, coef, weight=None):
-    """Return theta of eq. vio, a list of arrays."""
-    weight = np.ones(len(y)) if weight is None else weight
-    mu = pair_weights(H, y, coef, weight) / q_of(y, C, len(H), weight)
-    theta = []
-    for c, w in enumerate(coef):
-        edge = np.array([(mu * delta(H, y, c, j)).sum() for j in range(len(w))])
-        theta.append(np.where(w > 0, np.abs(1 - edge), np.maximum(edge - 1, 0.0)))
-    return theta
-
-
 def edges(H, y, C, coef, weight=None):
     """Return the edges at `coef`, a list of arrays, as sums over all pairs."""
     weight = np.ones(len(y)) if weight is None else weight
     mu = pair_weights(H, y, coef, weight) / q_of(y, C, len(H), weight)
     return [
-        np.array([(mu * delta(H, y, c, j)).sum() for j in range(len(H[c]))]) for c in range(len(H))
+        np.array([(mu * delta(H, y, c, j)).sum() for j in range(len(h))]) for c, h in enumerate(H)
+    ]
+
+
+def violations(H, y, C, coef, weight=None):
+    """Return theta of eq. vio, a list of arrays."""
+    return [
+        np.where(w > 0, np.abs(1 - edge), np.maximum(edge - 1, 0.0))
+        for w, edge in zip(coef, edges(H, y, C, coef, weight))
     ]
 
 

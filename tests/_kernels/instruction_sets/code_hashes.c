@@ -1,10 +1,6 @@
-/* Prints one hash per kernel and tree on codes, as fcd_hashes.c does for the solver. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Prints one hash per kernel and tree on codes. */
+#include "hashes.h"
 
-#include "common/cpu.h"
 #include "prediction/codes.h"
 
 #define N_TREES 60
@@ -14,36 +10,21 @@
 #define N_STEPS 8
 #define TABLE ((1 << N_STEPS) - 1)
 
-static uint64_t state = 1;
+static uint32_t next_number(void) { return (uint32_t)(next_bits() >> 32); }
 
-static uint64_t next_bits(void) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state >> 33;
-}
-
-static void show(const char *name, const void *data, size_t n_bytes) {
-    const uint8_t *p = data;
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < n_bytes; i++) hash = (hash ^ p[i]) * 1099511628211u;
-    printf("%s %016llx\n", name, (unsigned long long)hash);
-}
-
-int main(int argc, char **argv) {
+static int run(int set) {
     static cwb_coding codings[N_CODINGS];
     static double thresholds[N_CODINGS * TABLE], x[N_CODINGS * CWB_CODED_BLOCK];
     static uint8_t codes[2 * N_CODINGS * CWB_CODED_BLOCK + 1];
     static cwb_coded_node nodes[N_TREES * N_NODES];
     static int64_t start[N_TREES + 1], order_start[N_TREES + 1];
     static int32_t order[N_TREES * N_NODES], n_inner[N_TREES], height[N_TREES];
-    const int set = argc > 1 ? atoi(argv[1]) : 0;
-    if (!cwb_runs(set)) return 3;
     const cwb_code_kernels *kernels = cwb_code_tables[set];
-    printf("# %s\n", cwb_set_names[set]);
     for (int c = 0; c < N_CODINGS; c++) {
         codings[c] = (cwb_coding){(int64_t)c * TABLE, N_STEPS, c, 2 * c, 2 * c + 1};
         for (int j = 0; j < TABLE; j++) thresholds[c * TABLE + j] = j < 200 + c ? j : INFINITY;
         for (int i = 0; i < CWB_CODED_BLOCK; i++)
-            x[c * CWB_CODED_BLOCK + i] = i % 9 ? (double)(next_bits() % 520) / 2 - 2 : NAN;
+            x[c * CWB_CODED_BLOCK + i] = i % 9 ? (double)(next_number() % 520) / 2 - 2 : NAN;
     }
     int64_t n_ordered = 0;
     for (int t = 0; t < N_TREES; t++) {
@@ -53,11 +34,11 @@ int main(int argc, char **argv) {
         for (uint32_t i = 0; i < N_NODES; i++) {
             const int is_inner = i < N_INNER;
             cwb_coded_node *node = nodes + start[t] + i;
-            node->at = is_inner ? (uint32_t)(next_bits() % (2 * N_CODINGS)) * CWB_CODED_BLOCK
-                                : (uint32_t)(next_bits() % 2);
+            node->at =
+                is_inner ? next_number() % (2 * N_CODINGS) * CWB_CODED_BLOCK : next_number() % 2;
             /* Ranks are 0 to 254, so that the smallest code that goes right is 1 to 255. */
             node->next = 256 * (is_inner ? 2 * i + 1 : i);
-            if (is_inner) node->next += 255 - (uint32_t)(next_bits() % 255);
+            if (is_inner) node->next += 255 - next_number() % 255;
             if (is_inner || node->at) order[n_ordered++] = (int32_t)i;
         }
     }

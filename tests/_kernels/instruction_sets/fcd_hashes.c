@@ -1,32 +1,11 @@
-/* Prints one hash per kernel and case: the bits of what the kernels of fcd.h leave behind. The
- * argument is the number of an instruction set. Compiled by the tests for this machine and, under
- * an emulator, for others; nothing here depends on the processor. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Prints one hash per kernel and case: the bits of what the kernels of fcd.h leave behind. */
+#include "hashes.h"
 
-#include "common/cpu.h"
 #include "fcd/fcd.h"
 #include "fcd/subspace.h"
 
 #define MOST_CLASSES 8
 #define N_COLUMNS 13
-
-static uint64_t state = 1;
-
-static uint64_t next_bits(void) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state ^ state >> 29;
-}
-
-/* In (0, 1). */
-static double next_double(void) { return (double)(next_bits() >> 12 | 1) / 4503599627370496.0; }
-
-static void show(const char *name, const void *data, size_t n_bytes) {
-    const uint8_t *p = data;
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < n_bytes; i++) hash = (hash ^ p[i]) * 1099511628211u;
-    printf("%s %016llx\n", name, (unsigned long long)hash);
-}
 
 /* Examples of the classes: sizes that begin and end within a byte, at its ends, and none at all. */
 static const int64_t sizes[][MOST_CLASSES] = {
@@ -40,11 +19,10 @@ static void run_case(int set, int which) {
     for (int64_t c = 0; c < K; c++) starts[c + 1] = starts[c] + sizes[which][c];
     const int64_t n = starts[K], n_bytes = (n + 7) / 8, stride = 8 * n_bytes + 8;
     const size_t size = (size_t)(K * stride), row = (size_t)stride;
-    double *R = calloc(size, 8), *scores = calloc(size, 8), *before = calloc(size, 8);
-    double *weight = calloc(row, 8), *factor = calloc(row, 8);
-    int32_t *label = malloc(row * 4);
-    uint8_t *bits = calloc((size_t)(N_COLUMNS * n_bytes + 64), 1);
-    if (!R || !scores || !before || !weight || !factor || !label || !bits) exit(2);
+    double *R = room(size * 8), *scores = room(size * 8), *before = room(size * 8);
+    double *weight = room(row * 8), *factor = room(row * 8);
+    int32_t *label = room(row * 4);
+    uint8_t *bits = room((size_t)(N_COLUMNS * n_bytes + 64));
     for (int64_t i = 0; i < stride; i++) label[i] = -1;
     for (int64_t c = 0; c < K; c++)
         for (int64_t i = starts[c]; i < starts[c + 1]; i++) label[i] = (int32_t)c;
@@ -113,10 +91,7 @@ static void run_case(int set, int which) {
     free(R), free(scores), free(before), free(weight), free(factor), free(label), free(bits);
 }
 
-int main(int argc, char **argv) {
-    const int set = argc > 1 ? atoi(argv[1]) : 0;
-    if (!cwb_runs(set)) return 3;
-    printf("# %s\n", cwb_set_names[set]);
+static int run(int set) {
     for (int which = 0; which < (int)(sizeof sizes / sizeof *sizes); which++) run_case(set, which);
     return 0;
 }

@@ -1,39 +1,10 @@
-/* Prints one hash per kernel and case of a stump search, as fcd_hashes.c does for the solver. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Prints one hash per kernel and case of a stump search. */
+#include "hashes.h"
 
-#include "common/cpu.h"
 #include "stumps/tables.h"
 
 #define N_TARGETS 13 /* in rows of 16 lanes; the first of them in rows of 8 */
 #define N_SAMPLES 1501
-
-static uint64_t state = 1;
-
-static uint64_t next_bits(void) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state ^ state >> 29;
-}
-
-/* In (-1, 1). */
-static double next_double(void) {
-    return 2.0 * (double)(next_bits() >> 12 | 1) / 4503599627370496.0 - 1.0;
-}
-
-static void show(const char *name, const void *data, size_t n_bytes) {
-    const uint8_t *p = data;
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < n_bytes; i++) hash = (hash ^ p[i]) * 1099511628211u;
-    printf("%s %016llx\n", name, (unsigned long long)hash);
-}
-
-/* Zeros on a cache line of their own. */
-static void *room(size_t n_bytes) {
-    n_bytes = (n_bytes + 127) / 64 * 64;
-    void *memory = aligned_alloc(64, n_bytes);
-    if (!memory) exit(2);
-    return memset(memory, 0, n_bytes);
-}
 
 /* A column of values with `n_values` different numbers; every `missing`-th is missing. */
 static cwb_column column_of(uint64_t n_values, int missing, int wide) {
@@ -87,15 +58,12 @@ static void search(const cwb_stump_kernels *kernels, const cwb_weights *w, const
     free(rows), free(half), free(best), free(trace);
 }
 
-int main(int argc, char **argv) {
-    const int set = argc > 1 ? atoi(argv[1]) : 0;
-    if (!cwb_runs(set)) return 3;
+static int run(int set) {
     const cwb_stump_kernels *kernels = cwb_stump_tables[set];
-    printf("# %s\n", cwb_set_names[set]);
     double *r = room(N_TARGETS * N_SAMPLES * 8), scales[N_TARGETS], totals[N_TARGETS];
     uint8_t bits[(N_SAMPLES + 7) / 8];
     for (size_t i = 0; i < sizeof bits; i++) bits[i] = (uint8_t)(next_bits() >> 20);
-    for (int k = 0; k < N_TARGETS * N_SAMPLES; k++) r[k] = next_double();
+    for (int k = 0; k < N_TARGETS * N_SAMPLES; k++) r[k] = 2.0 * next_double() - 1.0;
     for (int t = 0; t < N_TARGETS; t++) {
         double squares, mass = kernels->mass(r + t * N_SAMPLES, N_SAMPLES);
         scales[t] = cwb_scale_of(mass);

@@ -52,66 +52,49 @@ def assert_all_equal(found):
 
 
 @pytest.fixture(scope="module")
-def of_this_machine(tmp_path_factory, c_compiler):
-    return hashes([build(c_compiler, tmp_path_factory.mktemp("native"))], len(cpu.available()))
+def native(tmp_path_factory, c_compiler):
+    """What programs print on this machine."""
+    return {
+        source: hashes(
+            [build(c_compiler, tmp_path_factory.mktemp("native"), source=source)],
+            len(cpu.available()),
+        )
+        for source in (SOLVER, CODES)
+    }
 
 
 @pytest.mark.slow
-def test_kernels_of_every_set_give_the_same_bits(of_this_machine):
-    assert set(of_this_machine) == set(cpu.available())
-    assert_all_equal(of_this_machine)
+@pytest.mark.parametrize("source", [SOLVER, CODES], ids=lambda source: source.stem)
+def test_kernels_of_every_set_give_the_same_bits(source, native):
+    """Trees on codes by sets of rows and by walks: that program compares both."""
+    assert set(native[source]) == set(cpu.available())
+    assert_all_equal(native[source])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["clang", "musl-gcc -static -O1"])
-def test_kernels_of_other_compilers_give_the_same_bits(compiler, of_this_machine, tmp_path):
+def test_kernels_of_other_compilers_give_the_same_bits(compiler, native, tmp_path):
     name, *flags = compiler.split()
     if not shutil.which(name):
         pytest.skip(f"needs {name} (Debian: clang, musl-tools)")
     found = hashes([build([name], tmp_path, *flags)], len(cpu.available()))
     assert_all_equal(found)
-    assert found["plain"] == of_this_machine["plain"]
+    assert found["plain"] == native[SOLVER]["plain"]
 
 
-def hashes_under_an_emulator(folder, *flags, source=SOLVER):
+@pytest.mark.slow
+# -O1 compiles in two thirds of the time.
+@pytest.mark.parametrize("source, flags", [(SOLVER, []), (STUMPS, ["-O1"]), (CODES, [])])
+def test_neon_gives_the_same_bits_under_an_emulator(source, flags, native, tmp_path):
     compiler, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
     for tool in (compiler, emulator):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool} (Debian: gcc-aarch64-linux-gnu, qemu-user)")
-    program = build([compiler], folder, "-static", *flags, source=source)
-    found = hashes([emulator, program], 2)
+    found = hashes([emulator, build([compiler], tmp_path, "-static", *flags, source=source)], 2)
     assert set(found) == {"plain", "neon"}
     assert_all_equal(found)
-    return found
-
-
-@pytest.mark.slow
-def test_neon_gives_the_same_bits_under_an_emulator(of_this_machine, tmp_path):
-    assert hashes_under_an_emulator(tmp_path)["plain"] == of_this_machine["plain"]
-
-
-@pytest.mark.slow
-def test_neon_and_plain_c_search_stumps_alike_under_an_emulator(tmp_path):
-    # -O1 compiles in two thirds of the time.
-    hashes_under_an_emulator(tmp_path, "-O1", source=STUMPS)
-
-
-def trees_on_codes(compiler, folder):
-    return hashes([build(compiler, folder, source=CODES)], len(cpu.available()))
-
-
-@pytest.mark.slow
-def test_every_set_evaluates_trees_on_codes_alike(tmp_path, c_compiler):
-    """Trees by sets of rows and by walks: the program compares both."""
-    found = trees_on_codes(c_compiler, tmp_path)
-    assert set(found) == set(cpu.available())
-    assert_all_equal(found)
-
-
-@pytest.mark.slow
-def test_trees_on_codes_under_an_emulator(tmp_path, c_compiler):
-    found = hashes_under_an_emulator(tmp_path, source=CODES)
-    assert found["plain"] == trees_on_codes(c_compiler, tmp_path)["plain"]
+    if source in native:
+        assert found["plain"] == native[source]["plain"]
 
 
 def of_programs(name):

@@ -44,16 +44,24 @@ def first_trees(nodes, n_trees):
     }
 
 
+def stored(X):
+    rows = sp.csr_array(X)
+    return rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
+
+
 @pytest.mark.parametrize("n_rows", [1, 7, 63, 64, 65, 300, 4500])
 def test_outputs_equal_those_of_a_walk(nodes, n_rows):
     n_features = nodes["feature"].max() + 1
     X = values(np.random.default_rng(n_rows), n_rows, n_features)
     expected = walked(nodes, X)
     of_all = evaluator(nodes, n_features)
-    np.testing.assert_array_equal(of_all.outputs(X), expected)
-    np.testing.assert_array_equal(of_all.outputs(X, 3), expected)
+    for rows in (X, stored(X)):
+        for n_threads in (1, 3):
+            np.testing.assert_array_equal(of_all.outputs(rows, n_threads), expected)
     few = evaluator(nodes, n_features, 63)  # on values, whatever the rows
     np.testing.assert_array_equal(few.outputs(X), expected[:, :63])
+    wide = np.column_stack([X, np.full((n_rows, 5), np.nan)])  # of features that no tree reads
+    np.testing.assert_array_equal(evaluator(nodes, n_features + 5).outputs(wide), expected)
     sets = of_all.sets(X).view(np.uint8).reshape(-1, len(expected[0]), 8)
     bits = np.unpackbits(sets, axis=2, bitorder="little").transpose(0, 2, 1)
     np.testing.assert_array_equal(bits.reshape(-1, len(expected[0]))[:n_rows], expected > 0)
@@ -77,18 +85,8 @@ def test_rows_of_every_kind_have_equal_outputs(nodes):
     X = np.random.default_rng(1).integers(0, 6, (333, n_features)) * 1.0
     expected = walked(nodes, X)
     of_all = evaluator(nodes, n_features)
-    rows = sp.csr_array(X)
-    triple = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    for kind in (X, X.astype(np.float32), X.astype(np.uint8), np.asfortranarray(X), triple):
+    for kind in (X, X.astype(np.float32), X.astype(np.uint8), np.asfortranarray(X), stored(X)):
         np.testing.assert_array_equal(of_all.outputs(kind), expected)
-
-
-def test_sparse_rows_with_missing_values(nodes):
-    n_features = nodes["feature"].max() + 1
-    X = values(np.random.default_rng(2), 200, n_features)
-    rows = sp.csr_array(X)
-    triple = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-    np.testing.assert_array_equal(evaluator(nodes, n_features).outputs(triple), walked(nodes, X))
 
 
 def test_a_layout_for_values_serves_until_codes_repay_theirs(nodes):
@@ -105,11 +103,3 @@ def test_trees_that_are_all_constant():
     nodes = random_trees(np.random.default_rng(4), np.zeros(80, int), 1, [0.0])
     X = np.zeros((100, 1))
     np.testing.assert_array_equal(evaluator(nodes, 1).outputs(X), walked(nodes, X))
-
-
-def test_features_that_no_tree_reads(nodes):
-    n_features = nodes["feature"].max() + 1
-    X = values(np.random.default_rng(5), 100, n_features)
-    wide = np.column_stack([X, np.full((100, 5), np.nan)])
-    found = evaluator(nodes, n_features + 5).outputs(wide)
-    np.testing.assert_array_equal(found, walked(nodes, X))

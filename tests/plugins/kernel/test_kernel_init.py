@@ -212,12 +212,6 @@ def test_a_wrong_number_of_landmarks(max_landmarks):
         fit(*by_class(load_iris), max_landmarks)
 
 
-def test_arrays_go_round(table):
-    X, _, fitted, _ = table
-    again = FittedKernel.from_arrays(fitted.arrays(), 5, 3)
-    assert np.array_equal(again.scores(X), fitted.scores(X))
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [
