@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from partitions import split, train
+from partitions import local, split, train
 
-from cwboost import CWBoostClassifier, ProjectionFamily, StumpFamily, TreeFamily
+from cwboost import ProjectionFamily, StumpFamily, TreeFamily
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -25,13 +25,6 @@ def codes(n_categories, missing=0.1):
 
 X = np.column_stack([np.round(RNG.normal(size=N) + Y, 1), codes(4), codes(300), codes(7, 0)])
 CATEGORICAL = [1, 2, 3]
-
-
-def local(family, X, y, n_rounds, **settings):
-    settings = {"learning_rate": 1.0, "subsample": 1.0, "tol": 0.0, **settings}
-    return CWBoostClassifier(
-        family, n_estimators=n_rounds, C=100.0, correction="stagewise", **settings
-    ).fit(X, y)
 
 
 def assert_same_arrays(one, other, rtol=0.0):

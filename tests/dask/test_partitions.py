@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from partitions import split, train
+from partitions import local, split, train
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
 from cwboost import (
-    CWBoostClassifier,
     MixedFamily,
     ProjectionFamily,
     SklearnFamily,
@@ -32,12 +31,6 @@ def data():
     return X[:500], y[:500]
 
 
-def local(X, y, n_rounds, **settings):
-    settings = {"C": 100.0, "subsample": 1.0, "tol": 0.0, **settings}
-    settings = {"correction": "stagewise", "learning_rate": 1.0, **settings}
-    return CWBoostClassifier(weak_learner="stump", n_estimators=n_rounds, **settings).fit(X, y)
-
-
 def assert_equal_models(training, classifier, rtol):
     """The same learners, the same coefficients up to rounding, and the same history."""
     found, wanted = training.model.ensemble(), classifier.ensemble_
@@ -56,7 +49,7 @@ def assert_equal_models(training, classifier, rtol):
 
 
 def test_one_partition_gives_the_bits_of_local_training(data):
-    assert_equal_models(train(StumpFamily(), [data], 12), local(*data, 12), rtol=0)
+    assert_equal_models(train(StumpFamily(), [data], 12), local("stump", *data, 12), rtol=0)
 
 
 @pytest.mark.parametrize("C", [100.0, 1e4])
@@ -65,7 +58,7 @@ def test_many_partitions_give_the_local_model_up_to_rounding(data, C):
     order = np.argsort(y < 5, kind="stable")  # the first partitions lack classes
     blocks = split(X[order], y[order], 1, 40, 0, 200)
     training = train(StumpFamily(), blocks, 12, C=C, n_workers=2)
-    assert_equal_models(training, local(X[order], y[order], 12, C=C), rtol=1e-11)
+    assert_equal_models(training, local("stump", X[order], y[order], 12, C=C), rtol=1e-11)
 
 
 def test_sparse_blocks_and_bytes_give_the_same_model(data):
@@ -73,7 +66,7 @@ def test_sparse_blocks_and_bytes_give_the_same_model(data):
     dense = train(StumpFamily(), split(X, y, 200), 5)
     blocks = [(sparse.csr_matrix(part), labels) for part, labels in split(X, y, 200)]
     thin = train(StumpFamily(), blocks, 5, n_workers=2)
-    assert_equal_models(dense, local(X, y, 5), rtol=1e-11)
+    assert_equal_models(dense, local("stump", X, y, 5), rtol=1e-11)
     for name in STUMPS:
         one, other = (t.model.ensemble().learners for t in (dense, thin))
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -84,11 +77,8 @@ def test_weights_of_examples_and_classes(data):
     weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
     blocks = [(*b, w) for b, w in zip(split(X, y, 150), np.split(weight, [150]))]
     training = train(StumpFamily(), blocks, 6, class_weight="balanced")
-    classifier = CWBoostClassifier(
-        weak_learner="stump", n_estimators=6, C=100.0, correction="stagewise", tol=0.0,
-        learning_rate=1.0, subsample=1.0, class_weight="balanced",
-    ).fit(X, y, weight)  # fmt: skip
-    assert_equal_models(training, classifier, rtol=1e-11)
+    alone = local("stump", X, y, 6, weight, class_weight="balanced")
+    assert_equal_models(training, alone, rtol=1e-11)
 
 
 @pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(max_features="sqrt")])
@@ -107,7 +97,7 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     blocks, settings = split(*data, 180), {"learning_rate": 0.1, "subsample": 0.5, "n_workers": 2}
     untouched = train(StumpFamily(), blocks, 20, **settings)
     training = train(StumpFamily(), blocks, 0, **settings)
-    scales = [local(*data, 60, random_state=k).probability_scale_ for k in range(4)]
+    scales = [local("stump", *data, 60, random_state=k).probability_scale_ for k in range(4)]
     found = holdout_run(training, np.bincount(data[1]), training.settings, 60, False)
     assert found.n_rounds == 60 and found.scale == pytest.approx(np.mean(scales), rel=0.35)
     while training.n_rounds < 20 and training.round():
@@ -124,7 +114,7 @@ def test_total_correction_reaches_the_local_optimum():
     X, y = load_vowel(return_X_y=True)
     X, y = np.round(X[:300], 1), y[:300]
     settings = {"C": 20.0, "correction": "total"}
-    best = local(X, y, 400, **settings)
+    best = local("stump", X, y, 400, **settings)
     training = train(StumpFamily(), split(X, y, 100), 400, C=20.0, max_working_sets=2, n_workers=2)
     assert best.stop_reason_ == training.stop_reason == "optimal"
     assert training.model.history["objective"][-1] <= best.history_["objective"][-1] * (1 + 1e-6)
@@ -183,14 +173,11 @@ def test_scores_on_partitions_are_those_of_the_trees(data):
 def test_projections_give_the_learners_of_local_training(data, family):
     """At most 256 examples: bins do not round. Bits of learners, coefficients up to rounding."""
     X, y = np.nan_to_num(data[0])[:250], data[1][:250]
-    settings = {"learning_rate": 1.0, "subsample": 1.0, "random_state": 0}
-    local = CWBoostClassifier(
-        family, n_estimators=6, C=100.0, correction="stagewise", **settings
-    ).fit(X, y)
+    alone = local(family, X, y, 6, random_state=0)
     blocks = split(X, y, 60, 0, 100)
     blocks[3] = sparse.csr_matrix(blocks[3][0]), blocks[3][1]
-    training = train(family, blocks, 6, n_workers=2, seed=local._generator())
-    found, wanted = training.model.ensemble(), local.ensemble_
+    training = train(family, blocks, 6, n_workers=2, seed=alone._generator())
+    found, wanted = training.model.ensemble(), alone.ensemble_
     for name, array in wanted.learners.arrays().items():
         # Squares of weights are summed with fewer bits.
         atol = 1e-6 if name == "gain" else 0

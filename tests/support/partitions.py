@@ -1,4 +1,4 @@
-"""Training on partitions in this process, without a cluster."""
+"""Training on partitions in this process, without a cluster, and the same training on all rows."""
 
 import pickle
 
@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from cwboost import CWBoostClassifier
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
 from cwboost.dask.input.chunks import make_chunk
@@ -66,6 +67,13 @@ def train(
         pass
     training.finish()
     return training
+
+
+def local(family, X, y, n_rounds, weight=None, **settings):
+    """Return a classifier trained on all rows, as `train` trains on partitions."""
+    steps = {"correction": "stagewise", "learning_rate": 1.0, "subsample": 1.0}
+    settings = {"C": 100.0, "tol": 0.0, "init": None, **steps, **settings}
+    return CWBoostClassifier(family, n_estimators=n_rounds, **settings).fit(X, y, weight)
 
 
 def split(X, y, *sizes):

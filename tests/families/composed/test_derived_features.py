@@ -90,24 +90,6 @@ def test_parameters_are_checked():
     context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
     with pytest.raises(ValueError, match="n_derived must be at least 1"):
         Waves(n_derived=0).bind(np.ones((3, 1)), context)
-    with pytest.raises(TypeError, match=r"\['threshold'\] belong to the base class"):
-        type("Bad", (DerivedFeatureFamily,), {"layout": {"threshold": ("float64", ())}})
-
-
-def test_a_transform_of_another_shape_is_an_error():
-    wrong = type("Wrong", (Itself,), {"transform": staticmethod(lambda X, feature: X[:, :1])})
-    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"transform of Wrong must return shape \(5, 3\)"):
-        wrong().bind(np.ones((5, 3)), context)
-
-
-def test_a_direction_of_another_shape_is_an_error():
-    along = {"layout": {"along": ("float64", ("n_features",))}, "name": "wrong", "api_version": 1}
-    along["draw"] = lambda self, context: {"along": context.weights @ context.X}
-    along["direction"] = staticmethod(lambda n_features, along: along)
-    wrong = type("Wrong", (DerivedFeatureFamily,), along)()
-    with pytest.raises(ValueError, match=r"direction of Wrong must .* 6 features, got \(3, 6\)"):
-        paper(wrong, init=None).fit(np.arange(54.0).reshape(9, 6), np.arange(9) % 3)
 
 
 def test_messages_call_learners_by_their_family():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from derived_families import Landmarks, Means
-from partitions import split, train
+from partitions import local, split, train
 
 import cwboost
 from cwboost import BindContext, CWBoostClassifier, DerivedFeatureFamily
@@ -48,14 +48,6 @@ def data():
     return np.round(X[:500]), y[:500]
 
 
-SETTINGS = {"C": 100.0, "tol": 0.0, "correction": "stagewise", "learning_rate": 1.0}
-
-
-def local(family, X, y, **settings):
-    given = {**SETTINGS, "subsample": 1.0, "n_estimators": 8, "random_state": 0, **settings}
-    return CWBoostClassifier(family, init=None, **given).fit(X, y)
-
-
 @pytest.mark.slow
 @parametrize_with_plugin_checks([Means(), Landmarks(), Landmarks(n_landmarks=1, n_near=3)])
 def test_it_keeps_the_contract(plugin, check):
@@ -95,7 +87,9 @@ def test_partitions_draw_what_one_process_draws(family, data):
             np.testing.assert_allclose(array, other.arrays()[name], rtol=1e-9, atol=1e-12)
     errors = [model.model.history["train_error"][-1] for model in models]
     assert errors == errors[:1] * 3
-    assert abs(errors[0] - local(family, X, y).history_["train_error"][-1]) < 0.05
+    assert (
+        abs(errors[0] - local(family, X, y, 8, random_state=0).history_["train_error"][-1]) < 0.05
+    )
 
 
 def test_partitions_see_classes_and_weights(data):
@@ -138,7 +132,7 @@ def test_a_holdout_run_on_partitions_draws_from_its_own_generator(data):
 
 def test_batches_of_two_trainings_keep_their_shared_arrays(data):
     X, y = data
-    models = [local(Landmarks(), X, y, n_estimators=2, random_state=seed) for seed in (0, 1)]
+    models = [local(Landmarks(), X, y, 2, random_state=seed) for seed in (0, 1)]
     one, other = (model.ensemble_.learners for model in models)
     joined = type(one).concatenate([one, other, one.take([0])])
     assert joined.landmarks.shape == (2, 8, 10)
@@ -150,14 +144,14 @@ def test_batches_of_two_trainings_keep_their_shared_arrays(data):
         type(one).from_arrays({**joined.arrays(), "group": joined.group + 2}, 10)
     with pytest.raises(ValueError, match="n_near must be positive, got 0"):
         type(one).from_arrays({**one.arrays(), "which": one.which[:, :0]}, 10)
-    small = local(Landmarks(n_landmarks=3), X, y, n_estimators=1).ensemble_.learners
+    small = local(Landmarks(n_landmarks=3), X, y, 1).ensemble_.learners
     with pytest.raises(ValueError, match="shared arrays must have equal shapes"):
         type(one).concatenate([one, small])
 
 
 def test_linear_features_are_explained_and_only_features_used_count(data):
     X, y = data
-    model = local(Means(fraction=0.3), X, y)
+    model = local(Means(fraction=0.3), X, y, 8, random_state=0)
     found = model.shap_values(X[:5], background=X)
     scores = found.values.sum(axis=1) + found.base
     np.testing.assert_allclose(scores, model.decision_function(X[:5]), atol=1e-6)
@@ -171,47 +165,39 @@ def wrong(base=Means, **members):
     return type("Wrong", (base,), {"name": "wrong", **members})
 
 
-CONTEXT = {"n_targets": 1, "random_state": np.random.default_rng(0)}
+def drawing(along):
+    return {"draw": lambda self, context: {"along": along} if along is not None else {}}
 
 
-@pytest.mark.parametrize(
-    "returned, message",
-    [
-        ({}, r"draw of Wrong must return the names of its layout, \['along'\], got \[\]"),
-        ({"along": np.ones((0, 4))}, "draw of Wrong must return a derived feature, got 0"),
-        ({"along": np.ones((3, 5))}, r"draw of Wrong: array 'along' must have shape \(3, 4\)"),
-    ],
-)
-def test_what_draw_returns_is_checked(returned, message):
-    family = wrong(draw=lambda self, context: returned)
-    pricer = family().bind(np.ones((5, 4)), BindContext(**CONTEXT))
-    with pytest.raises(ValueError, match=message):
-        pricer.price(np.ones((1, 5)))
+UNTURNED = {"direction": staticmethod(lambda n_features, along: along)}
+NARROW = {"transform": staticmethod(lambda X, **parameters: X[:, :1])}
+NO_LANDMARKS = {"draw_shared": lambda self, context: {}}
+STATIC = "put @staticmethod before it"
+# Members of a family of four features, and what must be said when it prices or is made.
+FAULTS = [
+    (Means, drawing(None), r"must return the names of its layout, \['along'\], got \[\]"),
+    (Means, drawing(np.ones((0, 4))), "draw of Wrong must return a derived feature, got 0"),
+    (Means, drawing(np.ones((3, 5))), r"draw of Wrong: array 'along' must have shape \(3, 4\)"),
+    (Means, UNTURNED, r"direction of Wrong must .* 4 features, got \(1, 4\)"),
+    (Landmarks, NARROW, r"transform of Wrong must return shape \(5, 12\)"),
+    (Landmarks, NO_LANDMARKS, r"draw_shared of Wrong must return \['landmarks'\]"),
+    (Means, {"direction": lambda self, n_features, along: along}, STATIC),
+    (Means, {"check_stored": lambda self, n_features, along: None}, STATIC),
+    (Means, {"__init__": lambda self, draw=1: None}, r"attributes called \['draw'\]"),
+    (Means, {"layout": {"threshold": ("float64", ())}}, r"\['threshold'\] belong to the base"),
+    (DerivedFeatureFamily, {"layout": {}}, "Wrong must define transform, or direction"),
+]
 
 
-def test_what_draw_shared_returns_is_checked():
-    family = wrong(Landmarks, draw_shared=lambda self, context: {})
-    with pytest.raises(ValueError, match=r"draw_shared of Wrong must return \['landmarks'\]"):
-        family().bind(np.ones((5, 4)), BindContext(**CONTEXT))
-
-
-@pytest.mark.parametrize(
-    "members, message",
-    [
-        ({"direction": lambda self, n_features, along: along}, "put @staticmethod before it"),
-        ({"check_stored": lambda self, n_features, along: None}, "put @staticmethod before it"),
-        ({"__init__": lambda self, draw=1: None}, r"attributes called \['draw'\]"),
-    ],
-)
-def test_faults_of_a_class_are_found_when_it_is_made(members, message):
-    with pytest.raises(TypeError, match=message):
-        wrong(**members)
-    with pytest.raises(TypeError, match="Bare must define transform, or direction"):
-        type("Bare", (DerivedFeatureFamily,), {"layout": {}})
+@pytest.mark.parametrize("base, members, message", FAULTS)
+def test_faults_of_families_are_named(base, members, message):
+    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
+    with pytest.raises((TypeError, ValueError), match=message):
+        wrong(base, **members)().bind(np.ones((5, 4)), context).price(np.ones((1, 5)))
 
 
 def test_stored_parameters_that_transform_cannot_take_are_refused(data):
-    learners = local(Landmarks(), *data, n_estimators=1).ensemble_.learners
+    learners = local(Landmarks(), *data, 1).ensemble_.learners
     free = wrong(Landmarks, check_stored=staticmethod(lambda n_features, **parameters: None))
     arrays = learners.arrays() | {"which": learners.which + 99}
     with pytest.raises(ValueError, match="'wrong' cannot compute with its stored parameters"):
