@@ -3,16 +3,20 @@
 import inspect
 import json
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from derived_families import Means
+from models import CLASSIFIERS
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from cwboost import (
+    AdaBoostMOClassifier,
     CWBoostClassifier,
     MixedFamily,
     SklearnFamily,
+    get_family,
     load_model,
     register_family,
     to_onnx,
@@ -27,30 +31,34 @@ X[:, 3] = rng.integers(0, 6, 240)
 Y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 3] > 3)]
 GAPS = np.where(rng.random(X.shape) < 0.05, np.nan, X)
 CATEGORIES = {"categorical_features": [3]}
-FEW = {"n_estimators": 6, "random_state": 0}
+
+
+def fitted(weak_learner="auto", X=X, y=Y, classifier=CWBoostClassifier, **params):
+    params = {"n_estimators": 6, "random_state": 0} | params
+    return classifier(weak_learner=weak_learner, **params).fit(X, y)
+
 
 KINDS = {
-    "default": lambda: CWBoostClassifier(random_state=0).fit(X, Y),
-    "gaps": lambda: CWBoostClassifier(**FEW).fit(GAPS, Y),
-    "categories": lambda: CWBoostClassifier(**FEW, **CATEGORIES).fit(X, Y),
-    "subsets": lambda: (
-        CWBoostClassifier("tree", **FEW, **CATEGORIES)
-        .set_params(weak_learner__categories="subsets")
-        .fit(X, Y)
-    ),
-    "stumps": lambda: CWBoostClassifier("stump", **FEW).fit(X, Y),
-    "mixed": lambda: CWBoostClassifier(["stump", "tree", "projection"], **FEW).fit(X, Y),
-    "drawn": lambda: CWBoostClassifier(
-        MixedFamily(["stump", "tree"], selection="random"), **FEW
-    ).fit(X, Y),
-    "scikit-learn": lambda: CWBoostClassifier(SklearnFamily(), **FEW).fit(X, Y),
-    "linear": lambda: CWBoostClassifier(SklearnFamily(RidgeClassifier()), **FEW).fit(X, Y),
-    "derived": lambda: CWBoostClassifier(Means(), **FEW).fit(X, Y),
-    "logistic": lambda: CWBoostClassifier("stump", init=LogisticRegression(), **FEW).fit(X, Y),
-    "thinned": lambda: CWBoostClassifier(**FEW).fit(X, Y).thin(X, Y, C=1e4),
-    "stopped": lambda: CWBoostClassifier(early_stopping=True, **FEW).fit(X, Y),
-    "two classes": lambda: CWBoostClassifier(**FEW).fit(X, Y == "a"),
+    "default": partial(fitted, n_estimators="auto"),
+    "gaps": partial(fitted, X=GAPS),
+    "categories": partial(fitted, **CATEGORIES),
+    "subsets": partial(fitted, get_family("tree")(categories="subsets"), **CATEGORIES),
+    "stumps": partial(fitted, "stump"),
+    "mixed": partial(fitted, ["stump", "tree", "projection"]),
+    "drawn": partial(fitted, MixedFamily(["stump", "tree"], selection="random")),
+    "scikit-learn": partial(fitted, SklearnFamily()),
+    "linear": partial(fitted, SklearnFamily(RidgeClassifier())),
+    "derived": partial(fitted, Means()),
+    "logistic": partial(fitted, "stump", init=LogisticRegression()),
+    "thinned": lambda: fitted().thin(X, Y, C=1e4),
+    "stopped": partial(fitted, early_stopping=True),
+    "two classes": partial(fitted, y=Y == "a"),
+    "exhaustive code": partial(fitted, "stump", classifier=AdaBoostMOClassifier, code="exhaustive"),
 }
+for other in CLASSIFIERS[1:]:
+    KINDS[other.__name__] = partial(fitted, "stump", classifier=other)
+    if other is not AdaBoostMOClassifier:  # has columns per bit, and two classes need one bit
+        KINDS[f"{other.__name__}, two classes"] = partial(KINDS[other.__name__], y=Y == "a")
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -61,43 +69,84 @@ def model(request):
         yield KINDS[request.param]()
 
 
-def check_explanation(model, found):
-    total = found.base + found.init + found.values.sum(axis=1)
-    scores = model.model_.scores(model._check_predict(X))
-    np.testing.assert_allclose(total, scores, atol=1e-8)
-    assert (model.init_ is None) == (not found.init.any())
+def rounds_of(model):
+    """The first round, some and all."""
+    return sorted({1, (model.ensemble_.n_rounds + 1) // 2, model.ensemble_.n_rounds})
+
+
+def by_class(scores):
+    """Return a column per class; of two classes, `decision_function` has one."""
+    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
+
+
+def check_labels(model):
+    for n in rounds_of(model):
+        largest = by_class(model.decision_function(X, n)).argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(X, n), model.classes_[largest])
+
+
+def check_probabilities(model):
+    for n in rounds_of(model):
+        chances, labels = model.predict_proba(X, n), model.predict(X, n)
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        # Scores that differ in the last bit may give equal probabilities.
+        own = chances[np.arange(len(X)), np.searchsorted(model.classes_, labels)]
+        np.testing.assert_array_equal(own, chances.max(axis=1))
+
+
+def check_logarithms(model):
+    for n in rounds_of(model):
+        logarithms = np.exp(model.predict_log_proba(X, n))
+        np.testing.assert_allclose(logarithms, model.predict_proba(X, n), rtol=1e-9)
+
+
+def check_stages(model, method):
+    stages = list(getattr(model, f"staged_{method}")(X))
+    assert len(stages) == model.ensemble_.n_rounds
+    for n in rounds_of(model) if method != "predict" else [len(stages)]:  # labels may tie
+        whole = getattr(model, method)(X, n)
+        if method == "predict":
+            np.testing.assert_array_equal(stages[n - 1], whole)
+        else:
+            np.testing.assert_allclose(stages[n - 1], whole, rtol=1e-9, atol=1e-9)
+
+
+def check_sums(model, explain):
+    for n in rounds_of(model):
+        found = explain(X, n_estimators=n)
+        total = found.base + found.init + found.values.sum(axis=1)
+        scores = model.model_.scores(model._check_predict(X), n)
+        np.testing.assert_allclose(total, scores, atol=1e-8)
+        assert (model.init_ is None) == (not found.init.any())
+
+
+def check_sets(model):
+    if model.model_.conformity is not None:
+        small, large = (np.count_nonzero(model.predict_set(X, a)) for a in (0.2, 0.01))
+        assert small <= large <= X.shape[0] * len(model.classes_)
 
 
 CHECKS = {
-    "predict": lambda m: set(m.predict(X)) <= set(m.classes_),
-    "predict_proba": lambda m: np.allclose(m.predict_proba(X).sum(axis=1), 1),
-    "predict_log_proba": lambda m: np.isfinite(m.predict_log_proba(X)).all(),
+    "predict": check_labels,
+    "predict_proba": check_probabilities,
+    "predict_log_proba": check_logarithms,
     "decision_function": lambda m: np.isfinite(m.decision_function(X)).all(),
     "score": lambda m: m.score(X, m.predict(X)) == 1,
-    "staged_predict": lambda m: (list(m.staged_predict(X))[-1] == m.predict(X)).all(),
-    "staged_predict_proba": lambda m: np.allclose(
-        list(m.staged_predict_proba(X))[-1], m.predict_proba(X)
-    ),
-    "staged_decision_function": lambda m: np.allclose(
-        list(m.staged_decision_function(X))[-1], m.decision_function(X)
-    ),
-    "predict_set": lambda m: (
-        m.model_.conformity is None
-        or m.predict_set(X, 0.2).sum()
-        <= m.predict_set(X, 0.01).sum()
-        <= X.shape[0] * len(m.classes_)
-    ),
-    "explain": lambda m: check_explanation(m, m.explain(X)),
-    "shap_values": lambda m: check_explanation(m, m.shap_values(X, X[:50])),
+    "staged_predict": partial(check_stages, method="predict"),
+    "staged_predict_proba": partial(check_stages, method="predict_proba"),
+    "staged_decision_function": partial(check_stages, method="decision_function"),
+    "predict_set": check_sets,
+    "explain": lambda m: check_sums(m, m.explain),
+    "shap_values": lambda m: check_sums(m, partial(m.shap_values, background=X[:50])),
     "feature_importances_": lambda m: m.init_ is None or m.feature_importances_.sum() > 0.99,
     "class_columns": lambda m: len(m.class_columns(m.classes_[0]).coef) >= 0,
     "to_frame": lambda m: len(m.to_frame()) > 0,
     "to_json": lambda m: json.loads(m.to_json())["features"] == [f"feature {k}" for k in range(4)],
     "strongest": lambda m: len(m.strongest()) > 0,
-    "ensemble_": lambda m: m.ensemble_.n_rounds == m.best_iteration_,
+    "ensemble_": lambda m: m.ensemble_.n_rounds == getattr(m, "best_iteration_", m.n_iter_),
     "init_": lambda m: m.init_ is m.model_.base,
     "probability_scale_": lambda m: m.probability_scale_ > 0,
-    "get_params": lambda m: "init" in m.get_params(),
+    "get_params": lambda m: "init" in m.get_params() or type(m) is not CWBoostClassifier,
     "set_params": lambda m: m.set_params(verbose=0) is m,
     "thin": lambda m: (
         m.thin(X, m.predict(X), C=1e5).n_iter_ == 1
@@ -118,14 +167,28 @@ def test_the_table_has_every_public_method():
     assert own <= set(CHECKS) | ELSEWHERE, own - set(CHECKS) - ELSEWHERE
 
 
+def refusal(model, method):
+    """Return the error of a method that this kind of model lacks, and its words; None if none."""
+    of_votes = not isinstance(model, AdaBoostMOClassifier)
+    base = model.init_
+    if method == "feature_importances_":
+        silent = base is not None and base.fitted.feature_shares(4) is None
+        return (AttributeError, "does not report") if silent else None
+    if method == "thin":
+        has = isinstance(model, CWBoostClassifier)
+        return None if has else (AttributeError, "no attribute 'thin'")
+    if method == "shap_values" and not of_votes:
+        return TypeError, "AdaBoostMOClassifier are not sums of votes"
+    return None
+
+
 @pytest.mark.parametrize("method", CHECKS)
 def test_method(model, method):
-    base = model.init_
-    is_silent = base is not None and base.fitted.feature_shares(4) is None
-    if is_silent and method == "feature_importances_":
-        with pytest.raises(AttributeError, match="does not report"):
-            _ = model.feature_importances_
-        assert not hasattr(model, method)
+    if (expected := refusal(model, method)) is not None:
+        error, message = expected
+        with pytest.raises(error, match=message):
+            CHECKS[method](model)
+        assert hasattr(model, method) == (error is not AttributeError)
         return
     assert CHECKS[method](model) is not False
 
@@ -135,8 +198,20 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     model.save(path)
     loaded = load_model(path)
     for other in (loaded, pickle.loads(pickle.dumps(model))):
+        assert repr(other) == repr(model) and other.get_params().keys() == model.get_params().keys()
         np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        assert other.predict(X).dtype == model.predict(X).dtype
+        for one, same in zip(
+            other.staged_decision_function(X), model.staged_decision_function(X), strict=True
+        ):
+            np.testing.assert_array_equal(one, same)
+        np.testing.assert_equal(other.history_, model.history_)
+        assert (other.n_iter_, other.stop_reason_) == (model.n_iter_, model.stop_reason_)
+        if model.model_.conformity is not None:
+            np.testing.assert_array_equal(other.predict_set(X), model.predict_set(X))
     np.testing.assert_equal(loaded.model_.base_share, model.model_.base_share)
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
     assert main(["inspect", str(path)]) == 0
     assert "stopped by" in capsys.readouterr().out
     assert main(["inspect", str(path), "--json", "--top", "3"]) == 0
@@ -145,12 +220,19 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     assert b"sklearn." not in path.read_bytes()  # no import path
 
 
-def test_onnx_gives_the_same_scores(model):
+def test_onnx_gives_the_same_answers(model):
     onnxruntime = pytest.importorskip("onnxruntime")
-    session = onnxruntime.InferenceSession(
-        to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
-    )
     codes = model._check_predict(X).astype(np.float64)
-    _, scores, probabilities = session.run(None, {"X": codes})
-    np.testing.assert_allclose(scores, model.model_.scores(codes), atol=1e-9)
-    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-9)
+    for n in rounds_of(model):
+        session = onnxruntime.InferenceSession(
+            to_onnx(model, n_estimators=n).SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        labels, scores, probabilities = session.run(None, {"X": codes})
+        wanted = model._scores(X, n)
+        np.testing.assert_allclose(scores, wanted, atol=1e-9)
+        # Code words at equal distance from the bits tie, up to the order of summation.
+        best = np.sort(wanted, axis=1)
+        sure = best[:, -1] - best[:, -2] > 1e-12
+        sure |= not isinstance(model, AdaBoostMOClassifier)
+        np.testing.assert_array_equal(labels[sure], model.predict(X, n)[sure])
+        np.testing.assert_allclose(probabilities, model.predict_proba(X, n), atol=1e-9)

@@ -10,8 +10,6 @@ from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 
 from cwboost import (
-    AdaBoostMHClassifier,
-    AdaBoostMOClassifier,
     CWBoostClassifier,
     MixedFamily,
     ProjectionFamily,
@@ -126,18 +124,6 @@ def test_deep_trees_threads_and_sparse_rows():
     np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X)).values, values)
 
 
-@pytest.mark.parametrize("family", ["stump", ["stump", "tree"]])
-def test_values_of_stumps_and_mixtures(family):
-    X, y = data()
-    clf = paper(family, n_estimators=6, C=1e4)
-    clf.fit(X, y)
-    base, values, _ = clf.shap_values(X)
-    np.testing.assert_allclose(base + values.sum(axis=1), clf.decision_function(X), atol=1e-12)
-    if family == "stump":  # sums of functions, less their means
-        _, parts, _ = clf.explain(X)
-        np.testing.assert_allclose(values, parts - parts.mean(axis=0), atol=1e-12)
-
-
 MIXED = MixedFamily(["projection", "tree"], selection="turns")
 
 
@@ -186,13 +172,3 @@ def test_values_of_directions_without_a_line():
     np.testing.assert_allclose(base + values.sum(axis=1), scores, rtol=0, atol=1e-10)
     assert clf.ensemble_.learners.flat_form().directions[1:3].any(axis=0).all()
     assert not values[::2, [0, 3]].any() and values[1::2, [0, 3]].any()
-
-
-def test_what_is_refused():
-    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat([0, 1, 2], 20)
-    mo = AdaBoostMOClassifier(n_estimators=2, random_state=0).fit(X, y)
-    with pytest.raises(TypeError, match="AdaBoostMOClassifier are not sums of votes"):
-        mo.shap_values(X)
-    mh = AdaBoostMHClassifier(n_estimators=2, random_state=0).fit(X, y)
-    base, values, _ = mh.shap_values(X)
-    np.testing.assert_allclose(base + values.sum(axis=1), mh.decision_function(X), atol=1e-12)
