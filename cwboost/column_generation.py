@@ -10,7 +10,7 @@ from cwboost._kernels.common.short_arrays import any_above, count_set, covers, l
 from cwboost.ensemble.growing import GrowingEnsemble
 from cwboost.ensemble.recorded_columns import RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
-from cwboost.families.sealing import SealedPricer
+from cwboost.families.sealing import SealedPricer, certificate
 from cwboost.kernels import log
 from cwboost.master import Master
 from cwboost.solvers.fcd import SolverReport, fcd
@@ -187,7 +187,7 @@ class ColumnGeneration:
         changes = self.columns.changes(coef)
         entry = {
             "objective": objective,
-            **self.pricer.certificate(self.best_bound, objective),
+            **certificate(self.best_bound, objective, self.pricer.fault),
             "max_violation": report.max_violation,
             "n_nonzero": np.count_nonzero(coef),
             "pricing_seconds": pricing_seconds,
@@ -205,7 +205,7 @@ class ColumnGeneration:
         if self.n_rounds:
             # This pricing saw the last round's weights: its bound belongs to that round.
             objective = self.model.latest["objective"]
-            self.model.amend_latest(**self.pricer.certificate(self.best_bound, objective))
+            self.model.amend_latest(**certificate(self.best_bound, objective, self.pricer.fault))
         else:
             self.model.add_learners(priced.learners.take([]), [])
         self.schedule.end()

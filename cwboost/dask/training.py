@@ -8,7 +8,7 @@ from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
-from cwboost.families.sealing import FamilyFault, certificate, check_learners, family_source
+from cwboost.families.sealing import FamilyFault, check_learners, family_source
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
 
@@ -78,18 +78,15 @@ class PartitionedPricer:
             keys[paying] = self.master.take(learners, chosen.target[paying] + first)
         return Priced(chosen.learners, keys, chosen.edges, chosen.target)
 
-    def certificate(self, bound: float, objective: float) -> dict[str, float]:
-        """Return dual bound and gap as the history records them; see `SealedPricer`."""
-        return certificate(bound, objective, self._fault)
-
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
-            raise self._fault(f"choose must return a Chosen, got {type(chosen).__name__}")
+            raise self.fault(f"choose must return a Chosen, got {type(chosen).__name__}")
         parts = chosen.learners, chosen.edges, chosen.target
-        check_learners(*parts, self.family, self.n_targets, 1, self._fault)
+        check_learners(*parts, self.family, self.n_targets, 1, self.fault)
         return chosen
 
-    def _fault(self, what: str) -> FamilyFault:
+    def fault(self, what: str) -> FamilyFault:
+        """Return the error for a choice that breaks the contract."""
         when = "" if self.round is None else f", round {self.round}"
         return FamilyFault(f"{family_source(self.family)}{when}: {what}")
 

@@ -36,6 +36,8 @@ __all__ = [
     "WeakLearnerFamily",
     "WeakLearners",
     "best_of_targets",
+    "coef_of",
+    "sum_outputs",
 ]
 
 API_VERSION = 1
@@ -283,13 +285,11 @@ class WeakLearners(ABC):
             ``scorer(X, n_threads=1)`` returns what ``scores(X, coef)`` does, the same bits for
             any number of threads and for any way of cutting X into chunks of rows.
         """
-        coef = sparse.csr_array(coef, dtype=np.float64)
-        if coef.shape[0] != len(self):
-            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        coef = coef_of(self, coef)
         flat = self.flat_form()
         if flat is not None and flat.directions is None:
             return flat.scorer(coef)
-        return partial(_sum_outputs, self, coef)
+        return partial(sum_outputs, lambda X, n_threads: self.outputs(X), coef)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
         """Return the fraction of each learner's edge that each of `n_features` gained.
@@ -316,14 +316,22 @@ class WeakLearners(ABC):
         return flat.feature_shares(n_features)
 
 
-def _sum_outputs(learners: WeakLearners, coef: sparse.csr_array, X, n_threads: int = 1):
-    """Return ``outputs(X) @ coef``, computed in chunks of rows."""
+def coef_of(learners: WeakLearners, coef) -> sparse.csr_array:
+    """Return coefficients as CSR; raise ValueError unless there is a row for each learner."""
+    coef = sparse.csr_array(coef, dtype=np.float64)
+    if coef.shape[0] != len(learners):
+        raise ValueError(f"coef: expected {len(learners)} rows, got shape {coef.shape}")
+    return coef
+
+
+def sum_outputs(outputs: Callable, coef: sparse.csr_array, X, n_threads: int = 1) -> np.ndarray:
+    """Return ``outputs(X, n_threads) @ coef``, computed in chunks of rows."""
     scores = np.zeros((X.shape[0], coef.shape[1]))
-    rows = max(1, 2**22 // max(1, len(learners)))
+    rows = max(1, 2**22 // max(1, coef.shape[0]))
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         # A sparse product sums every row in the same order, whatever the other rows.
-        scores[chunk] = learners.outputs(X[chunk]).astype(np.float64) @ coef
+        scores[chunk] = outputs(X[chunk], n_threads).astype(np.float64) @ coef
     return scores
 
 

@@ -124,7 +124,7 @@ def test_deep_trees_threads_and_sparse_rows():
     np.testing.assert_array_equal(clf.shap_values(sparse.csr_array(X)).values, values)
 
 
-MIXED = MixedFamily(["projection", "tree"], selection="turns")
+MIXED = MixedFamily(["projection", "tree"], selection="random")
 
 
 @pytest.mark.parametrize("family", ["projection", MIXED, SklearnFamily(RidgeClassifier())])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
-from cwboost.families.contract import WeakLearnerFamily
+from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import THRESHOLDS_SEARCHED, AdditiveScores, gained_fractions
 
@@ -156,9 +156,7 @@ class DerivedLearners(ArrayLearners):
 
     def scorer(self, coef):
         """Return the default's scorer, which computes each distinct derived feature once."""
-        coef = sparse.csr_array(coef, dtype=np.float64)
-        if coef.shape[0] != len(self):
-            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        coef = coef_of(self, coef)
         first, place = self._distinct()
         distinct = self.take(first)
         feature = np.where(self.is_split > 0, place, -1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MixedFamily"]
 
-SELECTIONS = ("best", "random", "turns")
+SELECTIONS = ("best", "random")
 
 
 class MixedFamily(PartitionedFamily, WeakLearnerFamily):
@@ -41,15 +40,13 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
     ----------
     families : sequence of str or WeakLearnerFamily, default=("stump", "tree")
         Registered names and instances. A family may occur again with other parameters.
-    selection : {"best", "random", "turns"}, default="best"
+    selection : {"best", "random"}, default="best"
         "best": every round prices all families and takes, for each class, the learner of largest
         edge; in a tie, that of the first family. If pricing of all families is exact, so is
         pricing of the mixture, and the dual bound is a certificate over their union.
         "random": every round draws a family for each class and prices only that one.
-        "turns": every round draws one family for all classes.
     shares : sequence of float or None, default=None
-        Positive relative frequencies of the families in "random" and "turns"; None draws all
-        alike.
+        Positive relative frequencies of the families in "random"; None draws all alike.
 
     Notes
     -----
@@ -125,15 +122,14 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             max_categories=min(member.max_categories for member in members),
             symmetric=all(member.symmetric for member in members),
             # Constraints belong to targets: a member that is drawn for some does not know which.
-            monotonic=self.selection != "random" and all(m.monotonic for m in members),
+            monotonic=self.selection == "best" and all(m.monotonic for m in members),
         )
 
     def bind(self, X: Matrix, context: BindContext) -> MixedPricer:
         members = self._members()
         shares = self._chosen_shares(len(members))
         pricers = [bind_family(member, X, context) for member in members]
-        make = TurnsPricer if self.selection == "turns" else MixedPricer
-        return make(pricers, shares, context)
+        return MixedPricer(pricers, shares, context)
 
     def check_partitioned(self) -> None:
         check_members(self._members())
@@ -148,7 +144,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
             member.name: member.plan([d[k] for d in descriptions], context)
             for k, member in enumerate(members)
         }
-        return MixedPlan(plans, self.selection, shares)
+        return MixedPlan(plans, shares)
 
     def _members(self) -> list[WeakLearnerFamily]:
         families = self.families
@@ -169,9 +165,7 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
         if self.selection == "best":
             if self.shares is None:
                 return None
-            raise ValueError(
-                f"shares applies to selection='random' and 'turns' only, got {self.shares!r}"
-            )
+            raise ValueError(f"shares applies to selection='random' only, got {self.shares!r}")
         if self.shares is None:
             return np.full(n_members, 1 / n_members)
         shares = np.asarray(self.shares, dtype=np.float64)
@@ -199,9 +193,6 @@ class MixedPricer(Pricer):
         self.releases_gil = all(pricer.pricer.releases_gil for pricer in pricers)
         self._pricers = pricers
         self._shares = shares
-        if shares is not None:
-            reached = np.cumsum(shares)
-            self._reached = reached / reached[-1]
         self._random_state = context.random_state
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
@@ -221,22 +212,8 @@ class MixedPricer(Pricer):
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         pricers = self._pricers
         if self._shares is not None:
-            pricers = [pricers[self._turn()]]
+            pricers = [pricers[self._random_state.choice(len(pricers), p=self._shares)]]
         return _best_of([(p, p.price_shared(weights, request), np.zeros(1, int)) for p in pricers])
-
-    def _turn(self) -> int:
-        """Return the family that is drawn: that of `Generator.choice`, whose checks take longer."""
-        return int(self._reached.searchsorted(self._random_state.random(), "right"))
-
-
-class TurnsPricer(MixedPricer):
-    """A `MixedPricer` that draws one family per round, for all targets."""
-
-    def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        pricer = self._pricers[self._turn()]
-        priced = pricer.price(weights, request)
-        learners = MixedLearners.of(pricer.family.name, priced.learners)
-        return replace(priced, learners=learners)
 
 
 def _best_of(found) -> Priced:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.joined_trees import join_trees
-from cwboost.families.contract import WeakLearners
+from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.discovery import FamilyError, get_family
 from cwboost.families.flat_forms import ThresholdTrees
 
@@ -62,9 +62,7 @@ class MixedLearners(WeakLearners):
         return outputs
 
     def scorer(self, coef):
-        coef = sparse.csr_array(coef, dtype=np.float64)
-        if coef.shape[0] != len(self):
-            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
+        coef = coef_of(self, coef)
         scorers = [batch.scorer(coef[places]) for _, batch, places in self.batches()]
 
         def scorer(X, n_threads: int = 1) -> np.ndarray:

@@ -33,15 +33,15 @@ class MixedPlan(PricingPlan):
     ----------
     plans : dict of str to PricingPlan
         By the name of the family.
-    selection : {"best", "random", "turns"}
-        As for `MixedFamily`; "random" also asks for the targets for which a family was not drawn.
     shares : ndarray of shape (n_families,), or None
+        The probabilities of the families, each of which is also asked for the targets for which
+        it was not drawn; None takes the best.
     """
 
-    def __init__(self, plans, selection, shares):
+    def __init__(self, plans, shares):
         self.plans = dict(plans)
-        self.selection, self.shares = selection, shares
-        self.exact = selection == "best" and all(plan.exact for plan in plans.values())
+        self.shares = shares
+        self.exact = shares is None and all(plan.exact for plan in plans.values())
 
     def bind(self, X, context):
         return MixedPartition({name: plan.bind(X, context) for name, plan in self.plans.items()})
@@ -53,9 +53,7 @@ class MixedPlan(PricingPlan):
     def choose(self, scales, rng):
         names, n_targets = list(self.plans), len(scales)
         wanted = dict.fromkeys(names, np.ones(n_targets, dtype=bool))
-        if self.selection == "turns":
-            wanted = {names[rng.choice(len(names), p=self.shares)]: np.ones(n_targets, dtype=bool)}
-        elif self.selection == "random":
+        if self.shares is not None:
             drawn = rng.choice(len(names), n_targets, p=self.shares)
             wanted = {name: drawn == k for k, name in enumerate(names) if (drawn == k).any()}
         found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.composed.joined_trees import join_trees
-from cwboost.families.contract import WeakLearners
+from cwboost.families.contract import WeakLearners, coef_of, sum_outputs
 from cwboost.families.flat_forms import DTYPES, ThresholdTrees, stump_trees
 from cwboost.kernels import THRESHOLDS_SEARCHED, Projector, chance_deviations
 
@@ -208,21 +209,12 @@ class LinearModels(ArrayLearners, SklearnLearners):
         return np.where(above, self.polarity[:, None], -self.polarity[:, None]).T
 
     def scorer(self, coef):
-        coef = sparse.csr_array(coef, dtype=np.float64)
-        if coef.shape[0] != len(self):
-            raise ValueError(f"coef: expected {len(self)} rows, got shape {coef.shape}")
         projector = self._projector()
-        step = max(1, 2**22 // max(1, len(self)))
 
-        def scorer(X, n_threads: int = 1) -> np.ndarray:
-            scores = np.zeros((X.shape[0], coef.shape[1]))
-            for start in range(0, X.shape[0], step):
-                rows = slice(start, min(start + step, X.shape[0]))
-                signs = self._signs(projector(X[rows], n_threads))
-                scores[rows] = signs.astype(np.float64) @ coef
-            return scores
+        def outputs(X, n_threads):
+            return self._signs(projector(X, n_threads))
 
-        return scorer
+        return partial(sum_outputs, outputs, coef_of(self, coef))
 
     def flat_form(self) -> ThresholdTrees:
         gain = self.gain.sum(axis=1, dtype=np.float32)

@@ -92,7 +92,7 @@ class SealedPricer(Pricer):
         self.n_calls = 0
         self.round: int | None = None
         if not isinstance(pricer, Pricer):
-            raise self._fault(f"bind must return a Pricer, got {type(pricer).__name__}")
+            raise self.fault(f"bind must return a Pricer, got {type(pricer).__name__}")
         self.pricer = pricer
         self.sample = sample
         self.n_samples = sample.n_samples
@@ -100,10 +100,10 @@ class SealedPricer(Pricer):
         self.n_targets = context.n_targets
         self.exact = getattr(pricer, "exact", None)
         if type(self.exact) is not bool:
-            raise self._fault(f"the pricer's exact must be a bool, got {self.exact!r}")
+            raise self.fault(f"the pricer's exact must be a bool, got {self.exact!r}")
         n_samples = getattr(pricer, "n_samples", None)
         if n_samples != self.n_samples:
-            raise self._fault(f"the pricer's n_samples must be {self.n_samples}, got {n_samples!r}")
+            raise self.fault(f"the pricer's n_samples must be {self.n_samples}, got {n_samples!r}")
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`; ``target`` of the result is an array."""
@@ -125,15 +125,6 @@ class SealedPricer(Pricer):
         self._refuse_edge(find_false_shared_edge(*parts), priced)
         return priced
 
-    def certificate(self, bound: float, objective: float) -> dict[str, float]:
-        """Return dual bound and gap as the history records them: at most the objective, at least 0.
-
-        A bound from exact pricing cannot exceed the objective by more than rounding, since no
-        coefficients of learners of the family have a smaller objective. `FamilyFault` is raised
-        if it does.
-        """
-        return certificate(bound, objective, self._fault)
-
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1
         try:
@@ -144,7 +135,7 @@ class SealedPricer(Pricer):
 
     def _checked(self, priced, n_targets: int, n_columns: int) -> Priced:
         sizes = self.n_samples, n_targets, n_columns
-        return check_priced(priced, self.family, *sizes, self._fault)
+        return check_priced(priced, self.family, *sizes, self.fault)
 
     def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
         """Return True in some rounds, and always if nothing pays, since that ends training."""
@@ -160,11 +151,11 @@ class SealedPricer(Pricer):
         kind, j, edge = fault
         reported, of = float(priced.edges[j]), f"for target {priced.target[j]}"
         if kind == WEAK_EDGE:
-            raise self._fault(
+            raise self.fault(
                 f"the pricer claims to be exact, but the best learner {of} has the edge "
                 f"{reported!r}, a constant has {edge!r}"
             )
-        raise self._fault(
+        raise self.fault(
             f"learner {j}, {of}, has the edge {edge!r} by its outputs, {reported!r} was reported"
         )
 
@@ -174,11 +165,11 @@ class SealedPricer(Pricer):
         packed = priced.outputs[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
         signs = (2 * packed.astype(np.int8) - 1).T
         outputs = self._outputs(priced.learners, self.sample.X)
-        _check_array("what outputs(X) returns", outputs, INT8, signs.shape, self._fault)
+        _check_array("what outputs(X) returns", outputs, INT8, signs.shape, self.fault)
         different = np.argwhere(outputs != signs)
         if len(different):
             i, j = different[0]
-            raise self._fault(
+            raise self.fault(
                 f"learner {j}, for target {priced.target[j]}, was priced with the output "
                 f"{signs[i, j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
             )
@@ -194,7 +185,8 @@ class SealedPricer(Pricer):
         when = f"call {self.n_calls} of pricing" if self.round is None else f"round {self.round}"
         return f"{family_source(self.family)}, {when}"
 
-    def _fault(self, what: str) -> FamilyFault:
+    def fault(self, what: str) -> FamilyFault:
+        """Return the error for a result that breaks the contract."""
         return FamilyFault(f"{self._where()}: {what}")
 
 
@@ -265,7 +257,10 @@ def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None
 
 
 def certificate(bound: float, objective: float, fault: Callable) -> dict[str, float]:
-    """Return dual bound and gap as `SealedPricer.certificate` does.
+    """Return dual bound and gap as the history records them: at most the objective, at least 0.
+
+    A bound from exact pricing cannot exceed the objective by more than rounding, since no
+    coefficients of learners of the family have a smaller objective: it is a fault if it does.
 
     Parameters
     ----------

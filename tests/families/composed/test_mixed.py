@@ -139,9 +139,9 @@ def test_parameters_are_nested_under_the_names(data):
         (MixedFamily(["stump", "mixed"]), "must not hold a mixed family"),
         (MixedFamily(["stump", "no_such"]), "unknown weak learner 'no_such'"),
         (MixedFamily(selection="worst"), "selection must be one of"),
-        (MixedFamily(shares=[1, 2]), "shares applies to selection='random' and 'turns' only"),
+        (MixedFamily(shares=[1, 2]), "shares applies to selection='random' only"),
         (MixedFamily(selection="random", shares=[1]), "shares must be 2 numbers > 0"),
-        (MixedFamily(selection="turns", shares=[1, 0]), "shares must be 2 numbers > 0"),
+        (MixedFamily(selection="random", shares=[1, 0]), "shares must be 2 numbers > 0"),
     ],
 )
 def test_parameters_are_checked(family, message):
