@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.parameters import check_choice
+from cwboost.families.composed.joined_trees import plain_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import log
 from cwboost.support.extras import extra
@@ -227,7 +228,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
             features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")
         directions = graph.constant("directions", trees.directions)
         linear = graph.add("MatMul", [features, directions], "linear")
-        features = _with_plain_features(graph, features, linear, trees.directions)
+        features = _with_plain_features(graph, features, linear, replace(trees, mean=None))
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
     weights = graph.onnx.numpy_helper.from_array(
@@ -245,14 +246,14 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     return graph.add("Cast", [signs], "outputs", to=graph.onnx.TensorProto.DOUBLE)
 
 
-def _with_plain_features(graph: _Graph, features: str, linear: str, directions) -> str:
+def _with_plain_features(graph: _Graph, features: str, linear: str, trees: ThresholdTrees) -> str:
     """Replace linear features that are plain ones, which NaN of other features must not reach."""
-    is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
-    if not is_plain.any():
+    feature = plain_features(trees)
+    if not (feature >= 0).any():
         return linear
-    place = graph.constant("plain", np.argmax(directions == 1, axis=0).astype(np.int64))
+    place = graph.constant("plain", np.maximum(feature, 0).astype(np.int64))
     plain = graph.add("Gather", [features, place], "plain_features", axis=1)
-    return graph.add("Where", [graph.constant("is_plain", is_plain), plain, linear], "mixed")
+    return graph.add("Where", [graph.constant("is_plain", feature >= 0), plain, linear], "mixed")
 
 
 def _tree_attributes(trees: ThresholdTrees) -> dict:

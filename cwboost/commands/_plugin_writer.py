@@ -68,26 +68,15 @@ def write_plugin(name: str, output: str | None = None, template: str = "family")
 def _refuse_taken(name: str) -> None:
     """Refuse a name that clashes with a class, module or plugin, shipped or installed."""
     owner = None
-    if name in _shipped_names():
-        owner = "a plugin that comes with cwboost"
-    elif importlib.util.find_spec(f"cwboost_{name}") is not None:
+    if importlib.util.find_spec(f"cwboost_{name}") is not None:
         owner = f"the installed module cwboost_{name}"
-    else:
-        for plugin in (*index_others(WEAK_LEARNERS), *index_others(INIT_MODELS)):
+    for kind in (WEAK_LEARNERS, INIT_MODELS):
+        for plugin in (*index_own(kind), *index_others(kind)):
             distribution = normalise(plugin.distribution)
             if name in plugin.names or distribution == f"cwboost-{name.replace('_', '-')}":
                 owner = f"the installed plugin {plugin.distribution} {plugin.version}"
     if owner is not None:
         raise ValueError(f"the name {name!r} is that of {owner}: choose another")
-
-
-def _shipped_names() -> set[str]:
-    """Return the names of cwboost's own plugins and their modules, in singular and plural."""
-    names = set()
-    for plugin in (*index_own(WEAK_LEARNERS), *index_own(INIT_MODELS)):
-        module = plugin.entry_point.module.rpartition(".")[2]
-        names.update((*plugin.names, module))
-    return names | {f"{name}s" for name in names} | {name.removesuffix("s") for name in names}
 
 
 def _files(template: str) -> dict[str, str]:

@@ -223,19 +223,19 @@ def test_npz(tmp_path):
     for arrays, message in (
         ({"X": X[0], "y": y}, r"X must have rows of examples .*, got shape \(3,\)"),
         ({"X": X[:0], "y": y[:0]}, r"X must have rows .* got shape \(0, 3\)"),
-        ({"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")}, "array y cannot be read"),
+        (
+            {"X": X, "y": np.full(3, 2**31, ">u4").view(">U1")},
+            "is not an NPZ file of numbers and text",
+        ),
         ({"X": X, "y": y[:2]}, r"y must have one label per row of X \(3\), got shape \(2,\)"),
-        ({"X": X, "y": y.astype(object)}, "array y cannot be read"),
+        ({"X": X, "y": y.astype(object)}, "is not an NPZ file of numbers and text"),
         ({"Z": X}, "must have an array X or X_train, has only"),
         ({"X": X * 1j, "y": y}, "X must hold numbers, got dtype complex128"),
-        ({"X": X, "y": np.array([0, 1, np.nan])}, "y must hold no NaN"),
         ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or text, got dtype \|S1"),
     ):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match=rf"a\.npz: {message}"):
             read_table(path)
-    np.savez(path, X=X, y=np.arange(3, dtype=np.float16))
-    assert read_table(path).y.dtype == np.float64  # as a model file holds them
 
 
 def patched(at, value):
@@ -263,9 +263,7 @@ def test_a_damaged_npz_file(tmp_path, damage):
     path = tmp_path / "a.npz"
     np.savez(path, X=np.eye(3))
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(
-        ValueError, match=r"a\.npz: (is not an NPZ file, or is damaged|array X cannot be read)"
-    ):
+    with pytest.raises(ValueError, match=r"a\.npz: is not an NPZ file"):
         read_table(path)
 
 

@@ -124,7 +124,7 @@ def test_more_rounds_are_separate_runs(plan):
         ({"runs": 0}, "runs must be at least 1, got 0"),
         ({"rounds": -1}, "rounds must be at least 1"),
         ({"seconds": 0.0}, "seconds must be above 0"),
-        ({"weak_learner": "tree:depth=2"}, "tree has no parameter 'depth'; there are: .*max_depth"),
+        ({"weak_learner": "tree:depth=2"}, "Invalid parameter 'depth' .*max_depth"),
         ({"weak_learner": "tree:2"}, "expected NAME:PARAMETER=VALUE"),
     ],
 )

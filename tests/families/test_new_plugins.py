@@ -41,7 +41,7 @@ def test_a_new_plugin_is_the_template_under_its_name(template, tmp_path):
     assert ("Cython" in project) == (template == "cython")
 
 
-TAKEN = ["stump", "stumps", "tree", "trees", "projection", "projections", "kernel"]
+TAKEN = ["stump", "tree", "projection", "auto", "kernel"]
 
 
 @pytest.mark.parametrize("name", TAKEN)

@@ -21,16 +21,17 @@ def read_npz(path: Path, options: Options) -> Table:
     ValueError
         If the file is damaged or lacks the features; the message names the file.
     """
-    files = _files(path)
-    names = ("X", "y") if "X" in files else (f"X_{options.part}", f"y_{options.part}")
-    if names[0] not in files:
+    names, notes = ("X", "y"), []
+    files, arrays = _load(path, names)
+    if "X" not in files:
+        names = f"X_{options.part}", f"y_{options.part}"
+        files, arrays = _load(path, names)
+        notes = [f"arrays {' and '.join(arrays)}"]
+    if names[0] not in arrays:
         raise ValueError(
             f"{path}: must have an array X or {names[0]}, has only [{listed(sorted(files))}]"
         )
-    X, y = (_array(path, name) if name in files else None for name in names)
-    notes = (
-        [] if "X" in files else [f"arrays {' and '.join(name for name in names if name in files)}"]
-    )
+    X, y = map(arrays.get, names)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
             f"{path}: {names[0]} must have rows of examples and columns of features, got shape "
@@ -44,10 +45,6 @@ def read_npz(path: Path, options: Options) -> Table:
     for name, array, kinds, what in ((names[0], X, "biuf", ""), (names[1], y, "biufU", " or text")):
         if array is not None and array.dtype.kind not in kinds:
             raise ValueError(f"{path}: {name} must hold numbers{what}, got dtype {array.dtype}")
-    if y is not None and y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise ValueError(f"{path}: {names[1]} must hold no NaN and no infinity")
-        y = y.astype(np.float64)  # a model file holds no labels of 2 or 16 bytes
     if options.trained and X.shape[1] != options.trained.n_features:
         raise ValueError(
             f"{path}: expected {options.trained.n_features} features, got {X.shape[1]}"
@@ -55,33 +52,27 @@ def read_npz(path: Path, options: Options) -> Table:
     return Table(X, None if y is None else y.ravel(), notes=notes)
 
 
-def _array(path: Path, name: str) -> np.ndarray:
+def _load(path: Path, names=()) -> tuple[list[str], dict[str, np.ndarray]]:
+    """Return the names of all arrays, and those of `names` that the file has."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            array = stored[name]
-        if array.dtype.kind == "U":
-            array.tolist()  # SystemError for numbers that are no characters
-        return array
-    except MemoryError as error:
-        raise MemoryError(f"{path}: array {name}: {error}") from error
-    except Exception as error:  # zipfile and NumPy raise a dozen kinds for damaged files
-        raise ValueError(
-            f"{path}: array {name} cannot be read: {error}; save numbers and text, not objects"
-        ) from error
-
-
-def _files(path: Path) -> list[str]:
-    """Return the names of the arrays; zipfile looks at the end of a file, NumPy at its start."""
-    try:
+        # zipfile looks at the end of a file, NumPy at its start.
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as stored:
-            return stored.files
-    except Exception as error:
+            arrays = {name: stored[name] for name in names if name in stored.files}
+            for array in arrays.values():
+                if array.dtype.kind == "U":
+                    array.tolist()  # SystemError for numbers that are no characters
+            return stored.files, arrays
+    except MemoryError as error:
+        raise MemoryError(f"{path}: {error}") from error
+    except Exception as error:  # zipfile and NumPy raise a dozen kinds for damaged files
         if getattr(error, "filename", None) is not None:  # absent, or may not be read
             raise
-        raise ValueError(f"{path}: is not an NPZ file, or is damaged: {error}") from error
+        raise ValueError(
+            f"{path}: is not an NPZ file of numbers and text, or is damaged: {error}"
+        ) from error
 
 
 def has_test_part(path: Path) -> bool:
     """Return True if an NPZ file holds X_train and, with labels, X_test."""
-    files = set(_files(path))
+    files = set(_load(path)[0])
     return "X" not in files and {"X_train", "X_test", "y_test"} <= files
