@@ -6,7 +6,7 @@ import numpy as np
 
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
-from cwboost.families.contract import Priced, PricingRequest
+from cwboost.families.contract import Priced, PricingRequest, WeakLearnerFamily
 from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
 from cwboost.families.sealing import FamilyFault, check_learners, family_source
 from cwboost.solvers.fcd import SolverReport, first_pass
@@ -23,20 +23,18 @@ FTOL = 1e-12
 
 
 class PartitionedPricer:
-    """A family bound to partitions, which stands for a sealed pricer.
+    """A family bound to partitions, which stands for a sealed pricer."""
 
-    Parameters
-    ----------
-    master : PartitionedMaster
-    plan : PricingPlan
-    family : WeakLearnerFamily
-    n_samples : int
-    rng : numpy.random.Generator
-    """
-
-    def __init__(self, master, plan, family, n_samples, rng):
-        self.master: PartitionedMaster = master
-        self.plan: PricingPlan = plan
+    def __init__(
+        self,
+        master: PartitionedMaster,
+        plan: PricingPlan,
+        family: WeakLearnerFamily,
+        n_samples: int,
+        rng: np.random.Generator,
+    ):
+        self.master = master
+        self.plan = plan
         self.family = family
         self.n_samples = n_samples
         self.exact = plan.exact

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 from joblib import Memory
 
+from cwboost import __version__
 from cwboost.datasets import DataAbsent, load
 from cwboost.experiments.methods import BASIC, METHODS, SOLVER_SETS, SOLVERS, Method
 from cwboost.experiments.protocols import FIGURES, PROTOCOLS, Batch, Protocol, prepare
 from cwboost.experiments.records import RecordFile, find_done
-from cwboost.experiments.revision import machine, revision
+from cwboost.experiments.revision import code_digest, machine
 from cwboost.experiments.runner import choose_C, train_and_measure
-from cwboost.experiments.weak_learner import family_name, parse_weak_learner
+from cwboost.experiments.weak_learner import parse_weak_learner
 from cwboost.support.progress import progress_bar
 
 __all__ = ["Plan", "reproduce"]
@@ -119,7 +120,7 @@ class Plan:
     @property
     def provenance(self) -> dict:
         """Version of cwboost, digest of the code that makes a result, and the machine."""
-        return {**revision(family_name(self.weak_learner)), "machine": machine()}
+        return {"version": __version__, "code": code_digest(), "machine": machine()}
 
 
 def reproduce(plan: Plan) -> dict[str, str]:

@@ -8,12 +8,7 @@ from contextlib import suppress
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.discovery import get_family
 
-__all__ = ["family_name", "parse_weak_learner"]
-
-
-def family_name(text: str) -> str:
-    """Return the registered name in a text such as ``tree:max_depth=2``."""
-    return text.partition(":")[0]
+__all__ = ["parse_weak_learner"]
 
 
 def parse_weak_learner(text: str) -> WeakLearnerFamily:
@@ -29,8 +24,9 @@ def parse_weak_learner(text: str) -> WeakLearnerFamily:
     ValueError
         If the name or a parameter is unknown, or the text is malformed.
     """
-    family = get_family(family_name(text))()
-    for part in filter(None, text.partition(":")[2].split(",")):
+    registered, _, parameters = text.partition(":")
+    family = get_family(registered)()
+    for part in filter(None, parameters.split(",")):
         name, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"weak_learner: expected NAME:PARAMETER=VALUE,..., got {text!r}")

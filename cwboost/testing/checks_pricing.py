@@ -23,14 +23,12 @@ from cwboost.testing.material import (
 )
 
 
-def check_outputs(family):
-    """Check that outputs are -1 and +1, packed correctly, and equal in price and outputs."""
-    for what, X, weights in problems():
-        assert_priced(family, bind(family, X).price(weights, WHOLE), X, weights, what)
-
-
 def check_edges(family):
-    """Check that every edge is the sum of weight times output over the examples."""
+    """Check outputs and edges.
+
+    Outputs are -1 and +1, packed correctly, and equal in price and outputs. Every edge is the sum
+    of weight times output over the examples.
+    """
     for what, X, weights in problems():
         priced = bind(family, X).price(weights, WHOLE)
         outputs = assert_priced(family, priced, X, weights, what)

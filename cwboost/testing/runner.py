@@ -87,12 +87,7 @@ class PluginCheckError(AssertionError):
     ----------
     plugin : WeakLearnerFamily or InitModel
         The plugin that was checked; the message names it.
-    failures : mapping
-        Exception of each failed check, by the name of the check.
-
-    Attributes
-    ----------
-    failures : dict
+    failures : mapping, also an attribute
         Exception of each failed check, by the name of the check.
     """
 

@@ -147,7 +147,7 @@ FAULTS = {
          "sparse_memory", "90 MB were allocated"),
     ],
     EXACT: [
-        ("self.exact = 1", "outputs", "exact must be a bool, got 1"),
+        ("self.exact = 1", "edges", "exact must be a bool, got 1"),
         ("self.exact = 1", "fit", "exact must be a bool, got 1"),
         ("self.exact, self.n_samples = True, 7", "fit", "n_samples must be 990, got 7"),
     ],
@@ -210,9 +210,9 @@ FAULTS = {
          "best_constant", "are below the constant's"),
     ],
     PRICED: [
-        (result("packed[0, 0] ^= 1"), "outputs", "disagree on 1 examples, first example 0"),
+        (result("packed[0, 0] ^= 1"), "edges", "disagree on 1 examples, first example 0"),
         (result("packed[:, -1] ^= 0x80 if self.n_samples % 8 else 0"),
-         "outputs", "bits after the last example must be 0"),
+         "edges", "bits after the last example must be 0"),
         (result("edges *= 1 + 1e-9"), "edges", "reported edges are .*, but the outputs give"),
         (result("buffer = vars(self).setdefault('buffer', edges)\n    buffer[:] = edges\n"
                 "    edges = buffer"),
@@ -247,10 +247,10 @@ FAULTS = {
     ],
     OUTPUTS: [
         ("return (outputs > 0).astype(np.int8)",
-         "outputs", r"values must be -1 and \+1, got \[0 1"),
+         "edges", r"values must be -1 and \+1, got \[0 1"),
         ("return (outputs > 0).astype(np.int8)",
          "outputs_of_rows", r"values must be -1 and \+1, got \[0 1"),
-        ("return outputs.astype(float)", "outputs", "dtype must be int8, got float64"),
+        ("return outputs.astype(float)", "edges", "dtype must be int8, got float64"),
         ("return outputs if X.shape[0] > 1 else -outputs",
          "outputs_of_rows", "outputs differ: one row at a time"),
         ("outputs[len(outputs) // 2 + 1 :: 2] = 1\nreturn outputs",
