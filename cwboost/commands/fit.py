@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import math
 import sys
 
 import numpy as np
@@ -215,12 +214,6 @@ def _held_out(args, X, y, share: float, argument: str):
     """Return the examples without a share of each class, and the share."""
     from sklearn.model_selection import train_test_split
 
-    n_held, n_classes = math.ceil(share * len(y)), len(np.unique(y))
-    if n_held < n_classes:
-        raise CommandError(
-            f"{argument}: {n_held} of {len(y)} examples cannot hold one of each of the "
-            f"{n_classes} classes"
-        )
     try:
         kept, held = train_test_split(
             np.arange(len(y)), test_size=share, stratify=y, random_state=args.seed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from cwboost.ensemble.describing import terms_of
 from cwboost.ensemble.tables import tree_rows
 from cwboost.plotting.axes import new_axes
@@ -76,19 +78,13 @@ def _comparison(row) -> str:
 def _places(rows) -> dict[int, tuple[float, float]]:
     """Return x and y per node: leaves side by side, a node between its children."""
     places: dict[int, tuple[float, float]] = {}
-    order, pending = [], [0]
-    while pending:
-        node = pending.pop()
-        order.append(node)
-        if rows[node]["left"] is not None:
-            pending += [rows[node]["right"], rows[node]["left"]]
-    n_leaves = 0
-    for node in order:
-        if rows[node]["left"] is None:
-            places[node] = (float(n_leaves), -float(rows[node]["depth"]))
-            n_leaves += 1
-    for node in reversed(order):
-        if rows[node]["left"] is not None:
-            sides = places[rows[node]["left"]][0], places[rows[node]["right"]][0]
-            places[node] = (sum(sides) / 2, -float(rows[node]["depth"]))
+    leaves = count()
+
+    def place(node: int) -> float:
+        left, right = rows[node]["left"], rows[node]["right"]
+        x = float(next(leaves)) if left is None else (place(left) + place(right)) / 2
+        places[node] = x, -float(rows[node]["depth"])
+        return x
+
+    place(0)
     return places

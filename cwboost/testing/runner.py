@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 
 import numpy as np
 
@@ -53,11 +54,6 @@ MODULES = (
     checks_categories,
     checks_init,
 )
-
-OF_BOTH = {"check_declarations", "check_hyper_parameters", "check_process_is_left_alone"}
-OF_BOTH |= {"check_arrays_round_trip", "check_pickle", "check_damaged_arrays"}
-OF_BOTH |= {"check_loading_runs_no_code", "check_life_of_a_classifier"}
-"""Checks of families that are also checks of init models."""
 
 OWN_WIDTHS = {"check_categories", "check_exact_at_scale", "check_monotonic", "check_one_feature"}
 OWN_WIDTHS |= {"check_sparse_memory"}
@@ -148,14 +144,16 @@ def plugin_checks(
 
 
 def _names_of_checks(plugin: Plugin, make_X: MakeX | None) -> set[str]:
-    of_init = {f.__name__ for f in _all_checks() if f.__module__ == checks_init.__name__}
-    if isinstance(plugin, InitModel):
-        return of_init | OF_BOTH
+    is_family = isinstance(plugin, WeakLearnerFamily)
+    # The name of what a check takes says what it is for.
+    taken = {"plugin", "family" if is_family else "model"}
+    known = {f.__name__ for f in _all_checks() if taken & signature(f).parameters.keys()}
+    if not is_family:
+        return known
     with material_of(make_X and partial(make_X, plugin)):
         claims = _claims(plugin)
     unclaimed = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
-    known = {function.__name__ for function in _all_checks()}
-    return known - of_init - unclaimed - (OWN_WIDTHS if make_X else set())
+    return known - unclaimed - (OWN_WIDTHS if make_X else set())
 
 
 def _claims(family: WeakLearnerFamily) -> set[str]:
