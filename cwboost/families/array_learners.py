@@ -75,10 +75,7 @@ class ArrayLearners(WeakLearners):
             raise TypeError(f"{type(self).__name__} takes {wanted}, got {got}")
         self.n_features = n_features
         for name, dtype in dtypes.items():
-            array = arrays[name]
-            # To ask here costs less than a call of NumPy that finds the array right, as most are.
-            is_right = type(array) is np.ndarray and array.dtype is dtype
-            setattr(self, name, array if is_right else np.asarray(array, dtype=dtype))
+            setattr(self, name, np.asarray(arrays[name], dtype=dtype))
 
     def check_values(self, n_features: int) -> None:
         """Raise ValueError for stored values that cannot be right for `n_features` features.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 
 import numpy as np
 from scipy import sparse
@@ -116,12 +115,8 @@ def check_scores(scores, family: WeakLearnerFamily, shape: tuple[int, int]) -> n
         raise fault_of(
             family, f"scorer must return float64 of shape {shape}, got {described(scores)}"
         )
-    # A finite sum has finite terms, at a fraction of the cost.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isfinite(scores.sum()):
-            return scores
-    wrong = np.argwhere(~np.isfinite(scores))
-    if len(wrong):
-        i, k = wrong[0]
+    is_finite = np.isfinite(scores)
+    if not is_finite.all():
+        i, k = np.argwhere(~is_finite)[0]
         raise fault_of(family, f"score {k} of example {i} must be finite, got {scores[i, k]}")
     return scores
