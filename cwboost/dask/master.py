@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import reduce
 from hashlib import blake2b
 
 import numpy as np
@@ -46,7 +47,7 @@ class PartitionedMaster:
         self.mass = masses * (self.n_classes - 1) + (self._sum_of_weights - masses)
         self.pairs = Measures(self._sum_of_weights * (self.n_classes - 1), 0.0, np.nan)
         self.columns = _Columns(self.n_classes)
-        self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
+        self.coef_matrix = np.zeros((self.n_classes, 16))
         self.keeps_columns = keeps_columns
         self._edges = self._tables = None
         self._unsent: list = []
@@ -148,10 +149,8 @@ class PartitionedMaster:
         """Let the partitions compute the columns of fitted learners; return their rows."""
         (parts,) = self.ask(("keep_learners", (learners, classes)))
         keys = np.array([_joint_key(keys) for keys in zip(*parts)]).reshape(-1, KEY_BYTES)
-        rows, new = self.columns.add(classes, keys)
-        for k in np.flatnonzero(~new):
-            # On other data, columns of an earlier model may be equal: the partitions hold both.
-            rows[k] = self.columns.add_another(classes[k], k)
+        # On other data, columns of an earlier model may be equal: the partitions hold both.
+        rows, _ = self.columns.add(classes, keys, merges=False)
         self._make_room()
         return rows
 
@@ -161,8 +160,7 @@ class PartitionedMaster:
 
     def rebuild(self) -> None:
         """Let the partitions form their pair weights from the coefficients."""
-        most = max((self.columns.n_columns(c) for c in range(self.n_classes)), default=0)
-        used = self.coef_matrix[:, : max(1, most)].copy()
+        used = self.coef_matrix[:, : max(1, self.columns.most)].copy()
         self._unsent = [op for op in self._unsent if op[0] != "move"]
         (parts,) = self.ask(("set_coef", (used,)), ("gradient", ()))[1:]
         measures, masses, edges = zip(*parts)
@@ -221,8 +219,8 @@ class PartitionedMaster:
             raise
 
     def _make_room(self) -> None:
-        missing = self.columns.capacity - self.coef_matrix.shape[1]
-        self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, max(0, missing))))
+        while self.columns.most > (width := self.coef_matrix.shape[1]):
+            self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, width)))
 
     def _by_class(self, matrix) -> list[np.ndarray]:
         return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
@@ -238,38 +236,30 @@ class _Columns:
 
     def __init__(self, n_classes):
         self._rows: list[dict] = [{} for _ in range(n_classes)]
-        self.capacity = 16
 
     def n_columns(self, c) -> int:
         return len(self._rows[c])
 
-    def add(self, classes, keys):
+    @property
+    def most(self) -> int:
+        """The largest number of columns of a class."""
+        return max(map(len, self._rows))
+
+    def add(self, classes, keys, merges=True):
+        """Return the row of each column, and whether it is new; equal ones are one, or are not."""
         rows, new = np.empty(len(classes), np.int64), np.zeros(len(classes), bool)
         for k, (c, key) in enumerate(zip(np.asarray(classes).tolist(), keys)):
-            known = self._rows[c]
-            new[k] = key.tobytes() not in known
-            rows[k] = known.setdefault(key.tobytes(), len(known))
-        self._make_room()
+            known, name = self._rows[c], key.tobytes()
+            if name in known and not merges:
+                name = f"again {k}".encode()  # which a later column does not find
+            new[k] = name not in known
+            rows[k] = known.setdefault(name, len(known))
         return rows, new
-
-    def add_another(self, c, place) -> int:
-        """Add a column that equals another one, which `add` does not find again."""
-        known = self._rows[c]
-        known[f"again {place}".encode()] = len(known)
-        self._make_room()
-        return len(known) - 1
-
-    def _make_room(self) -> None:
-        while max(map(len, self._rows)) > self.capacity:
-            self.capacity *= 2
 
 
 def sum_in_order(parts):
     """Return the sum of arrays in their order, whatever else may be more precise."""
-    total = np.array(parts[0], dtype=np.float64)
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return reduce(np.add, parts, 0.0)
 
 
 def _joint_key(keys) -> np.ndarray:
