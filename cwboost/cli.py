@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
-from cwboost import commands
+from cwboost import __version__, commands
 from cwboost.commands import CommandError, refuse_overwriting
 
 __all__ = ["main"]
@@ -86,7 +86,7 @@ def _parser(modules) -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument("--version", action="version", version=f"cwboost {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in modules.items():
@@ -117,16 +117,6 @@ def _ascii(kind: type):
         return kind(text)
 
     return read
-
-
-class _Version(argparse.Action):
-    """Print the version on demand; the action of argparse needs it in advance."""
-
-    def __call__(self, parser, namespace, values, option_string=None):
-        from cwboost import __version__
-
-        print(f"cwboost {__version__}")
-        parser.exit()
 
 
 def _message(error: BaseException) -> str:

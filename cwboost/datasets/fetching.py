@@ -39,10 +39,8 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     ValueError
         For an unknown name, a set without a stable public address (the message says where to get
         it), a wrong checksum, a damaged archive, or content that differs from the known figures.
-    ConnectionError
-        If the server cannot be reached or the connection breaks.
     OSError
-        If the server refuses, as for an address that is gone.
+        If the server cannot be reached or refuses, or the connection breaks.
     ImportError
         If pooch, requests or tqdm is not installed, which the extra ``cwboost[fetch]`` installs.
     """
@@ -74,15 +72,13 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
 def _download(remote: RemoteFile, folder: Path, quiet: bool) -> None:
     with extra("fetch", "a download needs pooch, requests and tqdm"):
         import pooch
+        import requests  # noqa: F401
         import tqdm  # noqa: F401
-        from requests.exceptions import HTTPError, RequestException
     name = remote.url.rpartition("/")[2]
     try:
         pooch.retrieve(remote.url, remote.known_hash, name, folder, progressbar=not quiet)
-    except HTTPError:
-        raise
-    except RequestException as error:
-        raise ConnectionError(f"{remote.url}: the download failed: {error}") from error
+    except OSError as error:  # those of requests included
+        raise OSError(f"{remote.url}: the download failed: {error}") from error
     if remote.unpack:
         archive = folder / name
         safely = {} if archive.suffix == ".zip" else {"filter": "data"}

@@ -180,14 +180,8 @@ def _check_version(kind: Kind, plugin_class) -> None:
         remedy = "the plugin needs an update" if version < API_VERSION else "cwboost is too old"
         raise ValueError(
             f"{label} is written for version {version} of the contract of a {kind.noun}, this "
-            f"cwboost accepts {_accepted()}: {remedy}"
+            f"cwboost accepts versions {OLDEST_API_VERSION} to {API_VERSION}: {remedy}"
         )
-
-
-def _accepted() -> str:
-    if OLDEST_API_VERSION == API_VERSION:
-        return f"version {API_VERSION}"
-    return f"versions {OLDEST_API_VERSION} to {API_VERSION}"
 
 
 def describe_age(kind: Kind, plugin_class: type) -> str | None:

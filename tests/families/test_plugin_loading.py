@@ -24,7 +24,7 @@ from cwboost.families.discovery import FamilyError, get_family
 
 SUBCLASS = "expected a subclass of WeakLearnerFamily, got "
 ASKS = "cwboost.get_family('stump')"
-FOR_VERSION_1 = "accepts version 1: "
+FOR_VERSION_1 = "accepts versions 1 to 1: "
 
 
 def changed(old, new=""):
