@@ -12,7 +12,6 @@ from cwboost.support.extras import extra
 __all__ = ["add_arguments", "run"]
 
 FIGURES = ("uci", "digits", "images", "scenes", "traffic", "solver")
-FULL = {"runs": 5, "rounds": 500, "selection_rounds": 100, "seconds": 1000.0}
 QUICK = {"runs": 1, "rounds": 60, "selection_rounds": 20, "seconds": 10.0}
 
 
@@ -67,11 +66,8 @@ def run(args) -> int:
         from cwboost.experiments.reporting.report import write_page, write_report
     from cwboost.experiments.reproduce import Plan, reproduce
 
-    defaults = QUICK if args.quick else FULL
-    chosen = {
-        name: default if getattr(args, name) is None else getattr(args, name)
-        for name, default in defaults.items()
-    }
+    chosen = dict(QUICK) if args.quick else {}
+    chosen |= {name: given for name in QUICK if (given := getattr(args, name)) is not None}
     plan = Plan(
         figures=FIGURES if "all" in args.figure else tuple(dict.fromkeys(args.figure)),
         out=args.out,

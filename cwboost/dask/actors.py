@@ -184,19 +184,10 @@ class ActorCrew(Crew):
         for step, with_arguments in steps:
             _, lost = self._call(new, step, with_arguments)
             if lost:
-                # Those that are not lost did what they had to: only this call is left for them.
-                return self._retry(new, lost, method, arguments)
+                return [], list(new)  # all of them are given up
         if steps:
             self._release_chunks()
         return self._call(new, method, arguments)
-
-    def _retry(self, new, lost, method, arguments):
-        """Give up the partitions of `new`, some of which were lost while they were rebuilt."""
-        partitions = sorted(index for key in new for index in self._held.pop(key))
-        for key in new:
-            del self._actors[key]
-        self._count_losses(len(lost))
-        return self._replaced(partitions, method, arguments)
 
     def _count_losses(self, n) -> None:
         self.n_losses += n
