@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from cwboost import __version__
 from cwboost.conformity import Conformity
 from cwboost.ensemble.model import Ensemble
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
-from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin
+from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_params, encode_plugin
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
         path_ = ensemble.path.final(ensemble.n_scores)
         ensemble = replace(ensemble, path=path_)
     header = {
-        "cwboost": _version(),
+        "cwboost": __version__,
         "classifier": cls.__name__,
         "params": _encode_params(classifier, encoder),
         "family": encode_plugin(classifier.family_, encoder, "family"),
@@ -164,37 +165,24 @@ def load_model(path: FilePath, *, max_bytes: int | None = None) -> Any:
         raise ModelFileError(f"the model is not consistent: {error}") from error
 
 
-def _version() -> str:
-    import cwboost
-
-    return cwboost.__version__
-
-
 def _classifier_types() -> dict[str, type]:
     """Return the classifiers that may be stored, by name."""
     import cwboost
 
-    return {name: getattr(cwboost, name) for name in CLASSIFIERS if hasattr(cwboost, name)}
+    return {name: getattr(cwboost, name) for name in CLASSIFIERS}
 
 
 # -------------------------------------------------------------------------------- saving
 
 
 def _encode_params(classifier, encoder: Encoder) -> dict:
-    params = {}
-    for name, value in classifier.get_params(deep=False).items():
-        if name in NOT_STORED:
-            continue
-        if isinstance(value, (np.random.RandomState, np.random.Generator)):
-            warn_caller(
-                f"{name} is a generator object and is not stored; it is None in the loaded model"
-            )
-            continue
-        if name == "early_stopping" and callable(value):
-            warn_caller(f"{name} is a function and is not stored; the loaded model has the default")
-            continue
-        params[name] = encoder.encode(value, f"params.{name}")
-    return params
+    skipped = [*NOT_STORED]
+    if callable(getattr(classifier, "early_stopping", None)):
+        warn_caller(
+            "early_stopping is a function and is not stored; the loaded model has the default"
+        )
+        skipped.append("early_stopping")
+    return encode_params(classifier, encoder, "params", skipped)
 
 
 def _encode_fitted(classifier, encoder: Encoder) -> dict:
@@ -219,7 +207,7 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
     if not isinstance(name, str) or name not in types:
         raise ModelFileError(
             f"classifier must be one of {', '.join(sorted(types))} in this version of cwboost "
-            f"({_version()}), got {str(name)[:80]!r}"
+            f"({__version__}), got {str(name)[:80]!r}"
         )
     others = (ENSEMBLE_PREFIX, INIT_PREFIX)
     decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(others)})
@@ -265,7 +253,7 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
     if unknown:
         raise ModelFileError(
             f"{cls.__name__} has no parameter {unknown[0][:80]!r} in this version of cwboost "
-            f"({_version()}): the model was saved by another version"
+            f"({__version__}): the model was saved by another version"
         )
     params = {name: decoder.decode(node, f"params.{name}") for name, node in nodes.items()}
     jobs = params.get("n_jobs")

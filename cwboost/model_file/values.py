@@ -28,7 +28,7 @@ from cwboost.families.plugin_index import normalise
 from cwboost.model_file.container import NAME_LIMIT, ModelFileError
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_plugin"]
+__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_params", "encode_plugin"]
 
 KIND = "$"
 KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
@@ -266,13 +266,15 @@ def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where
     owner = distribution_of(plugin.name, kind)
     if owner is not None and DISTRIBUTION.fullmatch(owner[0]) and VERSION.fullmatch(owner[1]):
         node |= dict(zip(("distribution", "version"), owner))
-    return node | {"params": _encode_params(plugin, encoder, where)}
+    return node | {"params": encode_params(plugin, encoder, where)}
 
 
-def _encode_params(owner: BaseEstimator, encoder: Encoder, where: str) -> dict:
-    """Encode hyper-parameters by name, without generator objects, which have no form."""
+def encode_params(owner: BaseEstimator, encoder: Encoder, where: str, skipped=()) -> dict:
+    """Encode parameters by name, without `skipped` and generator objects, which have no form."""
     params = {}
     for name, value in owner.get_params(deep=False).items():
+        if name in skipped:
+            continue
         if isinstance(value, (np.random.RandomState, np.random.Generator)):
             warn_caller(
                 f"{where}.{name} is a generator object and is not stored; the loaded model has "
@@ -352,7 +354,7 @@ def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) ->
     return {
         KIND: "estimator",
         "name": name,
-        "params": _encode_params(estimator, encoder, where),
+        "params": encode_params(estimator, encoder, where),
     }
 
 
