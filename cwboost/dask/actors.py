@@ -12,7 +12,7 @@ from distributed import Client, get_worker, wait
 
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
-from cwboost.dask.input.chunks import make_chunk
+from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.input.collections import started
 from cwboost.families.sealing import add_note
 
@@ -73,7 +73,7 @@ class ActorCrew(Crew):
     ----------
     client : distributed.Client
     sources : list of tuples
-        The arguments of `make_chunk` for every partition, whose blocks are Delayed.
+        The arguments of `Chunk` for every partition, whose blocks are Delayed.
     """
 
     def __init__(self, client: Client, sources):
@@ -220,7 +220,7 @@ class ActorCrew(Crew):
         """Return the finished futures of the chunks of partitions."""
         for _ in range(MOST_CANCELLED):
             # New tasks every time: a key that the scheduler is about to forget may be cancelled.
-            make = dask.delayed(make_chunk, pure=False)
+            make = dask.delayed(Chunk, pure=False)
             tasks = {index: make(*self.sources[index]) for index in partitions}
             futures = started(self.client, tasks, self._numbers())
             while any(future.status == "pending" for future in futures.values()):

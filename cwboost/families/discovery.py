@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
-from cwboost.families.contract import Capabilities, WeakLearnerFamily
+from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.examination import (
     INIT_MODELS,
     WEAK_LEARNERS,
@@ -235,9 +235,6 @@ def check_capabilities(
         that have it.
     """
     needed = dict.fromkeys(requires, "is required")
-    unknown = sorted(set(needed) - set(Capabilities.__dataclass_fields__))
-    if unknown:
-        raise ValueError(f"requires: expected names of capabilities, got {', '.join(unknown)}")
     if has_missing:
         needed["missing_values"] = "is needed because X contains NaN"
     if is_sparse:

@@ -263,7 +263,7 @@ def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
     return params
 
 
-def _decode_fitted(cls: type, nodes: dict, decoder: Decoder, most_classes: int) -> dict:
+def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder, most_classes: int) -> dict:
     required = COMMON_ATTRIBUTES | cls._model_attributes
     known = required | OPTIONAL_ATTRIBUTES
     if not set(required) <= set(nodes) <= set(known):

@@ -49,7 +49,7 @@ def test_workers_let_go_of_sources_that_took_long(client, monkeypatch):
     class Look:
         def on_round_end(self, state):
             held = client.run(lambda dask_worker: [str(key) for key in dask_worker.data])
-            left.extend(key for keys in held.values() for key in keys if "make_chunk" in key)
+            left.extend(key for keys in held.values() for key in keys if "Chunk" in key)
 
     gc.collect()
     gc.disable()

@@ -127,7 +127,10 @@ def test_total_correction_reaches_the_local_optimum():
         (lambda X, y: (X[:, :3], y), "partition 1: X has 3 features, partition 0 has 10"),
         (lambda X, y: (X, y[:-1]), "partition 1 of the training data: X has 250 rows and y 249"),
         (lambda X, y: (X, np.full(len(y), "a")), "partition 1: y has labels of dtype"),
-        (lambda X, y: (X, y, -np.ones(len(y))), "partition 1 of .* sample_weight must hold"),
+        (
+            lambda X, y: (X, y, -np.ones(len(y))),
+            "partition 1 of .*: Negative values in data passed to sample_weight",
+        ),
     ],
 )
 def test_an_error_names_the_partition(data, change, message):

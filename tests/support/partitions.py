@@ -10,7 +10,7 @@ pytest.importorskip("distributed")
 from cwboost import CWBoostClassifier
 from cwboost.dask.crew import Crew
 from cwboost.dask.host import Host
-from cwboost.dask.input.chunks import make_chunk
+from cwboost.dask.input.chunks import Chunk
 from cwboost.dask.master import PartitionedMaster
 from cwboost.dask.problem import descriptions_of, planned, shared_encoding, shared_problem
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
@@ -51,7 +51,7 @@ def train(
 ):
     """Return training on blocks (X, y) or (X, y, weight), done, with its crew as `crew`."""
     settings = Settings(**{"max_working_sets": 1, "tol": 0.0, **settings})
-    chunks = [make_chunk(index, "training", *block) for index, block in enumerate(blocks)]
+    chunks = [Chunk(index, "training", *block) for index, block in enumerate(blocks)]
     crew = LocalCrew(chunks, n_workers)
     rng = np.random.default_rng(seed)
     encoding, columns = shared_encoding(crew.columns(categorical), family, categorical)

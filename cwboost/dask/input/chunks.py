@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from cwboost.dask.input.encoding import Encoding
 from cwboost.estimator.problem import check_labels, find_missing
 
-__all__ = ["Chunk", "Report", "checked", "make_chunk", "report"]
+__all__ = ["Chunk", "Report", "checked", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +76,6 @@ class Report:
     description: object
 
 
-def make_chunk(index, role, X, y, weight=None) -> Chunk:
-    """Return a chunk; a task of the graph."""
-    return Chunk(index, role, X, y, weight)
-
-
 def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     """Return the chunk with plain arrays: X uint8, float32, float64, CSR or CSC."""
     if chunk.is_checked:
@@ -87,23 +84,19 @@ def checked(chunk: Chunk, encoding: Encoding) -> Chunk:
     y = _vector("y", chunk.y, X.shape[0])
     weight = None
     if chunk.weight is not None:
-        weight = _vector("sample_weight", chunk.weight, X.shape[0]).astype(np.float64)
-        if not np.isfinite(weight).all() or (weight < 0).any():
-            wrong = weight[~np.isfinite(weight) | (weight < 0)][0]
-            raise ValueError(f"sample_weight must hold finite numbers >= 0, got {wrong}")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("y must not hold NaN or infinity")
+        weight = _vector("sample_weight", chunk.weight, X.shape[0])
     if len(y):
         check_labels(y)
+        if weight is not None:
+            weight = check_array(
+                weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            )
+            check_non_negative(weight, "sample_weight")
     return replace(chunk, X=X, y=y, weight=weight, is_checked=True)
 
 
 def _vector(name, values, n_rows):
-    values = np.asarray(values)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(f"{name} must be 1-d, got {values.ndim} dimensions")
+    values = column_or_1d(values)
     if len(values) != n_rows:
         raise ValueError(
             f"X has {n_rows} rows and {name} {len(values)}: chunks of X and {name} must be aligned"

@@ -21,7 +21,7 @@ def is_frame(X) -> bool:
 
 
 def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0) -> list:
-    """Return the arguments of `make_chunk` for every partition, blocks as Delayed.
+    """Return the arguments of `Chunk` for every partition, blocks as Delayed.
 
     Parameters
     ----------
