@@ -27,12 +27,12 @@ def fault_of(family: WeakLearnerFamily, what: str) -> FamilyFault:
     return FamilyFault(f"{family_source(family)}: {what}")
 
 
-def noted(family: WeakLearnerFamily, name: str, method: Callable, *arguments):
-    """Call a method of learners; an exception gets a note that names the family."""
+def noted(where: Callable[[], str], method: Callable, *arguments):
+    """Call a method of a family; an exception gets a note that says where it was raised."""
     try:
         return method(*arguments)
     except Exception as error:
-        add_note(error, f"raised by {name} of {family_source(family)}")
+        add_note(error, f"raised by {where()}")
         raise
 
 

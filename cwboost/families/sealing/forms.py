@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cwboost.families.contract import WeakLearnerFamily, WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.families.sealing.faults import described, fault_of, noted
+from cwboost.families.sealing.faults import described, family_source, fault_of, noted
 
 __all__ = ["check_forms", "check_scores"]
 
@@ -48,13 +48,17 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
         note that names the family.
     """
     fault = partial(fault_of, family)
+
+    def call(name, method, *arguments):
+        return noted(lambda: f"{name} of {family_source(family)}", method, *arguments)
+
     n_rows = max(LEAST_ROWS, MOST_OUTPUTS // max(1, len(learners)))
     X = X[:: max(1, X.shape[0] // n_rows)]
-    outputs = noted(family, "outputs", learners.outputs, X)
+    outputs = call("outputs", learners.outputs, X)
     shape = X.shape[0], len(learners)
     if not isinstance(outputs, np.ndarray) or (outputs.dtype, outputs.shape) != (INT8, shape):
         raise fault(f"outputs must return int8 of shape {shape}, got {described(outputs)}")
-    flat = noted(family, "flat_form", learners.flat_form)
+    flat = call("flat_form", learners.flat_form)
     if flat is not None:
         if not isinstance(flat, ThresholdTrees) or len(flat) != len(learners):
             raise fault(
@@ -72,9 +76,9 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
         numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), 2))
         coef = numbers.astype(np.float64)
     coef = sparse.csr_array(coef, dtype=np.float64)
-    scorer = noted(family, "scorer", learners.scorer, coef)
+    scorer = call("scorer", learners.scorer, coef)
     shape = X.shape[0], coef.shape[1]
-    scores = check_scores(noted(family, "scorer", scorer, X), family, shape)
+    scores = check_scores(call("scorer", scorer, X), family, shape)
     expected = outputs.astype(np.float64) @ coef
     # The tiny number lets coefficients differ that are not normal numbers.
     allowed = SCORES_SLACK * np.asarray(np.abs(coef).sum(axis=0)).ravel() + np.finfo(float).tiny

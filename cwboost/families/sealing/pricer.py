@@ -12,7 +12,7 @@ from cwboost._kernels.common.packed_edges import (
     find_false_shared_edge,
 )
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
-from cwboost.families.sealing.faults import FamilyFault, add_note, family_source
+from cwboost.families.sealing.faults import FamilyFault, family_source, noted
 from cwboost.families.sealing.sample import Sample, read_only
 
 __all__ = [
@@ -52,11 +52,7 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
         note that names the family.
     """
     sample = Sample.of(X)
-    try:
-        pricer = family.bind(read_only(X), context)
-    except Exception as error:
-        add_note(error, f"raised by bind of {family_source(family)}")
-        raise
+    pricer = noted(lambda: f"bind of {family_source(family)}", family.bind, read_only(X), context)
     return SealedPricer(pricer, family, sample, context)
 
 
@@ -126,11 +122,7 @@ class SealedPricer(Pricer):
 
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1
-        try:
-            return method(read_only(weights), request)
-        except Exception as error:
-            add_note(error, f"raised by {self._where()}")
-            raise
+        return noted(self._where, method, read_only(weights), request)
 
     def _checked(self, priced, n_targets: int, n_columns: int) -> Priced:
         sizes = self.n_samples, n_targets, n_columns
@@ -163,7 +155,9 @@ class SealedPricer(Pricer):
         rows = self.sample.rows
         packed = priced.outputs[:, rows >> 3] >> (rows & 7).astype(np.uint8) & 1
         signs = (2 * packed.astype(np.int8) - 1).T
-        outputs = self._outputs(priced.learners, self.sample.X)
+        outputs = noted(
+            lambda: f"outputs of {self._where()}", priced.learners.outputs, self.sample.X
+        )
         _check_array("what outputs(X) returns", outputs, INT8, signs.shape, self.fault)
         different = np.argwhere(outputs != signs)
         if len(different):
@@ -172,13 +166,6 @@ class SealedPricer(Pricer):
                 f"learner {j}, for target {priced.target[j]}, was priced with the output "
                 f"{signs[i, j]} on example {rows[i]}, its method outputs says {outputs[i, j]}"
             )
-
-    def _outputs(self, learners, X) -> np.ndarray:
-        try:
-            return learners.outputs(X)
-        except Exception as error:
-            add_note(error, f"raised by outputs of {self._where()}")
-            raise
 
     def _where(self) -> str:
         when = f"call {self.n_calls} of pricing" if self.round is None else f"round {self.round}"
