@@ -6,10 +6,14 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 from sklearn.cluster import MiniBatchKMeans
 
-__all__ = ["WINDOWS", "Codebook", "dense_descriptors", "windows"]
+__all__ = ["WINDOWS", "dense_descriptors", "learn_words", "windows", "word_histograms"]
 
 ORIENTATIONS, CELLS = 8, 4
 PATCH, STEP = 16, 4
+N_PATCHES = 50_000
+"""Number of random patches that words are learnt from."""
+CHUNK = 64
+"""Number of images processed at a time; does not change the result."""
 
 
 def windows() -> list[tuple[float, float, float, float]]:
@@ -100,69 +104,51 @@ def _normalise(descriptors):
     return (scaled / np.maximum(length, 0.2)).astype(np.float32)
 
 
-class Codebook:
-    """Code words learnt from the patches of training images.
+def learn_words(images, n_words: int, seed: int) -> np.ndarray:
+    """Learn code words by k-means from random patches of images (n_images, side, side).
 
-    Parameters
-    ----------
-    n_words : int, default=200
-    n_patches : int, default=50_000
-        Number of random patches to learn the words from.
-    random_state : int, default=0
-    chunk : int, default=64
-        Number of images processed at a time; does not change the result.
+    Returns
+    -------
+    ndarray of shape (n_words, 128), dtype float32
     """
+    rng = np.random.default_rng(seed)
+    samples, share = [], None
+    for start in range(0, len(images), CHUNK):
+        descriptors, _ = dense_descriptors(images[start : start + CHUNK])
+        share = share or min(1.0, N_PATCHES / (len(images) * descriptors.shape[1]))
+        flat = descriptors.reshape(-1, descriptors.shape[2])
+        samples.append(flat[rng.random(len(flat)) < share])
+    sample = np.concatenate(samples)
+    if len(sample) < n_words:
+        raise ValueError(
+            f"images must have at least {n_words} patches, one per word, got {len(sample)}"
+        )
+    means = MiniBatchKMeans(n_words, batch_size=4096, n_init=3, random_state=seed).fit(sample)
+    return means.cluster_centers_.astype(np.float32)
 
-    def __init__(self, n_words=200, *, n_patches=50_000, random_state=0, chunk=64):
-        self.n_words = n_words
-        self.n_patches = n_patches
-        self.random_state = random_state
-        self.chunk = chunk
 
-    def fit(self, images) -> Codebook:
-        """Learn the words by k-means from patches of `images` (n_images, side, side)."""
-        rng = np.random.default_rng(self.random_state)
-        samples = []
-        share = None
-        for start in range(0, len(images), self.chunk):
-            descriptors, _ = dense_descriptors(images[start : start + self.chunk])
-            share = share or min(1.0, self.n_patches / (len(images) * descriptors.shape[1]))
-            flat = descriptors.reshape(-1, descriptors.shape[2])
-            samples.append(flat[rng.random(len(flat)) < share])
-        sample = np.concatenate(samples)
-        if len(sample) < self.n_words:
-            raise ValueError(
-                f"images must have at least {self.n_words} patches, one per word, got {len(sample)}"
-            )
-        means = MiniBatchKMeans(
-            self.n_words, batch_size=4096, n_init=3, random_state=self.random_state
-        ).fit(sample)
-        self.words_ = means.cluster_centers_.astype(np.float32)
-        return self
+def word_histograms(images, words) -> np.ndarray:
+    """Return the histograms of words in the 27 windows, each of sum one.
 
-    def transform(self, images) -> np.ndarray:
-        """Return the histograms of words in the 27 windows, each of sum one.
+    Returns
+    -------
+    ndarray of shape (n_images, 27 * n_words), dtype float32
+        Window by window; a patch belongs to the windows that contain its centre.
+    """
+    features = np.empty((len(images), len(WINDOWS) * len(words)), dtype=np.float32)
+    half_squares = 0.5 * (words**2).sum(axis=1)
+    for start in range(0, len(images), CHUNK):
+        descriptors, centres = dense_descriptors(images[start : start + CHUNK])
+        nearest = np.argmin(half_squares - descriptors @ words.T, axis=2)
+        features[start : start + CHUNK] = _histograms(nearest, centres, len(words))
+    return features
 
-        Returns
-        -------
-        ndarray of shape (n_images, 27 * n_words), dtype float32
-            Window by window; a patch belongs to the windows that contain its centre.
-        """
-        features = np.empty((len(images), len(WINDOWS) * self.n_words), dtype=np.float32)
-        half_squares = 0.5 * (self.words_**2).sum(axis=1)
-        for start in range(0, len(images), self.chunk):
-            descriptors, centres = dense_descriptors(images[start : start + self.chunk])
-            nearest = np.argmin(half_squares - descriptors @ self.words_.T, axis=2)
-            features[start : start + self.chunk] = self._histograms(nearest, centres)
-        return features
 
-    def _histograms(self, nearest, centres):
-        rows = []
-        first = np.arange(len(nearest))[:, None] * self.n_words
-        for top, left, bottom, right in WINDOWS:
-            inside = (centres >= (top, left)).all(axis=1) & (centres < (bottom, right)).all(axis=1)
-            counts = np.bincount(
-                (nearest[:, inside] + first).ravel(), minlength=len(nearest) * self.n_words
-            )
-            rows.append(counts.reshape(len(nearest), -1) / max(1, inside.sum()))
-        return np.hstack(rows)
+def _histograms(nearest, centres, n_words):
+    rows = []
+    first = np.arange(len(nearest))[:, None] * n_words
+    for top, left, bottom, right in WINDOWS:
+        inside = (centres >= (top, left)).all(axis=1) & (centres < (bottom, right)).all(axis=1)
+        counts = np.bincount((nearest[:, inside] + first).ravel(), minlength=len(nearest) * n_words)
+        rows.append(counts.reshape(len(nearest), -1) / max(1, inside.sum()))
+    return np.hstack(rows)

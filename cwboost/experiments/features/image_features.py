@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.experiments.features.codebook import Codebook
+from cwboost.experiments.features.codebook import learn_words, word_histograms
 from cwboost.experiments.features.gist import gist_features
 from cwboost.experiments.features.hog import hog_features
 
@@ -91,5 +91,5 @@ def codebook_features(X, X_others, image_shape, seed, n_words=200):
     -------
     features, features_others : ndarrays of shape (n_images, 27 * n_words), dtype float32
     """
-    book = Codebook(n_words, random_state=seed).fit(grey_images(X, image_shape))
-    return tuple(book.transform(grey_images(part, image_shape)) for part in (X, X_others))
+    words = learn_words(grey_images(X, image_shape), n_words, seed)
+    return tuple(word_histograms(grey_images(part, image_shape), words) for part in (X, X_others))

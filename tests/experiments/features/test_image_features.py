@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from cwboost.experiments.features import codebook
 from cwboost.experiments.features import image_features as features
-from cwboost.experiments.features.codebook import Codebook, dense_descriptors
+from cwboost.experiments.features.codebook import dense_descriptors
 from cwboost.experiments.features.gist import gist_features
 from cwboost.experiments.features.hog import hog_features
 
@@ -107,22 +108,22 @@ def test_descriptors_see_the_direction_of_an_edge():
     assert np.allclose(lengths[lengths > 0], 1, atol=1e-5)
 
 
-def test_codebook_histograms():
+def test_codebook_histograms(monkeypatch):
+    monkeypatch.setattr(codebook, "N_PATCHES", 200)
     rng = np.random.default_rng(3)
     images = np.array([grating(32, rng.integers(1, 6), a) for a in rng.uniform(0, 3, 12)])
-    book = Codebook(6, n_patches=200, chunk=5).fit(images)
-    found = book.transform(images)
+    words = codebook.learn_words(images, 6, 0)
+    found = codebook.word_histograms(images, words)
     assert found.shape == (12, 27 * 6) and found.dtype == np.float32
     assert np.allclose(found.reshape(12, 27, 6)[:, :6].sum(axis=2), 1)
-    book.chunk = 64
-    assert np.array_equal(found, book.transform(images))
-    again = Codebook(6, n_patches=200, chunk=5).fit(images)
-    assert np.array_equal(book.words_, again.words_)
+    monkeypatch.setattr(codebook, "CHUNK", 5)
+    assert np.array_equal(found, codebook.word_histograms(images, words))
+    assert np.array_equal(words, codebook.learn_words(images, 6, 0))
 
 
 def test_codebook_needs_enough_patches():
     with pytest.raises(ValueError, match="at least 50 patches, one per word, got"):
-        Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8))
+        codebook.learn_words(np.zeros((1, 16, 16), dtype=np.uint8), 50, 0)
 
 
 def test_codebook_features_are_learnt_from_the_training_images_alone():
