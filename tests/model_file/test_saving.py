@@ -45,7 +45,7 @@ def assert_equal_models(ours, theirs, data=X):
         np.testing.assert_array_equal(values, theirs.history_[name])
 
 
-def test_labels_that_need_pickle_are_refused(quantile, path, model):
+def test_labels_that_need_pickle_are_refused(path, model):
     clf = copy.copy(model)
     clf.classes_ = np.array([(1,), (2,), (3, 4)], dtype=object)
     with pytest.raises(TypeError, match=r"fitted.classes_ holds a tuple"):

@@ -25,7 +25,6 @@ ALLOWED = {
     "cwboost/experiments": "features of images, computed before any training; reports",
     "cwboost/dask/training.py": WHOLE,
     "cwboost/families/sealing/forms.py": "checks within a tolerance",
-    "cwboost/families/sealing/pricer.py": "tells whether all numbers are finite",
     "cwboost/baselines/codes.py": f"{EXACT}; {WHOLE}",
     "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
     "cwboost/ensemble/directed_shapley.py": SPARSE,
