@@ -4,12 +4,14 @@ The suite saves, loads, resumes, pickles and exports a classifier with it.
 """
 
 import importlib
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from models import paper
+from plugin_folder import write_distribution
 
 import cwboost
 from cwboost import load_model
@@ -25,12 +27,8 @@ def written(tmp_path_factory):
     """The folder of the plugin, on the path with the metadata of an installed distribution."""
     folder = write_plugin("easy", tmp_path_factory.mktemp("plugin") / "new")
     project = (folder / "pyproject.toml").read_text()
-    _, _, points = project.partition('[project.entry-points."cwboost"]\n')
-    info = folder / "src" / "cwboost_easy-0.1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cwboost-easy\nVersion: 0.1.0\n")
-    entry = points.splitlines()[0].replace('"', "")  # TOML has quotes, metadata have not
-    (info / "entry_points.txt").write_text(f"[cwboost]\n{entry}\n")
+    (points,) = re.findall(r'^\[project.entry-points."cwboost"\]\n(.*) = "(.*)"', project, re.M)
+    write_distribution(folder / "src", "cwboost-easy", "0.1.0", dict([points]), {})
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CWBOOST_PLUGINS", raising=False)
         patch.delenv("CWBOOST_DISABLE_PLUGINS", raising=False)

@@ -51,9 +51,7 @@ def test_a_number_and_a_category_compete_and_threads_change_no_bit():
         np.testing.assert_array_equal(priced[1].learners.arrays()[name], array)
     np.testing.assert_array_equal(priced[0].outputs, priced[1].outputs)
     np.testing.assert_array_equal(priced[0].edges, priced[1].edges)
-    alone = cwboost.StumpFamily().bind(
-        X[:, [0, 2]], cwboost.BindContext(n_targets=11, random_state=rng)
-    )
+    alone = bind(cwboost.StumpFamily(), X[:, [0, 2]], 11)
     assert (priced[0].edges >= alone.price(weights).edges).all()
 
 

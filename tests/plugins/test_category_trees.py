@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
+from models import bind
 
 import cwboost
 from cwboost import CWBoostClassifier, TreeFamily
 from cwboost.kernels import BinnedMatrix
 
 
-def context(n_targets=6):
-    return cwboost.BindContext(
-        n_targets=n_targets,
-        random_state=np.random.default_rng(0),
-        categorical=np.array([False, True, True]),
-        n_categories=np.array([0, 12, 100]),
-    )
+def priced(family, X, weights):
+    known = {"categorical": np.array([False, True, True]), "n_categories": np.array([0, 12, 100])}
+    return bind(family, X, 6, **known).price(weights)
 
 
 def material(n=400):
@@ -30,9 +27,9 @@ def material(n=400):
 
 def test_one_comparison_by_edge_equals_the_exact_search_of_stumps():
     X, weights = material()
-    exact = cwboost.StumpFamily().bind(X, context()).price(weights)
+    exact = priced(cwboost.StumpFamily(), X, weights)
     family = TreeFamily(max_depth=1, criterion="edge", max_features=None, categories="subsets")
-    found = family.bind(X, context()).price(weights)
+    found = priced(family, X, weights)
     np.testing.assert_array_equal(found.edges, exact.edges)
     assert set(exact.learners.feature.tolist()) == {0, 1, 2}
 
@@ -45,7 +42,7 @@ def test_splits_see_subsets_wherever_they_are(parameters):
     present = ~np.isnan(X[:, 1])
     renamed[present, 1] = named[X[present, 1].astype(int)]
     family = TreeFamily(max_features=None, categories="subsets", **parameters)
-    learners = [family.bind(Z, context()).price(weights).learners for Z in (X, renamed)]
+    learners = [priced(family, Z, weights).learners for Z in (X, renamed)]
     np.testing.assert_array_equal(learners[0].outputs(X), learners[1].outputs(renamed))
     smallest = np.inf
     for tree in learners[0].outputs(X).T:
@@ -66,7 +63,7 @@ def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path
     clf.save(tmp_path / "model.cwb")
     again = cwboost.load_model(tmp_path / "model.cwb")
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
-    learners = TreeFamily(categories="subsets").bind(X, context()).price(material()[1]).learners
+    learners = priced(TreeFamily(categories="subsets"), *material()).learners
     absent, lost = np.array([[3.0, 4, 99]]), np.array([[3.0, 4, np.nan]])  # 99 does not occur
     np.testing.assert_array_equal(learners.outputs(absent), learners.outputs(lost))
 

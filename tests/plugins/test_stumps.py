@@ -6,7 +6,7 @@ from cwboost.plugins.stumps import StumpFamily, StumpLearners
 from models import bind
 from scipy import sparse
 
-from cwboost import BindContext, PricingRequest
+from cwboost import PricingRequest
 
 
 @pytest.fixture
@@ -101,9 +101,8 @@ def test_feature_shares(rng):
 def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
     X = rng.normal(size=(60, 1))
     weights = np.where(X[:, 0] > 0.3, 1.0, -1.0)[None]
-    about = {"n_targets": 1, "random_state": rng}
     free, constrained = (
-        StumpFamily().bind(X, BindContext(**about, monotonic=rule)).price(weights).learners
+        bind(StumpFamily(), X, 1, monotonic=rule).price(weights).learners
         for rule in (None, np.ones((1, 1), dtype=np.int8))
     )
     np.testing.assert_array_equal(constrained.threshold, free.threshold)
@@ -114,8 +113,7 @@ def test_constrained_stumps_have_the_thresholds_of_free_ones(rng):
 def test_several_stumps_per_target_are_of_different_features(rng, constraint):
     X, weights = rng.standard_normal((80, 7)), rng.standard_normal((3, 80))
     monotonic = None if constraint is None else np.full((3, 7), constraint, dtype=np.int8)
-    context = BindContext(n_targets=3, random_state=rng, monotonic=monotonic)
-    pricer = StumpFamily().bind(X, context)
+    pricer = bind(StumpFamily(), X, 3, monotonic=monotonic)
     one = pricer.price(weights)
     several = pricer.price(weights, PricingRequest(min_edge=0.5 * one.edges.min(), n_columns=4))
     assert 2 < np.bincount(several.target).max() <= 4

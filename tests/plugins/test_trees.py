@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 from cwboost.plugins.trees import TreeFamily, TreeLearners
+from models import bind
 from slow_trees import criterion_value
-
-from cwboost import BindContext
 
 
 def fitted(X, n_trees=6, seed=0, **params):
-    rng = np.random.default_rng(seed)
-    pricer = TreeFamily(**params).bind(X, BindContext(n_targets=n_trees, random_state=rng))
-    return pricer.price(rng.normal(size=(n_trees, X.shape[0])))
+    weights = np.random.default_rng(seed).normal(size=(n_trees, X.shape[0]))
+    return bind(TreeFamily(**params), X, n_trees, seed).price(weights)
 
 
 def data(rng, n=300, d=7, dtype=np.float64):
@@ -107,8 +105,7 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
     sizes = []
     for least, gain in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.02), (0.1, 0.02)):
         family = TreeFamily(**settings, max_features=None, min_weight_split=least, min_gain=gain)
-        context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
-        trees = family.bind(X, context).price(weights[None]).learners
+        trees = bind(family, X, 1).price(weights[None]).learners
         rows, mass = {0: np.arange(400)}, np.abs(weights).sum()
         for node in np.flatnonzero(trees.feature >= 0):
             here, left = rows[node], trees.left[node]
@@ -122,7 +119,7 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
     assert sizes[0] > max(sizes[1:]) and min(sizes) >= 3
     for name in ("min_weight_split", "min_gain"):
         with pytest.raises(ValueError, match=name):
-            TreeFamily(**{name: 1.0}).bind(X, context)
+            bind(TreeFamily(**{name: 1.0}), X)
 
 
 @pytest.mark.parametrize(

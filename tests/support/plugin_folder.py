@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from attack import edited
+from models import bind
 
-import cwboost
 from cwboost.families.discovery import list_plugins, resolve_weak_learner
 
 REFERENCE = Path(__file__).with_name("reference_family.py")
@@ -57,10 +57,8 @@ def only_record(distribution):
 
 def assert_usable(name):
     """Assert that another family still prices, unaffected by a failed plugin."""
-    family = resolve_weak_learner(name)
-    X = np.arange(12.0).reshape(6, 2)
     weights = np.array([[1.0, 2, -3, -4, 5, 6]])
-    pricer = family.bind(X, cwboost.BindContext(n_targets=1, random_state=np.random.default_rng(0)))
+    pricer = bind(resolve_weak_learner(name), np.arange(12.0).reshape(6, 2), 1)
     assert pricer.price(weights).edges[0] >= weights.sum() - 1e-9
 
 

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from models import bind
 from random_trees import walked
 from slow_trees import grow, nested
 
-from cwboost import BindContext, unpack_outputs
+from cwboost import unpack_outputs
 from cwboost.families.partitioned import PartitionWeights, scales_of
 
 CRITERIA = ["edge", "gini", "entropy"]
@@ -21,11 +22,8 @@ EXACT = {"trim": 0.0, "max_features": None}
 
 def price(X, weights, n_threads=1, seed=0, **params):
     weights = np.atleast_2d(weights)
-    context = BindContext(
-        n_targets=len(weights), random_state=np.random.default_rng(seed), n_threads=n_threads
-    )
-    pricer = TreeFamily(**{"min_samples_leaf": 1} | params).bind(X, context)
-    return pricer.price(weights)
+    family = TreeFamily(**{"min_samples_leaf": 1} | params)
+    return bind(family, X, len(weights), seed, n_threads=n_threads).price(weights)
 
 
 def signed_weights(rng, n, k=1):

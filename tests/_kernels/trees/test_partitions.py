@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
+from models import context
 
-from cwboost import BindContext
 from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
 
 N, D, K = 700, 9, 3
@@ -27,14 +27,14 @@ def features(kind, rng):
     return sp.csr_array(X * (rng.random(X.shape) < 0.3)) if kind == "sparse" else X
 
 
-def together(family, X, weights, context):
+def together(family, X, weights, known):
     """Price on three partitions, as a cluster does."""
     parts = np.split(np.arange(N), [100, 470])
-    plan = family.plan([family.describe(X[rows]) for rows in parts], context)
+    plan = family.plan([family.describe(X[rows]) for rows in parts], known)
     scales = scales_of(np.abs(weights).sum(axis=1))
     pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
-    conversation, answer = plan.choose(scales, context.random_state), None
+    conversation, answer = plan.choose(scales, known.random_state), None
     while True:
         try:
             question = conversation.send(answer)
@@ -53,12 +53,7 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
     family = TreeFamily(**settings)
-    one, many = (
-        BindContext(
-            n_targets=K, random_state=np.random.default_rng(seed), n_categories=n_categories
-        )
-        for _ in range(2)
-    )
+    one, many = (context(K, seed, n_categories=n_categories) for _ in range(2))
     alone = family.bind(X, one).price(weights)
     chosen, parts, outputs = together(family, X, weights, many)
     expected, found = alone.learners.arrays(), chosen.learners.arrays()
@@ -80,9 +75,8 @@ def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
         weights[:, :20] = -rng.exponential(size=20)
         weights[:, :20] *= 0.6 * weights[:, 20:].sum() / -weights[:, :20].sum()
         family = TreeFamily(trim=0.9)
-        one, many = (BindContext(n_targets=1, random_state=rng) for _ in range(2))
-        alone = family.bind(X, one).price(weights)
-        chosen = together(family, X, weights, many)[0]
+        alone = family.bind(X, context(1)).price(weights)
+        chosen = together(family, X, weights, context(1))[0]
         assert chosen.edges[0] >= abs(weights.sum()) * (1 - 1e-12)
         n_constant += len(alone.learners.feature) == 1
         assert len(chosen.learners.feature) == 1 or chosen.edges[0] > abs(weights.sum())
@@ -91,7 +85,6 @@ def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
 
 def test_features_that_are_constant_everywhere_give_constants():
     weights = np.array([np.ones(N), -np.ones(N)])
-    context = BindContext(n_targets=2, random_state=np.random.default_rng(0))
-    chosen = together(TreeFamily(), np.ones((N, 2)), weights, context)[0]
+    chosen = together(TreeFamily(), np.ones((N, 2)), weights, context(2))[0]
     assert chosen.learners.sign.tolist() == [1, -1]
     assert chosen.edges.tolist() == [N, N]

@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from models import paper
+from models import bind, paper
 from reference_family import every_stump
 from wave_family import Waves
 
-from cwboost import BindContext, Capabilities, DerivedFeatureFamily, StumpFamily
+from cwboost import Capabilities, DerivedFeatureFamily, StumpFamily
 from cwboost.datasets import load_vowel
 from cwboost.testing import parametrize_with_plugin_checks
 
@@ -87,9 +87,8 @@ def test_a_feature_that_several_learners_use_is_computed_once(data, monkeypatch)
 
 
 def test_parameters_are_checked():
-    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
     with pytest.raises(ValueError, match="n_derived must be at least 1"):
-        Waves(n_derived=0).bind(np.ones((3, 1)), context)
+        bind(Waves(n_derived=0), np.ones((3, 1)))
 
 
 def test_messages_call_learners_by_their_family():

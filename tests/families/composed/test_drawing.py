@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from derived_families import Landmarks, Means
+from models import bind
 from partitions import local, split, train
 
 import cwboost
-from cwboost import BindContext, CWBoostClassifier, DerivedFeatureFamily
+from cwboost import CWBoostClassifier, DerivedFeatureFamily
 from cwboost.datasets import load_vowel
 from cwboost.testing import parametrize_with_plugin_checks
 
@@ -191,9 +192,8 @@ FAULTS = [
 
 @pytest.mark.parametrize("base, members, message", FAULTS)
 def test_faults_of_families_are_named(base, members, message):
-    context = BindContext(n_targets=1, random_state=np.random.default_rng(0))
     with pytest.raises((TypeError, ValueError), match=message):
-        wrong(base, **members)().bind(np.ones((5, 4)), context).price(np.ones((1, 5)))
+        bind(wrong(base, **members)(), np.ones((5, 4)), 1).price(np.ones((1, 5)))
 
 
 def test_stored_parameters_that_transform_cannot_take_are_refused(data):
