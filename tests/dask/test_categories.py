@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from partitions import local, split, train
+from partitions import assert_same_learners, local, split, train
 
 from cwboost import ProjectionFamily, StumpFamily, TreeFamily
 
@@ -27,14 +27,6 @@ X = np.column_stack([np.round(RNG.normal(size=N) + Y, 1), codes(4), codes(300), 
 CATEGORICAL = [1, 2, 3]
 
 
-def assert_same_arrays(one, other, rtol=0.0):
-    one, other = (ensemble.learners.arrays() for ensemble in (one, other))
-    assert one.keys() == other.keys()
-    for name, array in one.items():
-        atol = 1e-5 if name == "gain" else 0
-        np.testing.assert_allclose(array, other[name], rtol, atol, err_msg=name)
-
-
 @pytest.mark.parametrize("categorical", [CATEGORICAL, [0, *CATEGORICAL]])
 def test_stumps_are_those_of_local_training(categorical):
     wanted = local("stump", X, Y, 12, categorical_features=categorical)
@@ -44,8 +36,8 @@ def test_stumps_are_those_of_local_training(categorical):
         train(StumpFamily(), b, 12, n_workers=n, categorical=categorical)
         for n, b in ((1, [(X, Y)]), (2, blocks))
     )
-    assert_same_arrays(one.model.ensemble(), wanted.ensemble_)
-    assert_same_arrays(other.model.ensemble(), wanted.ensemble_)
+    assert_same_learners(one.model.ensemble(), wanted.ensemble_)
+    assert_same_learners(other.model.ensemble(), wanted.ensemble_)
     np.testing.assert_array_equal(one.model.ensemble().coef().data, wanted.ensemble_.coef().data)
     bounds = other.model.history["dual_bound"]
     np.testing.assert_allclose(bounds, wanted.history_["dual_bound"], rtol=1e-9)

@@ -1,7 +1,6 @@
 """A cluster of processes: equal bits for any number of workers, and with all kinds of faults."""
 
 import gc
-from functools import partial
 from random import Random
 from threading import Timer
 
@@ -44,19 +43,14 @@ def test_the_bits_do_not_depend_on_the_death_of_a_worker(client, calm):
 
 @pytest.mark.parametrize("name", faults.FAULTS)
 def test_training_goes_on_with_the_same_bits(client, calm, name):
-    act = faults.AtRound(8, partial(faults.FAULTS[name], client))
-    model = faults.train(faults.collections(), [act])
-    faults.assert_same_bits(calm, model)
+    faults.fault(name, client, faults.collections(), calm, Random(0))
 
 
 # The interrupt may strike when Dask has made a coroutine and does not wait for it yet.
 @pytest.mark.filterwarnings("ignore:coroutine 'ActorFuture:RuntimeWarning")
 def test_an_interrupt_between_messages_keeps_the_finished_rounds(client):
-    data = faults.collections()
-    model = faults.interrupted(data, 6, 0.03)
+    faults.interrupt(client, faults.collections(), None, Random(0))
     gc.collect()  # the coroutine, before this test ends
-    assert model.stop_reason_ == "interrupted" and model.n_iter_ >= 6
-    faults.assert_same_bits(faults.train(data, n_rounds=model.n_iter_), model)
 
 
 def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):

@@ -2,12 +2,10 @@
 
 import sys
 
-import numpy as np
 import pytest
 from plugin_folder import HEALTHY, assert_healthy_undisturbed, family_source, only_record
 from reference_family import ReferenceStump
 
-import cwboost
 from cwboost.families import discovery
 from cwboost.families.discovery import FamilyError, get_family, list_plugins
 
@@ -18,16 +16,9 @@ def of_a_notebook(name, qualname="ReferenceStump"):
     return namespace[qualname]
 
 
-def test_a_registered_family_trains_saves_and_loads(register, tmp_path):
+def test_a_registered_family_is_found_and_listed(register):
     assert register(ReferenceStump) is ReferenceStump  # A decorator gives back its class.
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    model = cwboost.CWBoostClassifier("reference_stump", correction="total", n_estimators=5).fit(
-        X, y
-    )
-    model.save(tmp_path / "model.cwb")
-    loaded = cwboost.load_model(tmp_path / "model.cwb")
-    assert (loaded.decision_function(X) == model.decision_function(X)).all()
+    assert get_family("reference_stump") is ReferenceStump
     record = next(record for record in list_plugins() if record.name == "reference_stump")
     assert (record.state, record.distribution) == ("loaded", ReferenceStump.__module__)
 

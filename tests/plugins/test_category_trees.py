@@ -50,7 +50,7 @@ def test_splits_see_subsets_wherever_they_are(parameters):
     assert smallest >= parameters.get("min_samples_leaf", 1)
 
 
-def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path):
+def test_absent_categories_go_with_the_missing():
     X, _ = material()
     y = (np.nan_to_num(X[:, 1], nan=5) * 3 + (X[:, 0] > 25)).astype(int) % 3
     clf = CWBoostClassifier(
@@ -60,9 +60,6 @@ def test_absent_categories_go_with_the_missing_and_models_can_be_stored(tmp_path
         random_state=0,
     ).fit(X, y)
     assert clf.score(X, y) > 0.97
-    clf.save(tmp_path / "model.cwb")
-    again = cwboost.load_model(tmp_path / "model.cwb")
-    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
     learners = priced(TreeFamily(categories="subsets"), *material()).learners
     absent, lost = np.array([[3.0, 4, 99]]), np.array([[3.0, 4, np.nan]])  # 99 does not occur
     np.testing.assert_array_equal(learners.outputs(absent), learners.outputs(lost))

@@ -186,7 +186,9 @@ def fault(name, client, data, calm, draw):
 
 
 def interrupt(client, data, calm, draw):
-    model = interrupted(data, draw.randrange(1, ROUNDS), draw.random() / 9)
+    number = draw.randrange(1, ROUNDS)
+    model = interrupted(data, number, draw.random() / 9)
+    assert model.stop_reason_ == "interrupted" and model.n_iter_ >= number
     assert_same_bits(train(data, None, model.n_iter_), model)
     return "the rounds were kept"
 

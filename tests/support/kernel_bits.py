@@ -1,4 +1,4 @@
-"""Hashes of what the kernels return, as JSON on standard output.
+"""Hashes of what the kernels and whole fits return, as JSON on standard output.
 
 A program: `test_bits.py` runs it under every instruction set of the machine.
 """
@@ -9,7 +9,9 @@ import json
 import numpy as np
 import scipy.sparse as sp
 from cwboost._kernels.common.packed_edges import find_false_edge
+from models import CLASSIFIERS, paper, stages
 from random_trees import random_trees
+from sklearn.datasets import make_classification
 
 from cwboost._kernels.common import cpu
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
@@ -143,10 +145,31 @@ def kernel_values(rng):
     yield "kernel values", hash_of(values)
 
 
+def fits(rng):
+    """Every family, both corrections, the rivals: models, histories and scores."""
+    X, y = make_classification(
+        403, 11, n_informative=7, n_classes=5, n_clusters_per_class=1, random_state=0
+    )
+    few = {"n_estimators": 8, "C": 1e3, "n_jobs": 1}
+    for family in ("stump", "tree", "projection"):
+        for make in (paper, stages):
+            for dtype in (np.float64, np.float32):
+                model = make(family, **few).fit(X.astype(dtype), y)
+                history = [v for k, v in model.history_.items() if "seconds" not in k]
+                scores = (model.decision_function(X.astype(other)) for other in ("f8", "f4"))
+                arrays = model.ensemble_.arrays().values()
+                name = f"{family}, {make.__name__}, {np.dtype(dtype)}"
+                yield name, hash_of(*arrays, *history, *scores)
+    for rival in CLASSIFIERS[1:]:
+        model = rival(n_estimators=5, random_state=0).fit(X, y)
+        arrays = model.ensemble_.arrays().values()
+        yield rival.__name__, hash_of(*arrays, model.decision_function(X))
+
+
 def main():
     hashes = {"instruction set": cpu.chosen()}
     subjects = stumps, binned_stumps, trees, many_trees, projections
-    for subject in (*subjects, packed_edges, kernel_values, elementary):
+    for subject in (*subjects, packed_edges, kernel_values, elementary, fits):
         hashes.update(subject(np.random.default_rng(0)))
     print(json.dumps(hashes))
 

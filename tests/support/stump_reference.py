@@ -9,9 +9,12 @@ from scipy import sparse
 from cwboost import unpack_outputs
 
 
-def stump_outputs(X, *stump):
-    """Return the int8 outputs of one stump: feature, threshold, polarity, missing."""
-    return ReferenceLearners(*([part] for part in stump)).outputs(X)[:, 0]
+def assert_outputs(X, found):
+    """Return the outputs of stumps that were found, one row per stump, if they are their own."""
+    stumps = ReferenceLearners(found.feature, found.threshold, found.polarity, found.missing)
+    outputs = unpack_outputs(found.outputs, X.shape[0])
+    np.testing.assert_array_equal(stumps.outputs(X), outputs)
+    return outputs.T
 
 
 def partitions(X, features=None):
@@ -45,14 +48,12 @@ def assert_best(X, weights, found, features=None, exact_ties=False):
     """Assert that `found` is a best stump per row of weights, the first one if ties are exact."""
     dense = X.toarray() if sparse.issparse(X) else X
     feature, outputs, edges = all_edges(dense, weights, features)
-    got = unpack_outputs(found.outputs, len(dense)).T
+    got = assert_outputs(dense, found)
     rounding = 1e-13 * np.abs(weights).sum(axis=1)
     for t, w in enumerate(weights):
         best = np.abs(edges[t]).max()
         assert abs(found.edges[t] - best) <= rounding[t]
         assert abs(got[t] @ w - found.edges[t]) <= rounding[t]
-        stump = found.feature[t], found.threshold[t], found.polarity[t], found.missing[t]
-        np.testing.assert_array_equal(stump_outputs(dense, *stump), got[t])
         if exact_ties:
             first = np.flatnonzero(np.abs(edges[t]) == best)[0]
             assert found.edges[t] == best
@@ -68,11 +69,9 @@ def assert_best_shared(X, weights, found, features=None):
     feature, _, edges = all_edges(dense, weights, features)
     sums = np.abs(edges).sum(axis=0)
     rounding = 1e-13 * np.abs(weights).sum()
-    got = unpack_outputs(found.outputs, len(dense))[:, 0]
+    (got,) = assert_outputs(dense, found)
     assert abs(found.edges[0] - sums.max()) <= rounding
     assert abs(np.abs(weights @ got).sum() - found.edges[0]) <= rounding
-    stump = found.feature[0], found.threshold[0], found.polarity[0], found.missing[0]
-    np.testing.assert_array_equal(stump_outputs(dense, *stump), got)
     ties = np.flatnonzero(sums >= sums.max() - rounding)
     assert found.feature[0] >= feature[ties[0]]
     return feature[ties[0]]

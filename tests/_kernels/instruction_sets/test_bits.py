@@ -15,7 +15,6 @@ SOLVER, STUMPS, CODES = (
     Path(__file__).with_name(f"{subject}_hashes.c") for subject in ("fcd", "stump", "code")
 )
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
-PROGRAMS = SUPPORT / "kernel_bits.py", Path(__file__).with_name("hash_fits.py")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-Wno-psabi"]
 
 
@@ -97,23 +96,21 @@ def test_neon_gives_the_same_bits_under_an_emulator(source, flags, native, tmp_p
         assert found["plain"] == native[source]["plain"]
 
 
-def of_programs(name):
-    """What the programs print under an instruction set: kernels one by one, and whole fits."""
-    found = {}
-    for program in PROGRAMS:
-        found |= json_under({"CWBOOST_INSTRUCTION_SET": name}, program)
-        assert found.pop("instruction set") == name
+def bits_under(name):
+    """Return hashes under an instruction set: of kernels one by one, and of whole fits."""
+    found = json_under({"CWBOOST_INSTRUCTION_SET": name}, SUPPORT / "kernel_bits.py")
+    assert found.pop("instruction set") == name
     return found
 
 
 @pytest.fixture(scope="module")
 def of_the_widest():
-    return of_programs(cpu.available()[0])
+    return bits_under(cpu.available()[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", cpu.available()[1:])
 def test_kernels_and_whole_fits_have_the_same_bits(name, of_the_widest):
-    found = of_programs(name)
+    found = bits_under(name)
     assert len(found) > 80 and found.keys() == of_the_widest.keys()
     assert [key for key in found if found[key] != of_the_widest[key]] == []

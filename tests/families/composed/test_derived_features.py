@@ -9,7 +9,6 @@ from reference_family import every_stump
 from wave_family import Waves
 
 from cwboost import Capabilities, DerivedFeatureFamily, StumpFamily
-from cwboost.datasets import load_vowel
 from cwboost.testing import parametrize_with_plugin_checks
 
 
@@ -57,13 +56,8 @@ def test_it_keeps_the_contract(plugin, check):
     check(plugin)
 
 
-@pytest.fixture(scope="module")
-def data():
-    return load_vowel(return_X_y=True)
-
-
-def test_features_as_they_are_give_stumps(data):
-    X, y = data
+def test_features_as_they_are_give_stumps(vowel):
+    X, y = vowel
     models = [paper(family, n_estimators=10).fit(X, y) for family in (Itself(), StumpFamily())]
     one, two = (model.decision_function(X) for model in models)
     np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)  # Sums in another order.
@@ -72,8 +66,8 @@ def test_features_as_they_are_give_stumps(data):
     assert np.isfinite(bounds).all()
 
 
-def test_a_feature_that_several_learners_use_is_computed_once(data, monkeypatch):
-    X, y = data
+def test_a_feature_that_several_learners_use_is_computed_once(vowel, monkeypatch):
+    X, y = vowel
     model = paper(OnceWaves(), n_estimators=15).fit(X, y)
     widths = []
     transform = Waves.transform
