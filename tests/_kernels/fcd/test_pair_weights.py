@@ -9,23 +9,14 @@ from cwboost import pack_outputs
 from cwboost.master import RestrictedMaster
 
 
-def sorted_problem(rng, n_classes, n_samples, n_columns):
-    H, y, weight = slow_master.random_problem(rng, n_classes, n_samples, n_columns, True)
-    order = np.argsort(y, kind="stable")
-    return [h[:, order] for h in H], y[order], weight[order]
-
-
-def master_of(H, y, C, weight, n_threads=1):
-    master = RestrictedMaster(np.bincount(y), C, weight, n_threads)
-    for c, h in enumerate(H):
-        master.add(np.full(len(h), c), pack_outputs(h.T))
-    return master
-
-
 def test_pair_weights_are_exponentials_of_scores():
     rng = np.random.default_rng(6)
-    H, y, weight = sorted_problem(rng, 2, 400, 50)
-    master = master_of(H, y, 1e3, weight)
+    H, y, weight = slow_master.random_problem(rng, 2, 400, 50, weighted=True)
+    order = np.argsort(y, kind="stable")
+    H, y, weight = [h[:, order] for h in H], y[order], weight[order]
+    master = RestrictedMaster(np.bincount(y), 1e3, weight)
+    for c, h in enumerate(H):
+        master.add(np.full(50, c), pack_outputs(h.T))
     coef = [40.0 * rng.random(50), 5.0 * rng.random(50)]
     master.set_coef(coef)
     mu = slow_master.pair_weights(H, y, coef, weight)

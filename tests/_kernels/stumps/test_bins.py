@@ -60,13 +60,13 @@ def searched(features, weights, use_bins, columns=None):
 )
 def test_bins_change_nothing(rng, case, kind):
     X = matrix(rng, case)
-    features = SortedFeatures(X)
+    features, of_sparse = SortedFeatures(X), SortedFeatures(sparse.csc_array(X))
     weights = weights_of(rng, X, 10, kind)
     weights[2] = 0.0
     for columns in (None, np.array([3]), np.array([0, 2]), np.array([], dtype=np.int64)):
-        assert_same(
-            searched(features, weights, 0, columns), searched(features, weights, 1, columns)
-        )
+        without = searched(features, weights, 0, columns)
+        assert_same(without, searched(features, weights, 1, columns))
+        assert_same(without, searched(of_sparse, weights, 1, columns))
 
 
 @pytest.mark.parametrize("n_targets", [1, 3, 17, 26, 70])
@@ -77,13 +77,6 @@ def test_every_number_of_targets(rng, n_targets):
     reference = searched(features, weights, 0)
     assert_same(reference, searched(two, weights, 1))
     assert_same(reference, searched(features, weights, 1))
-
-
-def test_sparse(rng):
-    X = matrix(rng, "mostly zero")
-    features = SortedFeatures(sparse.csc_array(X))
-    weights = weights_of(rng, X, 10, "classes")
-    assert_same(searched(features, weights, 1), SortedFeatures(X).search(weights))
 
 
 def test_searches_omit_bins_that_do_not_pay(rng):
