@@ -1,8 +1,9 @@
 """Attack cwboost: ``python tests/support/attack.py [--times N] [--seed S] NAME...``.
 
-A name stands for every attack that begins with it: "models" for mutated model files of each kind of
-model, "models/tree", "checkpoints", "tables" for files of the command line, "onnx", "lines" and
-"allocations" for faults at each moment of small fits, "cluster" for faults of a cluster.
+A name stands for every attack that begins with it: "plugins" for faults in their source, "models"
+for mutated model files of each kind of model, "models/tree", "checkpoints", "tables" for files of
+the command line, "onnx", "lines", "alarms" and "allocations" for faults at each moment of small
+fits, "cluster" for faults of a cluster.
 
 An attack is a generator of strikes, functions that return what came of it and raise if that is a
 defect. A strike on a file names it; the file is kept if the strike raises.

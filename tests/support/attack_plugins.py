@@ -388,7 +388,7 @@ class Case(NamedTuple):
         except Exception as error:
             said = "\n".join([str(error), *getattr(error, "__notes__", [])])
             assert re.search(self.message, said), said
-            return self.place
+            return "found"
         raise AssertionError(f"no fault was found: {self.edits}")
 
 
