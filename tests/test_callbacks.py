@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from models import RaiseAt
+from models import CLASSIFIERS, RaiseAt
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -87,8 +87,9 @@ def test_csv_log_continues_with_training(tmp_path):
             "subsample": 0.7,
         },
         {"early_stopping": "error", "n_iter_no_change": 3, "n_estimators": 40},
+        {"columns_per_round": 3},
     ],
-    ids=["total", "stagewise", "trees", "early stopping"],
+    ids=["total", "stagewise", "trees", "early stopping", "several columns"],
 )
 def test_resumed_training_equals_uninterrupted(tmp_path, params):
     whole = classifier(**params).fit(X, Y)
@@ -111,45 +112,39 @@ def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     assert load_model(tmp_path / "c").n_iter_ == 10
 
 
-def test_checkpoints_by_time(tmp_path):
-    class Clock:
-        seconds = 0.0
-        saved = 0
+@pytest.mark.parametrize(
+    "every_seconds, seconds, n_saved", [(1e6, [1.0, 2.0], 0), (1e6, [2e6], 1), (0, [0.0, 0.0], 2)]
+)
+def test_checkpoints_by_time(tmp_path, every_seconds, seconds, n_saved):
+    model, saved = classifier(n_estimators=2).fit(X, Y), []
 
-    def state(round, seconds):
-        def snapshot():
-            Clock.saved += 1
-            return model
+    def snapshot():
+        saved.append(model)
+        return model
 
-        return rounds.RoundState(round, 9, seconds, {}, None, None, snapshot)
-
-    model = classifier(n_estimators=2).fit(X, Y)
-    never = Checkpoint(tmp_path / "c", every_seconds=1e6)
-    assert not never.on_round_end(state(1, 1.0)) and Clock.saved == 0
-    assert not never.on_round_end(state(2, 2.0)) and Clock.saved == 0
-    late = Checkpoint(tmp_path / "c", every_seconds=1e6)
-    assert not late.on_round_end(state(1, 2e6)) and Clock.saved == 1
-    always = Checkpoint(tmp_path / "c", every_seconds=0)
-    always.on_round_end(state(1, 0.0))
-    always.on_round_end(state(2, 0.0))
-    assert Clock.saved == 3
+    checkpoint = Checkpoint(tmp_path / "c", every_seconds=every_seconds)
+    for number, at in enumerate(seconds, 1):
+        state = rounds.RoundState(number, 9, at, {}, None, None, snapshot)
+        assert not checkpoint.on_round_end(state)
+    assert len(saved) == n_saved
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    "made, error, message",
     [
-        ({"every_seconds": None}, "every_rounds or every_seconds"),
-        ({"every_rounds": 0}, "every_rounds must be"),
-        ({"every_rounds": 1.5}, "every_rounds must be"),
-        ({"every_seconds": -1}, "every_seconds must be"),
-        ({"every_seconds": "1"}, "every_seconds must be"),
+        (lambda: Checkpoint("c", every_seconds=None), ValueError, "every_rounds or every_seconds"),
+        (lambda: Checkpoint("c", every_rounds=0), ValueError, "every_rounds must be"),
+        (lambda: Checkpoint("c", every_rounds=1.5), ValueError, "every_rounds must be"),
+        (lambda: Checkpoint("c", every_seconds=-1), ValueError, "every_seconds must be"),
+        (lambda: Checkpoint("c", every_seconds="1"), ValueError, "every_seconds must be"),
+        (lambda: Checkpoint("no folder/c"), ValueError, "in an existing folder"),
+        (lambda: TimeLimit("1"), TypeError, "seconds must be"),
+        (lambda: TimeLimit(-1.0), ValueError, "seconds must be"),
     ],
 )
-def test_bad_checkpoints(tmp_path, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Checkpoint(tmp_path / "c", **arguments)
-    with pytest.raises(ValueError, match="in an existing folder"):
-        Checkpoint(tmp_path / "absent" / "c")
+def test_bad_arguments_are_named(made, error, message):
+    with pytest.raises(error, match=message):
+        made()
 
 
 def test_classifiers_without_warm_start_have_no_checkpoints(tmp_path):
@@ -161,14 +156,15 @@ def test_classifiers_without_warm_start_have_no_checkpoints(tmp_path):
 # ---------------------------------------------------------------------------- all of them
 
 
-def test_progress_bar_as_a_callback(capsys):
-    clf = classifier(n_estimators=4, callbacks=[ProgressBar()])
+@pytest.mark.parametrize("given", [{"callbacks": [ProgressBar()]}, {"verbose": True}])
+def test_a_progress_bar_as_a_callback_or_if_verbose(given, capsys):
+    clf = classifier(n_estimators=4, **given)
     clone(clf).fit(X, Y)
     last = capsys.readouterr().err.split("\r")[-1]
     assert "4/4" in last and "train_error=" in last
     assert 0 < float(re.search(r"loss=([\d.]+)", last)[1]) < 1
     assert 0 < float(re.search(r"gap=([\d.]+)%", last)[1]) < 100
-    clone(clf).set_params(callbacks=[ProgressBar(verbose=0)]).fit(X, Y)
+    clone(clf).set_params(callbacks=[ProgressBar(verbose=0)], verbose=0).fit(X, Y)
     assert capsys.readouterr().err == ""
 
 
@@ -179,7 +175,8 @@ def test_the_progress_bar_shows_what_is_known(capsys):
     assert "valid_error" in shown and "nan" not in shown and "gap" not in shown
 
 
-def test_callbacks_may_stop_training_and_all_are_called():
+@pytest.mark.parametrize("booster", CLASSIFIERS)
+def test_callbacks_may_stop_training_and_all_are_called(booster):
     class StopAt:
         def __init__(self, round):
             self.round, self.told = round, []
@@ -190,10 +187,10 @@ def test_callbacks_may_stop_training_and_all_are_called():
             return state.round == self.round
 
     stop, other = StopAt(3), StopAt(99)
-    clf = classifier(callbacks=[stop, other]).fit(X, Y)
+    clf = booster("stump", n_estimators=5, callbacks=[stop, other]).fit(X, Y)
     assert clf.stop_reason_ == "callback" and clf.n_iter_ == 3
     assert stop.told == other.told == [1, 2, 3]
-    assert classifier(callbacks=[TimeLimit(0)]).fit(X, Y).stop_reason_ == "max_seconds"
+    assert clf.set_params(callbacks=[TimeLimit(0)]).fit(X, Y).stop_reason_ == "max_seconds"
 
 
 def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):

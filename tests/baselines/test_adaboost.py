@@ -20,21 +20,32 @@ def weight(vowel):
     return weight
 
 
+def assert_rounds(model, slow, names, staged=None):
+    """Compare a history, its edges with the best ones, and staged scores; return the last scores.
+
+    A slow round is its edge, the best edge, the values of `names` and the scores.
+    """
+    for r, (edge, best, *values, scores) in enumerate(slow):
+        assert edge == pytest.approx(best, rel=1e-10)
+        for name, value in zip(("edge", *names), (edge, *values)):
+            assert model.history_[name][r] == pytest.approx(value, rel=1e-10), name
+        if staged is not None:
+            np.testing.assert_allclose(staged[r], scores, atol=1e-10)
+    assert r == ROUNDS - 1
+    return scores
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_mh_round_by_round(vowel, table, weight, weighted):
     X, y = vowel
     weight = weight if weighted else None
     model = AdaBoostMHClassifier("stump", ROUNDS).fit(X, y, weight)
-    code = 2 * np.eye(11) - 1
-    slow = slow_boosting.label_rounds(X, y, code, model, table, True, weight)
+    slow = slow_boosting.label_rounds(X, y, 2 * np.eye(11) - 1, model, table, True, weight)
     staged = list(model.staged_decision_function(X))
-    for r, (edge, best, alpha, F) in enumerate(slow):
-        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
-        assert edge == pytest.approx(best, rel=1e-10)
-        assert model.history_["coefficient"][r] == pytest.approx(alpha, rel=1e-10)
-        np.testing.assert_allclose(staged[r], F, atol=1e-10)
-        assert model.history_["train_error"][r] == pytest.approx(np.mean(F.argmax(axis=1) != y))
+    F = assert_rounds(model, slow, ["coefficient"], staged)
+    for r, error in enumerate(model.history_["train_error"]):
+        assert error == pytest.approx(np.mean(staged[r].argmax(axis=1) != y))
     bound = np.cumprod(np.sqrt(1 - model.history_["edge"] ** 2))
     np.testing.assert_allclose(model.history_["objective"], bound, rtol=1e-9)
     np.testing.assert_allclose(model.decision_function(X), F, atol=1e-10)
@@ -44,12 +55,10 @@ def test_mo_round_by_round(vowel, table):
     X, y = vowel
     model = AdaBoostMOClassifier("stump", ROUNDS, code_size=9, random_state=1).fit(X, y)
     assert model.code_.shape == (11, 9) and len(np.unique(model.code_, axis=0)) == 11
-    slow = slow_boosting.label_rounds(X, y, model.code_, model, table, False)
-    staged = model.staged_predict(X)
-    for r, ((edge, best, _, F), by_loss) in enumerate(zip(slow, staged)):
-        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
-        assert edge == pytest.approx(best, rel=1e-10)
-        loss = np.array([np.exp(-F * word).sum(axis=1) for word in model.code_]).T
+    slow = list(slow_boosting.label_rounds(X, y, model.code_, model, table, False))
+    F = assert_rounds(model, slow, [])
+    for r, by_loss in enumerate(model.staged_predict(X)):
+        loss = np.array([np.exp(-slow[r][-1] * word).sum(axis=1) for word in model.code_]).T
         # The two decodings may differ if two classes are equal up to rounding.
         ranked = np.sort(loss, axis=1)
         clear = ranked[:, 1] - ranked[:, 0] > 1e-9 * ranked[:, 0]
@@ -62,26 +71,17 @@ def test_mo_round_by_round(vowel, table):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ecc_round_by_round(vowel, table, weight, weighted):
     X, y = vowel
-    weight = weight if weighted else None
+    weight = weight if weighted else np.ones(len(y))
     model = AdaBoostECCClassifier("stump", ROUNDS, smoothing=1e-4, random_state=3)
     model.fit(X, y, weight)
     assert len(np.unique(np.sign(model.ensemble_.coef().toarray()), axis=0)) > 10
-    staged = list(model.staged_decision_function(X))
     slow = slow_boosting.ecc_rounds(X, y, model, table, 1e-4, weight)
-    for r, (edge, best, alpha, beta, mass, F) in enumerate(slow):
-        assert model.history_["edge"][r] == pytest.approx(edge, rel=1e-10)
-        assert edge == pytest.approx(best, rel=1e-10)
-        assert model.history_["alpha"][r] == pytest.approx(alpha, rel=1e-9)
-        assert model.history_["beta"][r] == pytest.approx(beta, rel=1e-9)
-        assert model.history_["code_mass"][r] == pytest.approx(mass, rel=1e-10)
-        np.testing.assert_allclose(staged[r], F, atol=1e-10)
+    staged = list(model.staged_decision_function(X))
+    F = assert_rounds(model, slow, ["alpha", "beta", "code_mass"], staged)
     np.testing.assert_allclose(model.decision_function(X), F, atol=1e-10)
-    own = F[np.arange(len(y)), y]
-    loss = np.exp(0.5 * (F - own[:, None]))
-    loss[np.arange(len(y)), y] = 0
-    weight = np.ones(len(y)) if weight is None else weight
-    objective = (weight @ loss).sum() / (10 * weight.sum())
-    assert model.history_["objective"][-1] == pytest.approx(objective, rel=1e-9)
+    loss = np.exp(0.5 * (F - F[np.arange(len(y)), y][:, None]))
+    objective = (weight @ loss).sum() - weight.sum()  # without the pairs of equal classes
+    assert model.history_["objective"][-1] == pytest.approx(objective / (10 * weight.sum()), 1e-9)
 
 
 @pytest.mark.parametrize(

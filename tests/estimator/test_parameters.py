@@ -5,16 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from models import CLASSIFIERS, paper
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold
 
-from cwboost import CWBoostClassifier
+from cwboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMOClassifier,
+    CWBoostClassifier,
+    CWBoostClassifierCV,
+    MultiBoostClassifier,
+)
 from cwboost.callbacks import TimeLimit
-from cwboost.datasets import load_vowel
 
-
-@pytest.fixture(scope="module")
-def vowel():
-    X, y = load_vowel(return_X_y=True)
-    return X[::5], y[::5]
+X, Y = load_iris(return_X_y=True)
 
 
 def stop_early(state):
@@ -26,46 +29,92 @@ class Watcher:
         return False
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+CW, MULTI, CV = [CWBoostClassifier], [MultiBoostClassifier], [CWBoostClassifierCV]
+ECC, MO, WITH_C = [AdaBoostECCClassifier], [AdaBoostMOClassifier], CW + MULTI
+REFUSED = [
+    (CLASSIFIERS, {"n_estimators": 0}, ValueError, "n_estimators must be .*>= 1, got 0"),
+    (CLASSIFIERS, {"n_estimators": 2.5}, TypeError, "n_estimators must be an integer"),
+    (CLASSIFIERS, {"n_estimators": "many"}, (TypeError, ValueError), "n_estimators must be"),
+    (CLASSIFIERS, {"weak_learner": "neuron"}, ValueError, "unknown weak learner 'neuron'"),
+    (CLASSIFIERS, {"weak_learner": 3}, TypeError, "weak_learner"),
+    (CLASSIFIERS, {"n_jobs": 0}, ValueError, "n_jobs must be a number of threads, -1 for all"),
+    (CLASSIFIERS, {"n_jobs": "2"}, TypeError, "n_jobs must be an integer or None, got '2'"),
+    (CLASSIFIERS, {"verbose": -1}, ValueError, "verbose must be >= 0, got -1"),
+    (CLASSIFIERS, {"verbose": "yes"}, TypeError, "verbose must be an integer, got 'yes'"),
+    (
+        CLASSIFIERS,
+        {"callbacks": [stop_early]},
+        TypeError,
+        r"\[0\] must be .* the function stop_ear",
+    ),
+    (
+        CLASSIFIERS,
+        {"callbacks": [Watcher(), TimeLimit]},
+        TypeError,
+        r"\[1\] .* the class TimeLimit",
+    ),
+    (CLASSIFIERS, {"callbacks": [None]}, TypeError, r"\[0\] must .*method on_round_end.* got None"),
+    (CLASSIFIERS, {"callbacks": Watcher()}, TypeError, "callbacks must be a list or None"),
+    (WITH_C, {"C": 0}, ValueError, "C must be > 0.0"),
+    (WITH_C, {"C": np.inf}, ValueError, r"C must be > 0.0 and <= 1e\+150, got inf"),
+    (WITH_C, {"C": 1.1e150}, ValueError, r"C must be > 0.0 and <= 1e\+150"),
+    (WITH_C, {"C": "big"}, TypeError, "C must be a number"),
+    (WITH_C, {"solver": "mosek"}, ValueError, "solver must be one of"),
+    (WITH_C, {"tol": "small"}, TypeError, "tol must be a number"),
+    (CW, {"correction": "partial"}, ValueError, "correction must be one of"),
+    (
+        CW,
+        {"correction": "stagewise", "solver": "lbfgsb"},
+        ValueError,
+        "solver applies to .*'total'",
+    ),
+    (CW, {"epsilon": -1}, ValueError, "epsilon"),
+    (CW, {"learning_rate": 1.5}, ValueError, "learning_rate must be > 0.0 and <= 1.0"),
+    (CW, {"learning_rate": 0.5}, ValueError, "learning_rate applies to"),
+    (CW, {"subsample": 0.0}, ValueError, "subsample"),
+    (CW, {"sampling": "goss"}, ValueError, "sampling must be one of.*'goss'"),
+    (CW, {"columns_per_round": 0}, ValueError, "columns_per_round must be >= 1, got 0"),
+    (CW, {"weak_learner": "tree", "columns_per_round": 2}, ValueError, "lacks .*several_columns"),
+    (CW, {"early_stopping": "auc"}, ValueError, "early_stopping must be a bool, one of"),
+    (CW, {"n_iter_no_change": "long"}, ValueError, "n_iter_no_change must be 'auto' or an integer"),
+    (CW, {"class_weight": "balancd"}, ValueError, "class_weight must be 'balanced', a dict"),
+    (CW, {"class_weight": 3}, ValueError, "class_weight must be 'balanced', a dict of weights"),
+    (CW, {"class_weight": [1.0, 1.0, 1.0]}, ValueError, "class_weight must be 'balanced', a dict"),
+    (MULTI, {"gap_tol": 0.0}, ValueError, "gap_tol must be > 0"),
+    (MULTI, {"max_working_sets": 1}, ValueError, "max_working_sets must be >= 2"),
+    (CLASSIFIERS[1:], {"max_seconds": -1}, ValueError, "max_seconds must be >= 0"),
+    (ECC, {"smoothing": 0.0}, ValueError, "smoothing must be > 0"),
+    (MO, {"code": "ecoc"}, ValueError, "code must be 'random'"),
+    (MO, {"code": np.ones((3, 3))}, ValueError, "the same code word"),
+    (MO, {"code": np.zeros((3, 3))}, ValueError, "only -1 and"),
+    (MO, {"code": np.ones((4, 3))}, ValueError, "one row for each of the 3 classes"),
+    (MO, {"code_size": 4}, ValueError, "code_size must be at most 3, the splits of 3 classes"),
+    (MO, {"code_size": 1}, ValueError, "large enough to distinguish 3 classes, got 1"),
+    (MO, {"code": "exhaustive", "code_size": 3}, ValueError, "must be None unless code='random'"),
+    (CV, {"Cs": ()}, ValueError, "Cs must hold positive finite"),
+    (CV, {"Cs": (1, 0)}, ValueError, "Cs must hold positive finite"),
+    (CV, {"Cs": (np.nan,)}, ValueError, "Cs must hold positive finite"),
+    (CV, {"rounds_per_C": 0}, ValueError, "rounds_per_C must be"),
+    (CV, {"rounds_per_C": 2.5}, TypeError, "rounds_per_C must be an integer"),
+    (CV, {"scoring": "gini"}, ValueError, "'scoring' parameter"),
+    (CV, {"estimator": KFold()}, TypeError, "estimator must be a CWBoostClassifier"),
+    (CV, {"estimator": paper(correction="partial")}, ValueError, "correction must be one of"),
+    (CV, {"estimator": paper(early_stopping=True)}, ValueError, "must have early_stopping=False"),
+]
+
+
 @pytest.mark.parametrize(
-    "callbacks, message",
-    [
-        ([stop_early], r"callbacks\[0\] must be .* got the function stop_early"),
-        ([Watcher(), TimeLimit], r"callbacks\[1\] must be an object, got the class TimeLimit"),
-        ([None], r"callbacks\[0\] must be an object with a method on_round_end.* got None"),
-        (Watcher(), "callbacks must be a list or None"),
-    ],
+    "classifier, params, error, message",
+    [(one, *case) for classifiers, *case in REFUSED for one in classifiers],
 )
-def test_callbacks_are_checked(classifier, callbacks, message, vowel):
-    with pytest.raises(TypeError, match=message):
-        classifier(n_estimators=2, callbacks=callbacks).fit(*vowel)
+def test_bad_parameters_are_named(classifier, params, error, message):
+    others = {"weak_learner": "stump", "correction": "total"} if classifier in CW else {}
+    with pytest.raises(error, match=message):
+        classifier(**others | params).fit(X, Y)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_verbose_is_checked(classifier, vowel):
-    with pytest.raises(ValueError, match="verbose must be >= 0, got -1"):
-        classifier(n_estimators=2, verbose=-1).fit(*vowel)
-    with pytest.raises(TypeError, match="verbose must be an integer, got 'yes'"):
-        classifier(n_estimators=2, verbose="yes").fit(*vowel)
-    classifier(n_estimators=2, verbose=False).fit(*vowel)
-
-
-def test_n_jobs_is_none_or_a_number_of_threads(vowel):
-    with pytest.raises(ValueError, match="n_jobs must be a number of threads, -1 for all, or None"):
-        CWBoostClassifier(n_estimators=2, n_jobs=0).fit(*vowel)
-    with pytest.raises(TypeError, match="n_jobs must be an integer or None, got '2'"):
-        CWBoostClassifier(n_estimators=2, n_jobs="2").fit(*vowel)
-
-
-@pytest.mark.parametrize("wrong", ["balancd", 3, [1.0] * 11])
-def test_class_weight_is_checked(wrong, vowel):
-    with pytest.raises(ValueError, match="class_weight must be 'balanced', a dict of weights"):
-        paper(n_estimators=2, class_weight=wrong).fit(*vowel)
-
-
-def test_more_rounds_than_the_model_has(vowel):
-    X, y = vowel
-    model = paper(n_estimators=4).fit(X, y)
+def test_more_rounds_than_the_model_has():
+    model = paper(n_estimators=4).fit(X, Y)
     methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "explain")
     for method in methods:
         with pytest.raises(ValueError, match=r"n_estimators must lie in 0\.\.4 .* got 1000"):
@@ -74,42 +123,19 @@ def test_more_rounds_than_the_model_has(vowel):
             getattr(model, method)(X, n_estimators=2.5)
 
 
-def test_early_stopping_needs_two_examples_of_each_class(vowel):
-    X, y = vowel
-    y = np.where(np.arange(len(y)) == 7, 99, y)
+def test_early_stopping_needs_two_examples_of_each_class():
+    y = np.where(np.arange(len(Y)) == 7, 99, Y)
     model = paper(n_estimators=4, early_stopping=True)
     with pytest.raises(ValueError, match="of class 99 there is only one; pass X_val"):
         model.fit(X, y)
     assert model.fit(X, y, X_val=X, y_val=y).n_iter_ <= 4
-    for fraction, n_held in ((0.01, 2), (0.995, 198)):
-        with pytest.raises(ValueError, match=f"{fraction} of 198 examples are {n_held}: change"):
-            model.set_params(validation_fraction=fraction).fit(*vowel)
+    for fraction, n_held in ((0.01, 2), (0.995, 150)):
+        with pytest.raises(ValueError, match=f"{fraction} of 150 examples are {n_held}: change"):
+            model.set_params(validation_fraction=fraction).fit(X, Y)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_stages_and_logarithms_are_those_of_the_first_rounds(classifier, vowel):
-    X, y = vowel
-    model = classifier(n_estimators=6, random_state=0).fit(X, y)
-    scores, labels = list(model.staged_decision_function(X)), list(model.staged_predict(X))
-    stages = list(model.staged_predict_proba(X))
-    assert len(scores) == len(labels) == len(stages) == 6
-    for n in (1, 2, 6):
-        decision, chances = model.decision_function(X, n), model.predict_proba(X, n)
-        np.testing.assert_allclose(scores[n - 1], decision, rtol=1e-9, atol=1e-9)
-        predicted = model.classes_[decision.argmax(axis=1)]
-        np.testing.assert_array_equal(model.predict(X, n), predicted)
-        np.testing.assert_allclose(stages[n - 1], chances, rtol=1e-9)
-        np.testing.assert_allclose(np.exp(model.predict_log_proba(X, n)), chances, rtol=1e-9)
-        # Scores that differ in the last bit may give equal probabilities.
-        own = chances[np.arange(len(X)), np.searchsorted(model.classes_, predicted)]
-        np.testing.assert_array_equal(own, chances.max(axis=1))
-    np.testing.assert_array_equal(model.decision_function(X), model.decision_function(X, 6))
-    np.testing.assert_array_equal(labels[-1], model.predict(X))
-
-
-def test_logarithms_are_finite_where_probabilities_round_to_zero(vowel):
-    X, y = vowel
-    model = paper(n_estimators=30).fit(X, y)
+def test_logarithms_are_finite_where_probabilities_round_to_zero():
+    model = paper(n_estimators=30).fit(X, Y)
     model.model_ = replace(model.model_, scale=1e4)
     assert (model.predict_proba(X) == 0).any()
     assert np.isfinite(model.predict_log_proba(X)).all()

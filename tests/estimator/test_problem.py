@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -20,37 +21,49 @@ def small(**parameters):
     return CWBoostClassifier(**settings | parameters)
 
 
-@pytest.mark.parametrize("family", ["stump", "tree", "projection"])
-@pytest.mark.parametrize(
-    "weight, class_weight, message",
-    [
-        (1e308, None, "^sample_weight must sum to a finite number, got inf: divide all"),
-        (1e300, {0: 1e10}, "^sample_weight times class_weight must sum to a finite number"),
-        (
-            1.0,
-            {0: np.nan},
-            "^class_weight must hold finite numbers >= 0, got nan for the class .*0",
-        ),
-        (
-            1.0,
-            {1: np.inf},
-            "^class_weight must hold finite numbers >= 0, got inf for the class .*1",
-        ),
-        (1.0, {2: -1.0}, "^class_weight must hold finite numbers >= 0, got -1.0 for the class .*2"),
-    ],
-)
-def test_weights_that_overflow_are_named(family, weight, class_weight, message):
-    """Errors blamed the tree or a matrix; NaN and negative factors left classes out."""
-    clf = small(weak_learner=family, class_weight=class_weight)
-    with warnings.catch_warnings(), pytest.raises(ValueError, match=message):
-        warnings.simplefilter("error")
-        clf.fit(X, Y, sample_weight=np.full(len(Y), weight))
-
-
 def test_weights_of_held_out_examples_that_overflow_are_named():
     with pytest.raises(ValueError, match="sample_weight_val must sum to a finite number, got inf"):
         check_weight(np.full(3, 1e308), 3, "sample_weight_val")
     assert check_weight([0.0, 5e-324], 2, "sample_weight_val").tolist() == [0.0, 5e-324]
+
+
+ALL = np.ones(len(Y))
+FINITE = "^class_weight must hold finite numbers >= 0, got"
+REFUSED = [
+    ({"y": 0 * Y}, {}, "at least two classes"),
+    ({"y": X[:, 0] / 3}, {}, r"^y must hold class labels\. Unknown label type: conti"),
+    ({"y": Y[:5]}, {}, "inconsistent numbers of samples"),
+    ({"X": X[:, 0]}, {}, "Expected 2D array"),
+    ({"X": X[:0], "y": Y[:0]}, {}, "0 sample"),
+    ({"X": np.full((150, 2), "a", dtype=object)}, {}, "column 1 hold text"),
+    ({"X_val": X}, {}, "X_val and y_val"),
+    ({"X_val": X, "y_val": Y[:3]}, {}, "X_val has 150 rows and y_val 3"),
+    ({"X_val": X, "y_val": Y + 1}, {}, "y_val must hold only training labels, got .*3"),
+    ({"sample_weight": -ALL}, {}, "Negative values"),
+    ({"sample_weight": 0 * ALL}, {}, "at least one non-zero|all weights are zero"),
+    ({"sample_weight": (Y == 1) * 1.0}, {}, "at least two classes"),
+    (
+        {"sample_weight": 1e308 * ALL},
+        {},
+        "^sample_weight must sum to a finite number, got inf: div",
+    ),
+    (
+        {"sample_weight": 1e300 * ALL},
+        {0: 1e10},
+        "^sample_weight times class_weight must sum to a f",
+    ),
+    ({}, {0: np.nan}, f"{FINITE} nan for the class .*0"),
+    ({}, {1: np.inf}, f"{FINITE} inf for the class .*1"),
+    ({}, {2: -1.0}, f"{FINITE} -1.0 for the class .*2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "class_weight", "message"), REFUSED)
+def test_bad_data_is_named(arguments, class_weight, message):
+    clf = small(class_weight=class_weight or None)
+    with warnings.catch_warnings(), pytest.raises(ValueError, match=message):
+        warnings.simplefilter("error")
+        clf.fit(**{"X": X, "y": Y} | arguments)
 
 
 @pytest.mark.parametrize("power", [-900, -1, 3, 900])
@@ -65,29 +78,15 @@ def test_a_common_power_of_two_changes_no_bit(power):
         np.testing.assert_array_equal(classifier.decision_function(X), scores)
 
 
+MISSING = [*([label, missing] for label in ("a", 1) for missing in (None, np.nan, pd.NA, pd.NaT))]
+
+
 @pytest.mark.parametrize("name", ["y", "y_val"])
-@pytest.mark.parametrize(
-    "y",
-    [
-        np.array([0.0, 1.0, np.nan]),
-        np.array([0.0, 1.0, np.inf]),
-        np.array(["a", "b", None], dtype=object),
-        np.array(["a", "b", np.nan], dtype=object),
-        np.array([1, 2, None], dtype=object),
-        np.array([1.5, 2.5, 0.1]),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("y", [[0.0, np.nan], [0.0, np.inf], [1.5, 2.5], *MISSING], ids=repr)
 def test_labels_that_are_none_are_errors_of_y(y, name):
+    dtype = float if isinstance(y[0], float) else object
     with pytest.raises(ValueError, match=f"^{name} must hold class labels"):
-        check_labels(y, name)
-
-
-def test_missing_values_of_pandas_are_no_labels():
-    pd = pytest.importorskip("pandas")
-    for missing in (pd.NA, pd.NaT):
-        with pytest.raises(ValueError, match=r"^y must hold class labels, got .* for example 1"):
-            check_labels(np.array(["a", missing], dtype=object))
+        check_labels(np.array(y, dtype=dtype), name)
 
 
 def test_more_threads_than_are_used_are_warned_of_once(monkeypatch):
