@@ -11,12 +11,20 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from at_once import at_once
 from models import CLASSIFIERS
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from cwboost import CWBoostClassifier, SklearnFamily
+from cwboost import (
+    AutoFamily,
+    CWBoostClassifier,
+    ProjectionFamily,
+    SklearnFamily,
+    StumpFamily,
+    TreeFamily,
+)
 from cwboost.kernels.one_thread import one_thread
 
 X, Y = load_iris(return_X_y=True)
@@ -101,14 +109,23 @@ def test_a_method_alone(cls, name, tmp_path, capfd):
             assert cls is not CWBoostClassifier, error
 
 
-@pytest.mark.parametrize("family", [SklearnFamily(), "stump", "projection", "auto"], ids=str)
-def test_fits_and_predictions_in_threads(family, capfd):
-    def fit(seed):
-        model = CWBoostClassifier(family, n_estimators=2 + seed, random_state=seed).fit(X, Y)
-        return model.predict_proba(X)
+FAMILIES = [SklearnFamily(), StumpFamily(), TreeFamily(), ProjectionFamily(), AutoFamily()]
 
-    with unchanged(capfd), ThreadPoolExecutor(4) as pool:
-        list(pool.map(fit, range(8)))
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_fits_and_predictions_in_threads(family, n_jobs, capfd):
+    """A family that several classifiers share belongs to none of them."""
+
+    def fit(seed, n_jobs=n_jobs):
+        clf = CWBoostClassifier(family, n_estimators=2 + seed, random_state=seed, n_jobs=n_jobs)
+        return clf.fit(X, Y).predict_proba(X)
+
+    settings, serial = family.get_params(), [fit(seed, 1) for seed in range(6)]
+    with unchanged(capfd):
+        for one, other in zip(at_once(fit, 6), serial, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert family.get_params() == settings
 
 
 def test_blocks_on_one_thread_do_not_overlap(capfd):

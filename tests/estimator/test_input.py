@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 from models import CLASSIFIERS, paper
+from scipy import sparse
 
-from cwboost import CWBoostClassifier, load_model
+from cwboost import CWBoostClassifier
 from cwboost.cli import main
 
 pd = pytest.importorskip("pandas")
@@ -36,41 +37,6 @@ def small(weak_learner="stump", **parameters):
     return paper(weak_learner, **{"n_estimators": 12} | parameters)
 
 
-def test_pandas_polars_names_masks_and_arrays_give_one_model(tmp_path):
-    X = frame()
-    clf = small().fit(X, Y)
-    assert list(clf.categories_) == [1] and len(clf.categories_[1]) == 9
-    scores = clf.decision_function(X)
-    assert clf.score(X, Y) > 0.8
-    text = X.assign(city=X["city"].astype(object))
-    for given in (["city"], [1], [False, True, False, False]):
-        again = small(categorical_features=given).fit(text, Y)
-        np.testing.assert_array_equal(again.decision_function(X), scores)
-    array = text.assign(rooms=X["rooms"].astype(float)).to_numpy(dtype=object)
-    again = small(categorical_features=[1]).fit(array, Y)
-    np.testing.assert_array_equal(again.decision_function(array), scores)
-    clf.save(tmp_path / "model.cwb")
-    loaded = load_model(tmp_path / "model.cwb")
-    np.testing.assert_array_equal(loaded.decision_function(X), scores)
-    np.testing.assert_array_equal(loaded.categories_[1], clf.categories_[1])
-    constant, parts, _ = clf.explain(X)
-    np.testing.assert_allclose(constant + parts.sum(axis=1), scores, atol=1e-12)
-
-
-def test_polars():
-    pl = pytest.importorskip("polars")
-    X = frame()
-    columns = {name: X[name].astype(object).where(X[name].notna(), None).tolist() for name in X}
-    for dtype in (pl.Categorical, pl.Enum([f"city {c}" for c in range(9)])):
-        table = pl.DataFrame(columns).with_columns(pl.col("city").cast(dtype))
-        clf = small().fit(table, Y)
-        np.testing.assert_array_equal(
-            clf.decision_function(table), small().fit(X, Y).decision_function(X)
-        )
-    with pytest.raises(ValueError, match="column 'city' holds text"):
-        small().fit(pl.DataFrame(columns), Y)
-
-
 class Stream:
     """A table of a library that nobody knows, which hands on Arrow data."""
 
@@ -81,19 +47,45 @@ class Stream:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-def test_frames_of_every_kind_give_one_model():
-    pa = pytest.importorskip("pyarrow")
+def polars(X, dtype):
+    pl = pytest.importorskip("polars")
+    columns = {name: X[name].astype(object).where(X[name].notna(), None).tolist() for name in X}
+    return pl.DataFrame(columns).with_columns(pl.col("city").cast(dtype(pl)))
+
+
+def arrow(X):
+    return pytest.importorskip("pyarrow").Table.from_pandas(X, preserve_index=False)
+
+
+FRAMES = {
+    "nullable": lambda X: X.astype({"size": "Float64", "rooms": "Int64"}),
+    "text": lambda X: X.assign(city=X["city"].astype(object)),
+    "array": lambda X: X.assign(rooms=X["rooms"].astype(float)).to_numpy(dtype=object),
+    "categories of polars": lambda X: polars(X, lambda pl: pl.Categorical),
+    "an enumeration of polars": lambda X: polars(X, lambda pl: pl.Enum(X["city"].cat.categories)),
+    "Arrow's table": arrow,
+    "Arrow's batch": lambda X: arrow(X).to_batches()[0],
+    "Arrow in pandas": lambda X: arrow(X).to_pandas(types_mapper=pd.ArrowDtype),
+    "stream": lambda X: Stream(arrow(X)),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_of_every_kind_give_one_model(kind):
     X = frame()
-    nullable = X.assign(size=X["size"].astype("Float64"), rooms=X["rooms"].astype("Int64"))
-    table = pa.Table.from_pandas(X, preserve_index=False)
-    arrow = table.to_pandas(types_mapper=pd.ArrowDtype)
-    assert arrow["city"].dtype.pyarrow_dtype == table.schema.field("city").type
-    scores = small().fit(X, Y).decision_function(X)
-    for kind in (nullable, table, arrow, Stream(table), table.to_batches()[0]):
-        clf = small().fit(kind, Y)
-        assert list(clf.feature_names_in_) == list(X.columns)
-        for other in (kind, X):
-            np.testing.assert_array_equal(clf.decision_function(other), scores)
+    given, clf = FRAMES[kind](X), small().fit(X, Y)
+    assert list(clf.categories_) == [1] and len(clf.categories_[1]) == 9
+    scores = clf.decision_function(X)
+    assert clf.score(X, Y) > 0.8
+    if kind in ("text", "array"):  # of which a parameter says where categories are
+        for places in ([1], [False, True, False, False], *([["city"]] if kind == "text" else [])):
+            again = small(categorical_features=places).fit(given, Y)
+            np.testing.assert_array_equal(again.decision_function(given), scores)
+        return
+    again = small().fit(given, Y)
+    assert list(again.feature_names_in_) == list(X.columns)
+    for other in (given, X):
+        np.testing.assert_array_equal(again.decision_function(other), scores)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +112,6 @@ def test_one_gate_refuses_columns_of_every_kind_of_frame(values, kind, kind_of_f
         small().fit(X, Y)
 
 
-def test_lazy_frames_are_refused():
-    X = pytest.importorskip("polars").DataFrame({"size": np.arange(N)}).lazy()
-    with pytest.raises(TypeError, match=r"in memory, got a lazy frame .*LazyFrame.: collect"):
-        small().fit(X, Y)
-
-
 def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
     table = Stream(pytest.importorskip("pyarrow").table({"size": np.arange(N)}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -135,11 +121,10 @@ def test_arrow_data_of_other_libraries_needs_pyarrow(monkeypatch):
         small().fit(table, Y)
 
 
-def test_one_column_of_arrow_data_is_no_matrix():
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    for column in (pa.chunked_array([np.arange(N)]), pl.Series(np.arange(N)), pd.Series(range(N))):
-        with pytest.raises(ValueError, match=r"Expected (2D array|a 2-dimensional)"):
-            small().fit(column, Y)
+@pytest.mark.parametrize("classifier", CLASSIFIERS[1:])
+def test_the_other_classifiers(classifier):
+    clf = classifier(weak_learner="stump", n_estimators=12, random_state=0).fit(frame(), Y)
+    assert clf.score(frame(), Y) > 0.8
 
 
 def test_unseen_categories_count_as_missing():
@@ -150,41 +135,48 @@ def test_unseen_categories_count_as_missing():
     np.testing.assert_array_equal(clf.decision_function(new), clf.decision_function(lost))
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS[1:])
-def test_the_other_classifiers(classifier):
-    X = frame()
-    clf = classifier(weak_learner="stump", n_estimators=12, random_state=0).fit(X, Y)
-    assert clf.score(X, Y) > 0.8
+def with_column(values):
+    return lambda: frame().assign(new=values)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ([True, False], "mask of 4 bools, one per column, got 2; it ends before column 'owner'"),
-        (["town"], "no column 'town'; its columns are size, city, owner, rooms"),
-        ([7], "places from 0 to 3, got 7"),
-        ("all", "must be 'from_dtype', None, or a list"),
-        ([1.5], "only bools, only ints or only names"),
-        (["size", "size"], "column 'city' holds text"),
-        (None, "column 'city' holds text"),
-    ],
-)
-def test_a_wrong_parameter_is_named(given, message):
+def lazy():
+    return pytest.importorskip("polars").DataFrame({"size": np.arange(N)}).lazy()
+
+
+TEXT = np.array(["a", "b", "c"] * (N // 3), dtype=object)
+IS_2D = r"Expected (2D array|a 2-dimensional)"
+# What gives X, how it is trained on, and what is said.
+REFUSED = [
+    (frame, {"categorical_features": [True, False]}, "mask of 4 bools, one per column, got 2; it "
+     "ends before column 'owner'"),
+    (frame, {"categorical_features": ["town"]}, "no column 'town'; its columns are size, city, o"),
+    (frame, {"categorical_features": [7]}, "places from 0 to 3, got 7"),
+    (frame, {"categorical_features": "all"}, "must be 'from_dtype', None, or a list"),
+    (frame, {"categorical_features": [1.5]}, "only bools, only ints or only names"),
+    (frame, {"categorical_features": ["size", "size"]}, "column 'city' holds text"),
+    (frame, {"categorical_features": None}, "column 'city' holds text"),
+    (frame, {"weak_learner": "projection"}, "lacks a capability: .*'city'.*OneHotEncoder"),
+    (frame, {"weak_learner": ["stump", "projection"]}, "lacks a capability: .*'city'.*OneHotEnco"),
+    (with_column(TEXT), {}, "column 'new' holds text"),
+    (with_column(pd.Categorical([1, "a", "b"] * (N // 3))), {}, "must hold .*got int and str"),
+    (with_column(pd.Categorical([2.0**60, 1.0] * (N // 2))), {}, r"column 'new' .*2\*\*53"),
+    (lambda: np.array([["1", "a"], ["2", "b"]], dtype=object), {}, "column 1 holds text"),
+    (lambda: pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))}), {},
+     "column 'id' has 65537 categories, .*at most 65536"),
+    (lambda: sparse.csr_array(np.eye(4)), {"categorical_features": [0]}, "needs a dense X"),
+    (lazy, {}, "in memory, got a lazy frame .*LazyFrame.: collect"),
+    (lambda: pytest.importorskip("pyarrow").chunked_array([np.arange(N)]), {}, IS_2D),
+    (lambda: pytest.importorskip("polars").Series(np.arange(N)), {}, IS_2D),
+    (lambda: pd.Series(range(N)), {}, IS_2D),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make, params, message", REFUSED)
+def test_what_is_refused_is_named(make, params, message):
+    X = make()
+    n = getattr(X, "shape", (N,))[0]
     with pytest.raises((TypeError, ValueError), match=message):
-        small(categorical_features=given).fit(frame(), Y)
-
-
-def test_columns_that_are_no_features_are_named():
-    X = frame()
-    for column, message in (
-        (np.array(["a", "b", "c"] * (N // 3), dtype=object), "column 'new' holds text"),
-        (pd.Categorical([1, "a", "b"] * (N // 3)), "column 'new' must hold .*got int and str"),
-        (pd.Categorical([2.0**60, 1.0] * (N // 2)), r"column 'new' .*2\*\*53"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            small().fit(X.assign(new=column), Y)
-    with pytest.raises(ValueError, match="column 1 holds text"):
-        small().fit(np.array([["1", "a"], ["2", "b"]], dtype=object), [0, 1])
+        small(**params).fit(X, np.arange(n) % 2)
 
 
 DAYS = np.arange(N // 2).repeat(2)
@@ -204,6 +196,7 @@ CONTAINERS = {
     "array of NumPy's scalars": lambda column: objects(list(column)),
     "array of pandas objects": lambda column: objects(pd.Series(column).tolist()),
     "list of rows": lambda column: [[value, value] for value in column],
+    "polars": lambda column: as_polars(column),
 }
 
 
@@ -213,6 +206,14 @@ def objects(values):
     for row, value in enumerate(values):  # which keeps the type of each
         table[row, 1] = value
     return table
+
+
+def as_polars(column):
+    if column.dtype.kind == "c":
+        pytest.skip("polars has no complex numbers")
+    if column.dtype.kind == "M":
+        column = column.astype("M8[ms]")
+    return pytest.importorskip("polars").DataFrame({"a": column, "b": column})
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
@@ -232,16 +233,9 @@ def test_what_one_container_refuses_all_refuse(kind, container):
         small(categorical_features=[0, 1]).fit(given, Y)
 
 
-def as_polars(column):
-    return pytest.importorskip("polars").DataFrame({"a": column, "b": column})
-
-
 @pytest.mark.parametrize("kind", [kind for kind in UNFIT if kind != "missing times"])
-def test_files_and_other_libraries_refuse_it_too(kind, tmp_path, capsys):
-    column, message = UNFIT[kind]
-    if kind != "complex numbers":  # polars has none
-        with pytest.raises((TypeError, ValueError), match=message):
-            small().fit(as_polars(column.astype(column.dtype.str.split("[")[0] + "[ms]")), Y)
+def test_files_refuse_it_too(kind, tmp_path, capsys):
+    column, _ = UNFIT[kind]
     np.savez(tmp_path / "t.npz", X=np.stack([column, column], axis=1), y=Y)
     files = [tmp_path / "t.npz"]
     table = pd.DataFrame({"a": column, "b": column, "label": Y})
@@ -279,18 +273,6 @@ def test_a_column_that_changed_after_fit_is_named():
     np.testing.assert_array_equal(
         warm.fit(X, Y).decision_function(X), small(n_estimators=14).fit(X, Y).decision_function(X)
     )
-
-
-def test_families_that_know_no_categories_refuse_them_by_name():
-    for weak_learner in ("projection", ["stump", "projection"]):
-        with pytest.raises(ValueError, match=r"lacks a capability: .*'city'.*OneHotEncoder"):
-            small(weak_learner=weak_learner).fit(frame(), Y)
-    many = pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))})
-    with pytest.raises(ValueError, match=r"column 'id' has 65537 categories, .*at most 65536"):
-        small().fit(many, np.arange(2**16 + 1) % 2)
-    sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(4))
-    with pytest.raises(ValueError, match="categorical_features needs a dense X"):
-        small(categorical_features=[0]).fit(sparse, [0, 1, 0, 1])
 
 
 def test_columns_of_missing_categories_and_of_any_number_of_them_train():

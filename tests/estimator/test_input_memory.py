@@ -42,25 +42,18 @@ def test_any_layout_precision_and_number_of_threads_give_the_same_model(
 @pytest.mark.parametrize("layout", sorted(set(DENSE) - {"big endian"}))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_reads_any_layout_without_a_classifier(family, layout, tmp_path):
-    """Bound directly, as a plugin's author or another booster does."""
-    X = data(np.float32)
-    weights = np.random.default_rng(1).normal(size=(3, len(X)))
+    """Bound directly, as a plugin's author or another booster does; X or the weights."""
+    X, weights = data(np.float32), np.random.default_rng(1).normal(size=(3, len(Y)))
+    cases = [(X, weights), (DENSE[layout](X, tmp_path), weights)]
+    if layout in ("field of 1", "field of 3", "unaligned"):  # rows of weights are contiguous
+        cases.append((X, DENSE[layout](weights, tmp_path)))
     results = []
-    for matrix in (X, DENSE[layout](X, tmp_path)):
-        priced = bind(cwboost.get_family(family)(), matrix, n_targets=3).price(weights)
+    for matrix, given in cases:
+        priced = bind(cwboost.get_family(family)(), matrix, n_targets=3).price(given)
         results.append((priced.edges, priced.outputs, priced.learners.outputs(matrix)))
-    for one, other in zip(*results):
-        np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_weights_in_any_layout(family, tmp_path):
-    weights = np.random.default_rng(1).normal(size=(3, len(Y)))
-    pricers = [bind(cwboost.get_family(family)(), data(np.float64), n_targets=3) for _ in "ab"]
-    for layout in ("field of 1", "field of 3", "unaligned"):
-        odd = DENSE[layout](weights, tmp_path)
-        one, other = pricers[0].price(weights), pricers[1].price(odd)
-        np.testing.assert_array_equal(one.edges, other.edges)
+    for one, *others in zip(*results):
+        for other in others:
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("form", SPARSE)
@@ -95,25 +88,42 @@ def test_a_malformed_sparse_matrix_is_refused(family, form, fault):
             use(X)
 
 
-def test_the_error_names_the_first_bad_entry():
+def two_bad_entries():
     X = sparse.csr_array(data(np.float64))
     X.indices[[7, 9]] = 5, -3
-    row = np.searchsorted(X.indptr, 7, side="right") - 1
-    message = rf"indices\[7\] of X, in row {row}, must be a column from 0 to 4, got 5"
-    with pytest.raises(ValueError, match=message):
-        fitted(X, "stump")
+    return X
+
+
+def a_bad_row():
     X = sparse.csr_array(data(np.float64))
     X.indptr[4] = 10_000
-    with pytest.raises(ValueError, match=rf"indptr\[4\] of X must be \d+ to {X.nnz}, got 10000"):
-        fitted(X, "stump")
+    return X
+
+
+def a_bad_coordinate():
+    X = sparse.coo_array(data(np.float64))
+    X.coords[1][3] = 2**30
+    return X
+
+
+def too_many_features():
+    entries = np.ones(120), (np.arange(120), np.arange(120) * 2**24)
+    return sparse.csr_array(entries, shape=(120, 2**31 + 1))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_coordinates_out_of_range_are_refused(family):
-    X = sparse.coo_array(data(np.float64))
-    X.coords[1][3] = 2**30
-    with pytest.raises(ValueError, match=r"col\[3\] of X must be from 0 to 4"):
-        fitted(X, family)
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (two_bad_entries, r"indices\[7\] of X, in row \d, must be a column from 0 to 4, got 5"),
+        (a_bad_row, r"indptr\[4\] of X must be \d+ to \d+, got 10000"),
+        (a_bad_coordinate, r"col\[3\] of X must be from 0 to 4"),
+        (too_many_features, "at most 2147483647 features, got 2147483649"),
+    ],
+)
+def test_the_error_names_the_first_bad_entry(make, message, family):
+    with pytest.raises(ValueError, match=message):
+        fitted(make(), family)
 
 
 @pytest.mark.slow
@@ -140,9 +150,3 @@ def test_more_than_2_31_rows_times_columns(family):
     if family != "projection":
         other = paper(family, n_estimators=3).fit(small.tocsr(), y)
         np.testing.assert_array_equal(other.decision_function(small.tocsr()), scores)
-
-
-def test_too_many_features_are_refused():
-    X = sparse.csr_array((np.ones(3), (np.arange(3), [0, 5, 2**31])), shape=(3, 2**31 + 1))
-    with pytest.raises(ValueError, match="at most 2147483647 features, got 2147483649"):
-        fitted(X, "stump", y=[0, 1, 1])

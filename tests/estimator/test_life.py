@@ -177,6 +177,9 @@ class Life(RuleBasedStateMachine):
             assert sum(values.sum() for values in own) == pytest.approx(dense.sum())
             slow = slow_master.objective(outputs, Y, model.C, own)
             assert history["objective"][n - 1] == pytest.approx(slow, rel=ROUNDING)
+            assert history["n_nonzero"][n - 1] == np.count_nonzero(dense)
+            wrong = np.mean(model.predict(self.X, n_estimators=n) != Y)
+            assert history["train_error"][n - 1] == pytest.approx(wrong)
 
     @precondition(
         lambda self: hasattr(self, "model") and self.model.early_stopping and self.model.n_iter_
@@ -196,6 +199,7 @@ class Life(RuleBasedStateMachine):
         assert (np.diff(objective) <= ROUNDING * objective[:-1]).all()
         known = ~np.isnan(bound)
         assert (bound[known] <= objective[known]).all()
+        np.testing.assert_array_equal(self.model.history_["gap"], objective - bound)
 
 
 @pytest.mark.slow

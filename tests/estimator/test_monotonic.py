@@ -74,30 +74,31 @@ def test_stumps_are_exact_under_constraints():
     assert clf.history_["gap"][-1] < 1e-6 * clf.history_["objective"][-1]
 
 
-@pytest.mark.parametrize(
-    "given, message",
-    [
-        ([1, 0], r"expected shape \(4,\) or \(2, 4\), one row per class, got \(2,\)"),
-        ([2, 0, 0, 0], "expected -1, 0 or 1, got .*2.* for column 0"),
-        ({"a": 1}, "expected names of columns of X, or places from 0 to 3, got 'a'"),
-        ({1: 5}, "expected -1, 0 or 1, got 5 for column 1"),
-        ({7: {0: 1}}, "expected a mapping of columns per label of y, got .* for 7"),
-    ],
-)
-def test_what_is_refused(given, message):
-    X, y = data(2)
-    with pytest.raises(ValueError, match=f"monotonic_cst: {message}"):
-        CWBoostClassifier("stump", n_estimators=2, monotonic_cst=given).fit(X, y)
+FIRST = {"monotonic_cst": [1, 0, 0, 0]}
+REFUSED = [
+    (
+        2,
+        {"monotonic_cst": [1, 0]},
+        r"monotonic_cst: expected shape \(4,\) or \(2, 4\), one row per cl",
+    ),
+    (
+        2,
+        {"monotonic_cst": [2, 0, 0, 0]},
+        "monotonic_cst: expected -1, 0 or 1, got .*2.* for column 0",
+    ),
+    (2, {"monotonic_cst": {"a": 1}}, "names of columns of X, or places from 0 to 3, got 'a'"),
+    (2, {"monotonic_cst": {1: 5}}, "monotonic_cst: expected -1, 0 or 1, got 5 for column 1"),
+    (2, {"monotonic_cst": {7: {0: 1}}}, "a mapping of columns per label of y, got .* for 7"),
+    (3, FIRST, "with 3 classes expected constraints for each class"),
+    (2, FIRST | {"weak_learner": "projection"}, r"'projection'.* lacks a capability: monotonic"),
+    (2, FIRST | {"categorical_features": [0]}, "column 0 holds categories, which have no order"),
+    (2, FIRST | {"init": "kernel"}, "init must be 'auto' or None with monotonic_cst"),
+]
 
 
-def test_families_classes_and_categories_that_cannot():
-    X, y = data(3)
-    with pytest.raises(ValueError, match="with 3 classes expected constraints for each class"):
-        CWBoostClassifier("stump", n_estimators=2, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
-    X, y = np.nan_to_num(X), y > 0
-    with pytest.raises(ValueError, match=r"'projection'.* lacks a capability: monotonic"):
-        CWBoostClassifier("projection", n_estimators=2, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
-    with pytest.raises(ValueError, match="column 3 holds categories, which have no order"):
-        CWBoostClassifier(
-            "tree", n_estimators=2, monotonic_cst=[0, 0, 0, 1], categorical_features=[3]
-        ).fit(X, y)
+@pytest.mark.parametrize("n_classes, params, message", REFUSED)
+def test_what_is_refused(n_classes, params, message):
+    X, y = data(n_classes)
+    X = np.nan_to_num(X)
+    with pytest.raises(ValueError, match=message):
+        CWBoostClassifier(**{"weak_learner": "stump", "n_estimators": 2} | params).fit(X, y)

@@ -21,10 +21,13 @@ def test_a_named_weak_learner_has_nested_parameters(classifier):
     assert clone(named).get_params()["weak_learner__max_depth"] == 4
 
 
-def test_name_and_nested_parameter_may_be_set_together():
-    clf = paper()
-    clf.set_params(weak_learner="tree", weak_learner__max_depth=3)
-    assert isinstance(clf.weak_learner, TreeFamily) and clf.weak_learner.max_depth == 3
+def test_a_name_and_nested_parameters_are_set_together():
+    search = CWBoostClassifierCV(paper())
+    for clf, prefix in ((paper(), ""), (search, "estimator__")):
+        names = {"weak_learner": "tree", "weak_learner__max_depth": 3}
+        clf.set_params(**{prefix + name: value for name, value in names.items()})
+        family = (clf.estimator if prefix else clf).weak_learner
+        assert isinstance(family, TreeFamily) and family.max_depth == 3
 
 
 def test_unknown_names_do_not_hide_the_other_parameters():
@@ -44,9 +47,3 @@ def test_a_grid_search_reaches_a_named_weak_learner():
     assert scores[0] != scores[1]
     assert search.best_estimator_.weak_learner.max_depth == [1, 6][scores.argmax()]
     assert clf.weak_learner == "tree"
-
-
-def test_cross_validation_of_C_reaches_it_too():
-    search = CWBoostClassifierCV(paper("tree"))
-    search.set_params(estimator__weak_learner__max_depth=3)
-    assert search.estimator.weak_learner.max_depth == 3

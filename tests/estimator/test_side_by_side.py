@@ -1,43 +1,21 @@
-"""Threads of Python: fits side by side, many that predict with one model, a refit under them."""
+"""Threads of Python that predict with one model while another refits it."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import numpy as np
 import pytest
-from at_once import at_once
-from models import paper
+from models import FAMILIES, paper
 from sklearn.datasets import load_iris
 
-from cwboost import ProjectionFamily, StumpFamily, TreeFamily
-
 X, Y = load_iris(return_X_y=True)
-FAMILIES = ("stump", "tree", "projection")
-
-
-def fitted(family, seed=0, n_jobs=1):
-    clf = paper(family, C=100.0, n_estimators=8, random_state=seed, n_jobs=n_jobs)
-    return clf.fit(X, Y)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("family", [StumpFamily(), TreeFamily(), ProjectionFamily()], ids=str)
-def test_fits_at_once_equal_serial_ones(family, n_jobs):
-    """A family that several classifiers share belongs to none of them."""
-    settings = family.get_params()
-    serial = [fitted(family, seed).decision_function(X) for seed in range(6)]
-    models = at_once(lambda seed: fitted(family, seed, n_jobs), 6)
-    for model, scores in zip(models, serial, strict=True):
-        np.testing.assert_array_equal(model.decision_function(X), scores)
-    assert family.get_params() == settings
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_refit_is_seen_whole_or_not_at_all(family):
     """While one thread refits a model, each prediction is by the former or by the new one."""
-    model, over = fitted(family, seed=0), Event()
+    model, over = paper(family, C=100.0, n_estimators=8).fit(X, Y), Event()
     other = paper(family, C=7.0, n_estimators=5, random_state=1).fit(X, Y)
     known = [model.decision_function(X), other.decision_function(X)]
     assert not np.array_equal(*known)

@@ -1,13 +1,10 @@
-"""Use with scikit-learn: data frames, pipelines, searches, routing, calibration."""
+"""Use with scikit-learn: names of data frames, HTML, tags, metadata routing."""
 
 import numpy as np
 import pytest
 import sklearn
 from models import CLASSIFIERS, paper
 from scipy import sparse
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -40,17 +37,11 @@ def polars_frame(X):
     return pytest.importorskip("polars").DataFrame(X, schema=FEATURES)
 
 
-FRAMES = pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
-
-
 def small(classifier=CWBoostClassifier, **parameters):
     return classifier(n_estimators=5, random_state=0, **parameters)
 
 
-# ---------------------------------------------------------------------------- frames
-
-
-@FRAMES
+@pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
 def test_names_are_checked_at_prediction(frame, vowel):
     X, y = vowel
     clf = small().fit(frame(X), y, X_val=frame(X[:50]), y_val=y[:50])
@@ -66,27 +57,6 @@ def test_names_are_checked_at_prediction(frame, vowel):
         clf.predict(X)
 
 
-@pytest.mark.parametrize("output", ["pandas", "polars"])
-def test_transformers_may_hand_on_frames(output, vowel):
-    pytest.importorskip(output)
-    X, y = vowel
-    steps = ColumnTransformer(
-        [("scaled", StandardScaler(), FEATURES[:4]), ("kept", "passthrough", FEATURES[4:])]
-    )
-    clf = small()
-    pipeline = make_pipeline(steps, clf).set_output(transform=output)
-    pipeline.fit(pandas_frame(X), y)
-    names = [f"scaled__{name}" for name in FEATURES[:4]] + [f"kept__{n}" for n in FEATURES[4:]]
-    assert list(clf.feature_names_in_) == names
-    plain = make_pipeline(sklearn.clone(steps), small()).set_output(transform="default")
-    plain.fit(pandas_frame(X), y)
-    assert not hasattr(plain[-1], "feature_names_in_")
-    np.testing.assert_array_equal(pipeline.predict(pandas_frame(X)), plain.predict(pandas_frame(X)))
-
-
-# ---------------------------------------------------------------------------- HTML
-
-
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_html_shows_parameters_and_whether_the_classifier_is_fitted(classifier, vowel):
     clf = small(classifier, weak_learner="stump")
@@ -95,9 +65,6 @@ def test_html_shows_parameters_and_whether_the_classifier_is_fitted(classifier, 
     for html in (before, after):
         assert all(name in html for name in clf.get_params(deep=False))
     assert ("Not fitted" in before, "Not fitted" in after) == (True, False)
-
-
-# ---------------------------------------------------------------------------- tags
 
 
 @pytest.mark.slow
@@ -119,58 +86,19 @@ def test_tags_say_what_the_classifier_takes(classifier, weak_learner, vowel):
             clf.fit(X, y).predict(holes)
 
 
-# ---------------------------------------------------------------------------- searches
-
-
-def test_search_through_a_pipeline(vowel):
-    X, y = vowel
-    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), small(init=None))
-    grid = {"pca__n_components": [2, 8], "cwboostclassifier__C": [7.0, 1e4]}
-    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
-    assert search.best_params_ == {"pca__n_components": 8, "cwboostclassifier__C": 1e4}
-    assert search.score(X, y) == search.best_estimator_.score(X, y) > 0.5
-
-
-# ---------------------------------------------------------------------------- calibration
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("ensemble", [True, False])
-def test_calibration_of_a_pipeline(method, ensemble, vowel):
-    X, y = vowel
-    pipeline = make_pipeline(StandardScaler(), small())
-    calibrated = CalibratedClassifierCV(pipeline, method=method, ensemble=ensemble, cv=3)
-    probabilities = calibrated.fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert np.mean(calibrated.predict(X) == y) > 0.5
-    if not ensemble:
-        # One model on everything, its scores unchanged: the one that is fitted alone.
-        (inner,) = calibrated.calibrated_classifiers_
-        np.testing.assert_array_equal(inner.estimator.predict(X), pipeline.fit(X, y).predict(X))
-
-
-# ---------------------------------------------------------------------------- metadata routing
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("classifier", [*CLASSIFIERS, CWBoostClassifierCV])
 def test_weights_reach_the_classifier_at_the_end_of_a_pipeline(classifier, routing, vowel):
     X, y = vowel
-    if classifier is CWBoostClassifierCV:
-        clf = CWBoostClassifierCV(small(), Cs=(1e3,), cv=2)
-    else:
-        clf = small(classifier)
+    is_search = classifier is CWBoostClassifierCV
+    clf = CWBoostClassifierCV(small(), Cs=(1e3,), cv=2) if is_search else small(classifier)
     weight = np.where(y == "vowel 3", 20.0, 1.0)
-    by_hand = sklearn.clone(clf).fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
-    scaler = StandardScaler().set_fit_request(sample_weight=False)
-    pipeline = make_pipeline(scaler, clf.set_fit_request(sample_weight=True))
+    plain = sklearn.clone(clf).fit(X, y).decision_function(X)
+    by_hand = sklearn.clone(clf).fit(X, y, sample_weight=weight).decision_function(X)
+    pipeline = make_pipeline("passthrough", clf.set_fit_request(sample_weight=True))
     pipeline.fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(
-        pipeline.decision_function(X), by_hand.decision_function(scaler.transform(X))
-    )
-    unweighted = make_pipeline(scaler, sklearn.clone(clf)).fit(X, y)
-    assert not np.array_equal(unweighted.decision_function(X), pipeline.decision_function(X))
+    np.testing.assert_array_equal(pipeline.decision_function(X), by_hand)
+    assert not np.array_equal(by_hand, plain)
 
 
 def test_weights_reach_every_fit_and_score_of_a_search(routing, vowel):

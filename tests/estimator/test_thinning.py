@@ -1,36 +1,25 @@
 """Thin models: the totally corrective solve over the columns of a trained model."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from models import paper
+from models import paper, stages
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
 
-from cwboost import CWBoostClassifier, load_model, solve_master
-from cwboost.datasets import load_vowel
+from cwboost import load_model, solve_master
 from cwboost.estimator import thinning
 from cwboost.estimator.held_out.calibration import fit_scale
 
 
-@pytest.fixture(scope="module")
-def vowel():
-    X, y = load_vowel(return_X_y=True)
-    X, X_val, y, y_val = train_test_split(X, y, stratify=y, random_state=0)
-    return X, y, X_val, y_val
-
-
 @pytest.fixture(scope="module", params=["stagewise", "total"])
-def trained(request, vowel):
-    options = (
-        {"learning_rate": 0.5, "C": 1e8, "subsample": 1.0}
-        if request.param == "stagewise"
-        else {"learning_rate": 1.0, "C": 1e4}
-    )
-    clf = CWBoostClassifier(
-        "tree", n_estimators=25, correction=request.param, random_state=0, **options
-    )
-    return clf.fit(*vowel[:2])
+def trained(request, halves):
+    make = {
+        "stagewise": partial(stages, learning_rate=0.5, C=1e8),
+        "total": partial(paper, C=1e4),
+    }[request.param]
+    return make("tree", n_estimators=25).fit(*halves[:2])
 
 
 def outputs_by_class(clf, X):
@@ -42,8 +31,8 @@ def outputs_by_class(clf, X):
     return [outputs[:, some].T for some in ids]
 
 
-def test_objective_is_that_of_solve_master_on_the_same_columns(trained, vowel):
-    X, y, *_ = vowel
+def test_objective_is_that_of_solve_master_on_the_same_columns(trained, halves):
+    X, y, *_ = halves
     thin = trained.thin(X, y, C=300.0)
     H = outputs_by_class(trained, X)
     encoded = np.searchsorted(trained.classes_, y)
@@ -61,8 +50,8 @@ def test_objective_is_that_of_solve_master_on_the_same_columns(trained, vowel):
     assert objective == pytest.approx(value, rel=1e-10)
 
 
-def test_kept_columns_are_those_of_the_model_and_nothing_else(trained, vowel):
-    X, y, X_val, _ = vowel
+def test_kept_columns_are_those_of_the_model_and_nothing_else(trained, halves):
+    X, y, X_val, _ = halves
     before = trained.decision_function(X_val)
     thin = trained.thin(X, y, C=1e3)
     kept = thin.ensemble_
@@ -83,8 +72,8 @@ def test_kept_columns_are_those_of_the_model_and_nothing_else(trained, vowel):
     np.testing.assert_array_equal(trained.decision_function(X_val), before)
 
 
-def test_held_out_examples_choose_C_and_set_the_scale(trained, vowel):
-    X, y, X_val, y_val = vowel
+def test_held_out_examples_choose_C_and_set_the_scale(trained, halves):
+    X, y, X_val, y_val = halves
     Cs = [3e2, 3e4, 3e1]
     thin = trained.thin(X, y, C=Cs, X_val=X_val, y_val=y_val)
     single = {C: trained.thin(X, y, C=C, X_val=X_val, y_val=y_val) for C in sorted(Cs)}
@@ -102,37 +91,25 @@ def test_held_out_examples_choose_C_and_set_the_scale(trained, vowel):
     assert sizes[0] < sizes[1] < sizes[2]
 
 
-def test_of_equal_losses_the_smallest_C_is_taken(trained, vowel, monkeypatch):
-    X, y, X_val, y_val = vowel
+@pytest.mark.parametrize("Cs", ["auto", [1e4, 1e2, 1e3]])
+def test_of_equal_losses_the_smallest_C_is_taken(trained, halves, monkeypatch, Cs):
+    X, y, X_val, y_val = halves
+    monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
     monkeypatch.setattr(thinning, "scale_and_loss", lambda *args: (2.0, 0.25))
-    thin = trained.thin(X, y, C=[1e4, 1e2, 1e3], X_val=X_val, y_val=y_val)
+    thin = trained.thin(X, y, C=Cs, X_val=X_val, y_val=y_val)
     assert thin.history_["C"] == 1e2
 
 
-def test_auto_tries_its_values(vowel, monkeypatch):
-    X, y, X_val, y_val = vowel
-    clf = paper(n_estimators=5).fit(X, y)
-    monkeypatch.setattr(thinning, "AUTO_CS", (1e2, 1e3))
-    thin = clf.thin(X, y, X_val=X_val, y_val=y_val)
-    assert thin.history_["C"] in (1e2, 1e3)
-
-
-def test_a_thin_model_is_saved_and_loaded(trained, vowel, tmp_path):
-    X, y, X_val, y_val = vowel
-    thin = trained.thin(X, y, C=1e3, X_val=X_val, y_val=y_val)
-    thin.save(tmp_path / "thin.cwb")
-    again = load_model(tmp_path / "thin.cwb")
-    np.testing.assert_array_equal(again.predict_proba(X_val), thin.predict_proba(X_val))
-    assert again.history_["C"] == 1e3 and again.stop_reason_ == "thinned"
-    # The full model, saved without its stages, can be thinned after loading.
+def test_a_model_that_was_saved_without_its_stages_is_thinned(trained, halves, tmp_path):
     trained.save(tmp_path / "full.cwb", staged=False)
     full = load_model(tmp_path / "full.cwb")
-    assert 0 < len(full.thin(X, y, C=1e2).ensemble_.learners) <= len(full.ensemble_.learners)
+    thin = full.thin(*halves[:2], C=1e2)
+    assert 0 < len(thin.ensemble_.learners) <= len(full.ensemble_.learners)
 
 
 @pytest.mark.slow
-def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
-    X, y, *_ = vowel
+def test_equal_columns_are_kept_once_and_threads_change_nothing(halves):
+    X, y, *_ = halves
     X = np.hstack([X[:, :2], X[:, :2]])
     clf = paper(n_estimators=40, n_jobs=2).fit(X, y)
     thin = clf.thin(X, y, C=1e5)
@@ -142,8 +119,8 @@ def test_equal_columns_are_kept_once_and_threads_change_nothing(vowel):
     np.testing.assert_array_equal(one.decision_function(X), thin.decision_function(X))
 
 
-def test_weight_two_is_the_example_twice(trained, vowel):
-    X, y, *_ = vowel
+def test_weight_two_is_the_example_twice(trained, halves):
+    X, y, *_ = halves
     rows = np.concatenate([np.arange(len(y)), np.arange(100)])
     weighted = trained.thin(X, y, np.bincount(rows), C=100.0)
     repeated = trained.thin(X[rows], y[rows], C=100.0)
@@ -151,8 +128,8 @@ def test_weight_two_is_the_example_twice(trained, vowel):
     assert a == pytest.approx(b, rel=1e-3)
 
 
-def test_training_goes_on_from_a_thin_model(vowel):
-    X, y, *_ = vowel
+def test_training_goes_on_from_a_thin_model(halves):
+    X, y, *_ = halves
     clf = paper(n_estimators=30, warm_start=True).fit(X, y)
     thin = clf.thin(X, y, C=1e4)
     (objective,) = thin.history_["objective"]
@@ -161,8 +138,8 @@ def test_training_goes_on_from_a_thin_model(vowel):
     assert thin.history_["objective"][-1] < objective
 
 
-def test_bad_arguments_are_named(trained, vowel):
-    X, y, X_val, y_val = vowel
+def test_bad_arguments_are_named(trained, halves):
+    X, y, X_val, y_val = halves
     held_out = {"X_val": X_val, "y_val": y_val}
     for arguments, error, message in [
         ({"C": 0.0}, ValueError, "C must be > 0"),
@@ -174,18 +151,16 @@ def test_bad_arguments_are_named(trained, vowel):
         ({}, ValueError, "X_val and y_val are needed to choose C among 11 values"),
         ({"C": 1e2, "X_val": X_val}, ValueError, "must be given together"),
         ({"C": 1e-6}, ValueError, "C=1e-06 is too small"),
+        ({"y": y + 1, "C": 1e2}, ValueError, "y must have the classes"),
+        ({"X": X[:, :3], "C": 1e2}, ValueError, "features"),
     ]:
         with pytest.raises(error, match=message):
-            trained.thin(X, y, **arguments)
-    with pytest.raises(ValueError, match="y must have the classes"):
-        trained.thin(X, np.where(y == y[0], "other", y.astype(str)), C=1e2)
-    with pytest.raises(ValueError, match="features"):
-        trained.thin(X[:, :3], y, C=1e2)
+            trained.thin(**{"X": X, "y": y} | arguments)
     with pytest.raises(NotFittedError):
         paper().thin(X, y, C=1e2)
 
 
-def test_a_solve_that_ends_early_says_so(trained, vowel, monkeypatch):
+def test_a_solve_that_ends_early_says_so(trained, halves, monkeypatch):
     monkeypatch.setattr(thinning, "MOST_PASSES", 2)
     with pytest.warns(ConvergenceWarning, match="the solve for C=1000 ended with a violation"):
-        trained.thin(*vowel[:2], C=1e3)
+        trained.thin(*halves[:2], C=1e3)

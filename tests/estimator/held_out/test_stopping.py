@@ -34,8 +34,7 @@ def test_the_default_watches_the_log_loss_of_the_probabilities_it_will_give(vowe
     watched = clf.history_["valid_logloss"]
     kept = clf.best_iteration_
     assert kept == 1 + np.flatnonzero(watched <= 1.02 * watched.min())[-1] > np.argmin(watched)
-    given = log_loss(y_val, clf.predict_proba(X_val), labels=clf.classes_)
-    assert given == pytest.approx(watched[kept - 1], rel=1e-9)
+    assert -negative_loss(clf, X_val, y_val) == pytest.approx(watched[kept - 1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name, kept", [("logloss", 4), ("loss", 2)])
@@ -51,27 +50,28 @@ def negative_error(estimator, X, y, sample_weight=None):
     return -float(np.average(estimator.predict(X) != y, weights=sample_weight))
 
 
+def negative_loss(estimator, X, y):
+    return -log_loss(y, estimator.predict_proba(X), labels=estimator.classes_)
+
+
+def balanced_accuracy(estimator, X, y):
+    return balanced_accuracy_score(y, estimator.predict(X))
+
+
 @pytest.mark.parametrize(
-    "measure, name",
+    "measure, name, scored",
     [
-        ("balanced_accuracy", "balanced_accuracy"),
-        (make_scorer(balanced_accuracy_score), "balanced_accuracy_score"),
-        ("neg_log_loss", "neg_log_loss"),
-        (negative_error, "negative_error"),
+        ("balanced_accuracy", "balanced_accuracy", balanced_accuracy),
+        (make_scorer(balanced_accuracy_score), "balanced_accuracy_score", balanced_accuracy),
+        ("neg_log_loss", "neg_log_loss", negative_loss),
+        (negative_error, "negative_error", negative_error),
     ],
 )
-def test_scorers_watch_as_they_would_score_the_fitted_model(vowel, measure, name):
+def test_scorers_watch_as_they_would_score_the_fitted_model(vowel, measure, name, scored):
     clf = fitted(vowel, early_stopping=measure)
-    _, _, X_val, y_val = vowel
     watched = clf.history_[f"valid_{name}"]
     assert clf.best_iteration_ == 1 + np.argmax(watched)
-    if name == "neg_log_loss":
-        expected = -log_loss(y_val, clf.predict_proba(X_val), labels=clf.classes_)
-    elif name == "negative_error":
-        expected = -np.mean(clf.predict(X_val) != y_val)
-    else:
-        expected = balanced_accuracy_score(y_val, clf.predict(X_val))
-    assert watched.max() == pytest.approx(expected, rel=1e-9)
+    assert watched.max() == pytest.approx(scored(clf, *vowel[2:]), rel=1e-9)
 
 
 def test_weights_of_held_out_examples_count_as_copies(vowel):
@@ -110,33 +110,26 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "eval_sets, error, match",
+    "arguments, error, match",
     [
-        ([1], TypeError, "eval_sets must be a dict"),
-        ({"train": ([], [])}, ValueError, "may not have the name 'train'"),
-        ({"a": 3}, TypeError, "got int for 'a'"),
-        ({"a": ([[0.0]], [1])}, ValueError, "10 features"),
+        ({"eval_sets": [1]}, TypeError, "eval_sets must be a dict"),
+        ({"eval_sets": {"train": ([], [])}}, ValueError, "may not have the name 'train'"),
+        ({"eval_sets": {"a": 3}}, TypeError, "got int for 'a'"),
+        ({"eval_sets": {"a": ([[0.0]], [1])}}, ValueError, "10 features"),
+        ({"eval_sets": {"a": (np.eye(10), ["other"] * 10)}}, ValueError, "labels.*'other'"),
+        ({"sample_weight_val": [1.0]}, ValueError, r"_val must have shape \(100,\)"),
+        ({"sample_weight_val": -np.ones(100)}, ValueError, "_val must be finite, not negative"),
+        ({"early_stopping": lambda *_: None}, ValueError, "must return a number, got None"),
     ],
 )
-def test_bad_evaluation_sets(vowel, eval_sets, error, match):
+def test_bad_held_out_arguments(vowel, arguments, error, match):
     with pytest.raises(error, match=match):
-        fitted(vowel, eval_sets=eval_sets)
+        fitted(vowel, **arguments)
 
 
-def test_bad_held_out_arguments(vowel):
-    X, y, X_val, y_val = vowel
-    with pytest.raises(ValueError, match=r"sample_weight_val must have shape \(100,\)"):
-        fitted(vowel, sample_weight_val=[1.0])
-    with pytest.raises(ValueError, match="sample_weight_val must be finite, not negative"):
-        fitted(vowel, sample_weight_val=-np.ones(100))
+def test_weights_of_held_out_examples_need_the_examples(vowel):
     with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
-        stages(**PARAMS).fit(X, y, sample_weight_val=np.ones(100))
-    with pytest.raises(ValueError, match=r"labels.*'another'"):
-        fitted(vowel, eval_sets={"a": (X_val, np.where(y_val == y_val[0], "another", y_val))})
-    with pytest.raises(ValueError, match="scorer of early_stopping must return a number, got None"):
-        fitted(vowel, early_stopping=lambda *_: None)
-    with pytest.raises(ValueError, match="n_iter_no_change must be 'auto' or an integer"):
-        fitted(vowel, n_iter_no_change="long")
+        stages(**PARAMS).fit(*vowel[:2], sample_weight_val=np.ones(100))
 
 
 def test_patience_grows_as_steps_shrink(vowel):
