@@ -26,13 +26,8 @@ def path(tmp_path_factory):
 
 
 def small(**parameters):
-    settings = {
-        "weak_learner": "stump",
-        "n_estimators": 2,
-        "random_state": 0,
-        "probability_scale": 2.0,
-    }
-    return CWBoostClassifier(**settings | parameters)
+    few = {"weak_learner": "stump", "n_estimators": 2, "random_state": 0, "probability_scale": 2.0}
+    return CWBoostClassifier(**few | parameters)
 
 
 def saved_and_loaded(model, path, X=X):
@@ -207,26 +202,7 @@ def test_generators_of_estimators_inside_are_left_out_with_a_warning(path):
     assert loaded.weak_learner.get_params(deep=True)["estimator__random_state"] is None
 
 
-def test_halves_of_surrogates_are_refused(path):
-    """JSON would join two of them."""
-    model = small().fit(X, spread(np.array(["\ud83d\ude00", "a"], dtype=object)))
-    with pytest.raises(ValueError, match="surrogates not allowed"):
-        model.save(path)
-
-
-def test_values_nested_deeper_than_is_read_are_not_written(path):
-    deep = 1
-    for _ in range(30):
-        deep = [deep]
-    model = small().fit(X, LABELS).set_params(C=deep)
-    with pytest.raises(ValueError, match=r"params.C.* nested more than 24 deep"):
-        model.save(path)
-
-
-@pytest.mark.parametrize("key", [b"x", frozenset([1]), object()])
-def test_keys_that_would_not_be_read_are_named(path, key):
-    model = small().fit(X, LABELS).set_params(class_weight={key: 1})
-    with pytest.raises(TypeError, match=r"params\.class_weight"):
-        model.save(path)
-    model = small().fit(X, LABELS).set_params(class_weight={("a", 1.5): 1, np.inf: 2})
-    assert saved_and_loaded(model, path).class_weight == {("a", 1.5): 1, np.inf: 2}
+def test_keys_of_dicts(path):
+    weights = {("a", 1.5): 1, np.inf: 2}
+    model = small().fit(X, LABELS).set_params(class_weight=weights)
+    assert saved_and_loaded(model, path).class_weight == weights

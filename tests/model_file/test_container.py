@@ -72,13 +72,6 @@ def test_arrays_of_models_are_compressed(path):
     assert path.stat().st_size < sum(array.nbytes for array in arrays.values()) / 3
 
 
-@pytest.mark.parametrize("array", [np.zeros(2, complex), np.array(["a"]), np.array([None])])
-def test_other_dtypes_are_refused(path, array):
-    with pytest.raises(TypeError, match="array 'x' has dtype"):
-        write(path, {}, {"x": array})
-    assert not path.exists()
-
-
 def test_many_arrays_of_many_dimensions(path):
     arrays = {f"a{i}": np.full([1] * (i % 33), i) for i in range(1000)}
     write(path, {}, arrays)
@@ -92,36 +85,32 @@ def test_many_arrays_of_many_dimensions(path):
         ({}, {"x": np.zeros([1] * 40)}, "at most 32 integers"),
         ({}, {"n" * 101: np.zeros(1)}, "at most 100 characters"),
         ({"k": [[]] * 1_500_000}, {}, "far more memory"),
+        ({}, {"x": np.zeros(2, complex)}, "array 'x' has dtype"),
+        ({}, {"x": np.array(["a"])}, "array 'x' has dtype"),
+        ({}, {"x": np.array([None])}, "array 'x' has dtype"),
     ],
 )
 def test_what_would_not_be_read_is_not_written(path, header, arrays, message):
-    with pytest.raises(ModelFileError, match=message):
+    with pytest.raises((ModelFileError, TypeError), match=message):
         write(path, header, arrays)
     assert not path.exists()
 
 
-def test_truncations_are_detected(written, tmp_path):
-    data, cut = written.read_bytes(), tmp_path / "cut"
-    for length in range(0, len(data), 3):
-        cut.write_bytes(data[:length])
-        with pytest.raises(ModelFileError):
-            read(cut, LIMIT)
-
-
-def test_flipped_bits_are_detected(written, tmp_path):
-    data, flipped = bytearray(written.read_bytes()), tmp_path / "flipped"
+def damaged(data):
+    """Yield the bytes of a file cut at many lengths, with a bit changed, and with one more byte."""
+    yield from (data[:length] for length in range(0, len(data), 3))
     for bit in range(0, 8 * len(data), 5):
-        data[bit // 8] ^= 1 << bit % 8
-        flipped.write_bytes(data)
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        yield bytes(flipped)
+    yield data + b"x"
+
+
+def test_damage_is_detected(written):
+    for data in damaged(written.read_bytes()):
+        written.write_bytes(data)
         with pytest.raises(ModelFileError):
-            read(flipped, LIMIT)
-        data[bit // 8] ^= 1 << bit % 8
-
-
-def test_appended_bytes_are_detected(written):
-    written.write_bytes(written.read_bytes() + b"x")
-    with pytest.raises(ModelFileError, match="longer than its header says"):
-        read(written, LIMIT)
+            read(written, LIMIT)
 
 
 def test_newer_format_is_reported(written):
@@ -183,45 +172,35 @@ def test_hostile_headers(path, header, message):
         read(path, LIMIT)
 
 
-def entry(stored, **changed):
-    table = {"name": "x", "dtype": "<f8", "shape": [4]}
-    table |= {"bytes": len(stored), "crc32": zlib.crc32(stored)}
-    return {"arrays": [{**table, **changed}]}
+@pytest.mark.parametrize(
+    "stored, dtype, message",
+    [
+        (b"not deflate at all", "<f8", "decompress"),
+        (zlib.compress(bytes(32)) + b"more", "<f8", "decompress"),
+        (zlib.compress(bytes(32))[:-1], "<f8", "decompress"),
+        (zlib.compress(bytes(31)), "<f8", "decompress"),
+        (zlib.compress(bytes(33)), "<f8", "decompress"),
+        (zlib.compress(b"\x00\x01\x02\x00"), "|b1", "other than 0 and 1"),
+    ],
+)
+def test_streams_that_contradict_their_entry(path, stored, dtype, message):
+    entry = {"name": "x", "dtype": dtype, "shape": [4]}
+    entry |= {"bytes": len(stored), "crc32": zlib.crc32(stored)}
+    forge(path, {"arrays": [entry]}, stored)
+    with pytest.raises(ModelFileError, match=message):
+        read(path, LIMIT)
 
 
 @pytest.mark.parametrize(
-    "stored",
+    "data, message",
     [
-        b"not deflate at all",
-        zlib.compress(bytes(32)) + b"more",
-        zlib.compress(bytes(32))[:-1],
-        zlib.compress(bytes(31)),
-        zlib.compress(bytes(33)),
+        *((other, "not a cwboost model file") for other in (b"", b"x", MAGIC, b"\x89PNG" * 9)),
+        (struct.pack("<8sIII", MAGIC, 1, 2**32 - 1, 0), "cut off"),
     ],
 )
-def test_streams_that_contradict_their_entry(path, stored):
-    forge(path, entry(stored), stored)
-    with pytest.raises(ModelFileError, match="decompress"):
-        read(path, LIMIT)
-
-
-def test_bools_are_zero_or_one(path):
-    stored = zlib.compress(b"\x00\x01\x02\x00")
-    forge(path, entry(stored, dtype="|b1"), stored)
-    with pytest.raises(ModelFileError, match="other than 0 and 1"):
-        read(path, LIMIT)
-
-
-@pytest.mark.parametrize("data", [b"", b"x", MAGIC, b"tree\nversion=v4\n" * 9, b"\x89PNG" * 9])
-def test_other_files(path, data):
+def test_other_files(path, data, message):
     path.write_bytes(data)
-    with pytest.raises(ModelFileError, match="not a cwboost model file"):
-        read(path, LIMIT)
-
-
-def test_length_of_the_header_is_bounded_by_the_file(path):
-    path.write_bytes(struct.pack("<8sIII", MAGIC, 1, 2**32 - 1, 0))
-    with pytest.raises(ModelFileError, match="cut off"):
+    with pytest.raises(ModelFileError, match=message):
         read(path, LIMIT)
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import io
-import os
 
 import numpy as np
 import pytest
@@ -15,82 +14,60 @@ from cwboost.model_file import container
 X, Y = load_iris(return_X_y=True)
 
 
-class Failing:
-    """Calls of the operating system, of which the n-th fails (None: none does)."""
+class Steps:
+    """The steps of a save that may fail, of which the n-th does (None: none)."""
 
-    def __init__(self, monkeypatch, at):
-        self.calls, self.at = 0, at
+    def __init__(self, patch, at=None):
+        self.count, self.at = 0, at
         for name in ("open", "fsync", "replace"):
-            monkeypatch.setattr(container.os, name, self.counted(getattr(os, name)))
-        monkeypatch.setattr(container, "open", self.open, raising=False)
+            patch.setattr(container.os, name, self.step(getattr(container.os, name)))
+        # Without a buffer every part is a write of its own.
+        opened = lambda descriptor, mode: File(descriptor, mode, self)  # noqa: E731
+        patch.setattr(container, "open", opened, raising=False)
 
-    def count(self):
-        self.calls += 1
-        if self.calls == self.at:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    def counted(self, function):
+    def step(self, function):
         def call(*arguments, **options):
-            self.count()
+            self.count += 1
+            if self.count == self.at:
+                raise OSError(errno.ENOSPC, "No space left on device")
             return function(*arguments, **options)
 
         return call
 
-    def open(self, descriptor, mode):
-        # Without a buffer every part is a write of its own.
-        return Counted(io.FileIO(descriptor, mode), self)
 
+class File(io.FileIO):
+    """An open file that has written half of a part before the write fails."""
 
-class Counted:
-    """An open file whose writes are counted, half of the bytes written before one fails."""
-
-    def __init__(self, file, failing):
-        self.file, self.failing = file, failing
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.file.close()
+    def __init__(self, descriptor, mode, steps):
+        super().__init__(descriptor, mode)
+        self.rest, self.flush = steps.step(super().write), steps.step(super().flush)
 
     def write(self, part):
-        self.file.write(part[: len(part) // 2])
-        self.failing.count()
-        self.file.write(part[len(part) // 2 :])
-
-    def flush(self):
-        self.failing.count()
-
-    def fileno(self):
-        return self.file.fileno()
+        super().write(part[: len(part) // 2])
+        self.rest(part[len(part) // 2 :])
 
 
 def model(seed):
     return paper(n_estimators=3, C=100.0, random_state=seed).fit(X[:, seed:], Y)
 
 
-def test_every_step_of_a_save_fails_once(tmp_path):
+@pytest.mark.parametrize("first", [True, False], ids=["first save", "second save"])
+def test_every_step_of_a_save_fails_once(first, tmp_path):
     former, new, path = model(0), model(1), tmp_path / "model.cwb"
     with pytest.MonkeyPatch.context() as patch:
-        whole = Failing(patch, None)
+        whole = Steps(patch)
         new.save(path)
+    # open, a write per array, of the prefix and of the header, flush, fsync, replace
+    assert whole.count > 10
     former.save(path)
     before = path.read_bytes()
-    # open, a write per array, of the prefix and of the header, flush, fsync, replace
-    assert whole.calls > 10
-    for at in range(1, whole.calls + 1):
+    for at in range(1, whole.count + 1):
+        path.unlink() if first else path.write_bytes(before)
         with pytest.MonkeyPatch.context() as patch:
-            Failing(patch, at)
+            Steps(patch, at)
             with pytest.raises(OSError, match="No space left"):
                 new.save(path)
-        assert path.read_bytes() == before
-        assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+        assert [p.read_bytes() for p in tmp_path.iterdir()] == [before][first:]
+        path.touch()
+    former.save(path)
     np.testing.assert_array_equal(load_model(path).predict(X), former.predict(X))
-
-
-def test_a_first_save_that_fails_leaves_nothing(tmp_path):
-    with pytest.MonkeyPatch.context() as patch:
-        Failing(patch, 5)
-        with pytest.raises(OSError, match="No space left"):
-            model(0).save(tmp_path / "model.cwb")
-    assert list(tmp_path.iterdir()) == []
