@@ -1,4 +1,4 @@
-"""The imports of the package equal the dependencies declared in pyproject.toml."""
+"""Imports, pages, workflows and the citation agree with what pyproject.toml declares."""
 
 import re
 import sys
@@ -7,15 +7,6 @@ from importlib.metadata import packages_distributions
 
 import pytest
 from import_graph import MODULES, ROOT, imports
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # comes with the package build
-
-PYPROJECT = ROOT / "pyproject.toml"
-
-pytestmark = pytest.mark.skipif(not PYPROJECT.exists(), reason="needs a checkout")
 
 
 def distributions_of(requirements):
@@ -26,11 +17,6 @@ def distributions_of(requirements):
 
 def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-@pytest.fixture(scope="module")
-def project():
-    return tomllib.loads(PYPROJECT.read_text())["project"]
 
 
 @pytest.fixture(scope="module")
@@ -63,30 +49,24 @@ def providers():
     return lambda package: {normalised(name) for name in found.get(package, ())}
 
 
-def test_what_is_imported_with_a_module_is_a_dependency(required, extras, providers):
-    seen = set()
+def test_what_is_imported_is_a_dependency(required, extras, providers):
+    """A function may import packages of any extra but those of tests."""
+    for_users, seen = set().union(*(extras[name] for name in extras if name != "test")), set()
     for path, package, lazily in foreign_imports():
-        if not lazily:
-            # A folder that is named like an extra needs it as a whole.
-            folders = path.relative_to(ROOT).parts
-            known = required.union(*(extras.get(folder, set()) for folder in folders))
-            assert providers(package) & known, f"{path} imports {package}"
+        # A folder that is named like an extra needs it as a whole.
+        folders = path.relative_to(ROOT).parts
+        known = required.union(*(extras.get(folder, set()) for folder in folders))
+        if lazily:
+            known |= for_users
+            if path.parent.name == "testing":  # called by tests, so it may use what runs tests
+                known |= extras["test"]
+        else:
             seen |= providers(package)
+        assert providers(package) & known, f"{path} imports {package}"
     assert required <= seen, f"declared and never imported: {required - seen}"
 
 
-def test_what_a_function_imports_is_a_dependency_or_belongs_to_an_extra(
-    required, extras, providers
-):
-    for_users = required.union(*(extras[name] for name in extras if name != "test"))
-    for path, package, lazily in foreign_imports():
-        # The conformance suite is called by tests, so it may use what runs tests.
-        known = for_users | extras["test"] if path.parent.name == "testing" else for_users
-        if lazily and not providers(package) & known:
-            pytest.fail(f"{path} imports {package}, which is of {providers(package)}")
-
-
-def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project):
+def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project, pyproject):
     declared = {
         found.group(1).replace(".", "")
         for line in project["classifiers"]
@@ -94,7 +74,7 @@ def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project):
     }
     if any("Free Threading" in line for line in project["classifiers"]):
         declared.add("314t")  # without a global lock
-    skipped = tomllib.loads(PYPROJECT.read_text())["tool"]["cibuildwheel"]["skip"].split()
+    skipped = pyproject["tool"]["cibuildwheel"]["skip"].split()
     workflow = (ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8")
     patterns = re.findall(r'build: "(.+?)-(\w+)"', workflow)
     assert len(patterns) == 7
@@ -108,3 +88,29 @@ def test_the_workflow_builds_wheels_of_the_declared_pythons_alone(project):
             and not any(fnmatchcase(f"cp{one}-{platform}", pattern) for pattern in skipped)
         }
         assert built == declared, platform
+
+
+def test_the_page_of_versions_states_the_oldest_ones_that_are_declared(project):
+    page = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
+    stated = {
+        name.lower(): oldest
+        for name, oldest in re.findall(r"^\| ([\w-]+) \| ([\d.]+) \| \w+ \d{4} \|$", page, re.M)
+    }
+    bounds = dict(requirement.split(">=") for requirement in project["dependencies"])
+    bounds["python"] = project["requires-python"].removeprefix(">=")
+    assert stated == {name: bounds[name] for name in ("python", "numpy", "scipy", "scikit-learn")}
+
+
+def test_the_citation_has_the_version_of_the_package(project):
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.M) == [project["version"]]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
+def test_workflows_name_actions_by_hash_and_version(path):
+    text = path.read_text(encoding="utf-8")
+    assert pytest.importorskip("yaml").safe_load(text)["jobs"]
+    actions = re.findall(r"uses: (.+)$", text, re.M)
+    assert actions
+    for action in actions:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action

@@ -7,22 +7,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from import_graph import ROOT
+from plugin_folder import write_distribution
 
-ROOT = Path(__file__).resolve().parents[2]
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="needs a checkout"),
-]
+pytestmark = pytest.mark.slow
 
 TRAIN = """
-import pickle, sys
+import cwboost, pickle, sys
 from pathlib import Path
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from cwboost import CWBoostClassifier, get_family, load_model
 from cwboost.datasets import load_vowel
 
+assert "site-packages" in cwboost.__file__, cwboost.__file__
 X, y = load_vowel(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, random_state=0)
 for name in sys.argv[1:]:
@@ -36,6 +34,7 @@ for name in sys.argv[1:]:
                       clone(clf).fit(X, y)):
             assert (other.decision_function(X_test) == expected).all(), name
     print(name, score)
+assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
 """
 
 
@@ -87,58 +86,29 @@ def wheel_environment(distributions, tmp_path_factory):
 
 
 def test_the_wheel_works_in_a_fresh_environment(wheel_environment):
-    """With only the wheel installed, train, predict and find the shipped families."""
-    program = """
-import cwboost, sys
-assert "site-packages" in cwboost.__file__, cwboost.__file__
-from cwboost import CWBoostClassifier
-from cwboost.datasets import load_vowel
-X, y = load_vowel(return_X_y=True)
-for family in ("stump", "projection", "tree"):
-    clf = CWBoostClassifier(weak_learner=family, n_estimators=5, random_state=0).fit(X, y)
-    print(family, clf.score(X, y))
-assert not {"matplotlib", "skimage", "onnx"} & set(sys.modules)
-"""
-    printed = wheel_environment.python("-W", "error", "-c", program)
-    assert [line.split()[0] for line in printed.splitlines()] == ["stump", "projection", "tree"]
+    """With only the wheel installed, the shipped families train, predict and are stored."""
+    out = wheel_environment.python("-W", "error", "-c", TRAIN, "stump", "projection", "tree")
+    assert [line.split()[0] for line in out.splitlines()] == ["stump", "projection", "tree"]
 
 
-COMPOSED = {
-    "pyproject.toml": """
-[build-system]
-requires = ["setuptools>=77"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = "cwboost-party"
-version = "1.0"
-dependencies = ["cwboost>=0.1"]
-
-[project.entry-points.cwboost]
-party_mixed = "cwboost_party:PartyMixed"
-party_tree = "cwboost_party:PartyTree"
-wave = "cwboost_party:Waves"
-
-[tool.setuptools]
-py-modules = ["cwboost_party"]
-""",
-    "cwboost_party.py": """
+# Families composed of others; a copy of Waves joins them.
+PARTY = """
 from cwboost import MixedFamily, SklearnFamily
 
 
 class PartyMixed(MixedFamily):
     name = "party_mixed"
 
-    def __init__(
-        self, families=("wave_let", "ripple"), selection="best", shares=None
-    ):
+    def __init__(self, families=("wave_let", "ripple"), selection="best", shares=None):
         super().__init__(families, selection, shares)
 
 
 class PartyTree(SklearnFamily):
     name = "party_tree"
-""",
-    "test_party.py": """
+
+
+"""
+TEST_PARTY = """
 from cwboost.testing import parametrize_with_plugin_checks
 
 from cwboost_party import PartyMixed
@@ -147,16 +117,15 @@ from cwboost_party import PartyMixed
 @parametrize_with_plugin_checks([PartyMixed()])
 def test_it_keeps_the_contract(plugin, check):
     check(plugin)
-""",
-}
+"""
 
 
 @pytest.fixture(scope="module")
 def environment(c_compiler, wheel_environment, tmp_path_factory):
     """Plugins, installed with the wheel of cwboost.
 
-    One of every template; patches of images, and text; and families composed of others, from an
-    empty folder: a mixture of two of these, an adapted tree, derived features.
+    One of every template; patches of images, and text; and families composed of others: a mixture
+    of two of these, an adapted tree, derived features.
     """
     sources = tmp_path_factory.mktemp("third_party")
     made = {"easy": [], "ripple": ["--raw"], "wave_let": ["--cython"], "begin": ["--init"]}
@@ -165,19 +134,17 @@ def environment(c_compiler, wheel_environment, tmp_path_factory):
     for name in ("patches", "text"):
         shutil.copytree(ROOT / "plugins" / name, sources / name)
         made[name] = []
-    party = sources / "party"
-    party.mkdir()
-    for path, text in COMPOSED.items():
-        (party / path).write_text(text)
-    waves = (ROOT / "tests/support/wave_family.py").read_text()
-    with (party / "cwboost_party.py").open("a") as module:
-        module.write(waves)
     # As the tutorial says. No index has cwboost: the build, isolated from the environment with
     # its wheel, must do without, beside a released cwboost and beside a checkout.
-    wheel_environment.pip_install(*(f"{sources / name}[test]" for name in made), party)
-    # Beside no module of that name.
-    installed = shutil.copy(party / "test_party.py", wheel_environment.folder)
-    wheel_environment.tests = (*(sources / name for name in made), installed)
+    wheel_environment.pip_install(*(f"{sources / name}[test]" for name in made))
+    (installed,) = wheel_environment.folder.glob("venv/lib/python*/site-packages")
+    module = PARTY + (ROOT / "tests/support/wave_family.py").read_text()
+    names = {"party_mixed": "PartyMixed", "party_tree": "PartyTree", "wave": "Waves"}
+    entry_points = {name: f"cwboost_party:{family}" for name, family in names.items()}
+    write_distribution(installed, "cwboost-party", "1.0", entry_points, {"cwboost_party": module})
+    test_party = wheel_environment.folder / "test_party.py"
+    test_party.write_text(TEST_PARTY)
+    wheel_environment.tests = (*(sources / name for name in made), test_party)
     return wheel_environment
 
 

@@ -3,20 +3,13 @@
 import ast
 import inspect
 import re
-import sys
-from pathlib import Path
 
 import pytest
+from import_graph import ROOT
 
 import cwboost
 from cwboost import callbacks
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # comes with the package build
-
-ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = [
     *(getattr(cwboost, name) for name in cwboost.__all__ if name not in cwboost._SHIPPED),
     *(getattr(callbacks, name) for name in callbacks.__all__),
@@ -47,17 +40,14 @@ def test_public_functions_and_methods_are_annotated():
     assert sorted(bare) == []
 
 
-@pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
 def test_type_checkers_see_the_names_that_are_imported_on_first_use():
     body = ast.parse((ROOT / "cwboost/__init__.py").read_text(encoding="utf-8")).body
     (block,) = [node for node in body if isinstance(node, ast.If)]
     assert {a.name: line.module for line in block.body for a in line.names} == cwboost._LAZY
 
 
-@pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout")
-def test_the_checker_reads_the_modules_of_public_names():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert set(cwboost._LAZY.values()) <= set(settings["tool"]["mypy"]["modules"])
+def test_the_checker_reads_the_modules_of_public_names(pyproject):
+    assert set(cwboost._LAZY.values()) <= set(pyproject["tool"]["mypy"]["modules"])
 
 
 STUBS = sorted((ROOT / "cwboost/_kernels").rglob("*.pyi"))
@@ -80,7 +70,6 @@ def test_stubs_have_the_parameters_of_the_cython_source(stub):
         assert [one.arg for one in taken] in names, function.name
 
 
-@pytest.mark.skipif(not STUBS, reason="needs a checkout")
 def test_what_the_public_kernels_take_from_compiled_modules_has_a_stub():
     body = ast.parse((ROOT / "cwboost/kernels/__init__.py").read_text(encoding="utf-8")).body
     taken = {line.module for line in body if isinstance(line, ast.ImportFrom)}
