@@ -4,38 +4,20 @@ import pickle
 
 import numpy as np
 import pytest
+from reference_family import ReferenceLearners
 
 from cwboost.ensemble.model import Ensemble, PathBuilder
 from cwboost.families.contract import WeakLearners
 
 
-class Signs(WeakLearners):
-    """h(x) = sign of one feature; 0 counts as +1."""
+class Signs(ReferenceLearners):
+    """h(x) = sign of one feature, scored by the default of all learners."""
 
-    def __init__(self, feature):
-        self.feature = np.asarray(feature, dtype=np.int32)
+    scorer, flat_form = WeakLearners.scorer, WeakLearners.flat_form
 
-    def __len__(self):
-        return len(self.feature)
-
-    def outputs(self, X):
-        return np.where(X[:, self.feature] >= 0, 1, -1).astype(np.int8)
-
-    def arrays(self):
-        return {"feature": self.feature}
-
-    @classmethod
-    def from_arrays(cls, arrays, n_features):
-        if set(arrays) != {"feature"}:
-            raise ValueError("feature: missing")
-        return cls(arrays["feature"])
-
-    def take(self, indices):
-        return Signs(self.feature[np.asarray(indices, dtype=int)])
-
-    @classmethod
-    def concatenate(cls, batches):
-        return cls(np.concatenate([batch.feature for batch in batches]))
+    def __init__(self, feature, threshold=None, polarity=None, missing=None):
+        n = len(feature)
+        super().__init__(feature, np.zeros(n), np.ones(n), np.ones(n))
 
 
 def random_path(rng, n_rounds=12, n_scores=4, changes=20, added=3):
@@ -60,24 +42,29 @@ def rng():
     return np.random.default_rng(7)
 
 
-@pytest.fixture
-def model(rng):
+@pytest.fixture(params=["plain", "offsets"])
+def model(rng, request):
+    """An ensemble, and its coefficients and offsets after every round."""
     path, stages = random_path(rng)
     learners = Signs(rng.integers(0, 6, size=path.n_learners))
-    return Ensemble(learners, path, 4, rng.random(len(learners))), stages
+    offsets = None
+    if request.param == "offsets":  # what rounds add to the scores of every example
+        offsets = np.vstack([np.zeros(4), rng.normal(size=(12, 4)).cumsum(axis=0)])
+    ensemble = Ensemble(learners, path, 4, rng.random(len(learners)), offsets)
+    return ensemble, list(zip(stages, np.zeros((12, 4)) if offsets is None else offsets[1:]))
 
 
 def test_coef_of_every_round(model):
     ensemble, stages = model
     assert ensemble.n_rounds == len(stages) == 12
     assert ensemble.coef(0).nnz == 0
-    for r, dense in enumerate(stages, start=1):
+    for r, (dense, _) in enumerate(stages, start=1):
         coef = ensemble.coef(r)
         assert coef.shape == (len(ensemble.learners), 4)
         assert np.all(coef.data != 0)
         np.testing.assert_array_equal(coef.toarray()[: len(dense)], dense)
         assert not coef.toarray()[len(dense) :].any()
-    np.testing.assert_array_equal(ensemble.coef().toarray(), stages[-1])
+    np.testing.assert_array_equal(ensemble.coef().toarray(), stages[-1][0])
 
 
 def test_scores_and_staged_scores(model, rng):
@@ -86,8 +73,8 @@ def test_scores_and_staged_scores(model, rng):
     outputs = ensemble.learners.outputs(X)
     staged = list(ensemble.staged_scores(X))
     assert len(staged) == 12
-    for r, dense in enumerate(stages, start=1):
-        expected = outputs[:, : len(dense)] @ dense
+    for r, (dense, offset) in enumerate(stages, start=1):
+        expected = outputs[:, : len(dense)] @ dense + offset
         np.testing.assert_allclose(ensemble.scores(X, r), expected, atol=1e-12)
         np.testing.assert_allclose(staged[r - 1], expected, atol=1e-12)
     np.testing.assert_array_equal(ensemble.scores(X), ensemble.scores(X, 12))
@@ -102,17 +89,12 @@ def test_staged_arrays_are_independent(model, rng):
     assert np.isfinite(stages).all()
 
 
-def test_no_rows(model):
+@pytest.mark.parametrize("n_rows", [0, 100])
+def test_chunks_of_staged_scores(model, rng, monkeypatch, n_rows):
     ensemble, _ = model
-    X = np.empty((0, 6))
-    assert ensemble.scores(X).shape == (0, 4)
-    assert [s.shape for s in ensemble.staged_scores(X)] == [(0, 4)] * 12
-
-
-def test_chunks_of_staged_scores(model, rng, monkeypatch):
-    ensemble, _ = model
-    X = rng.normal(size=(100, 6))
+    X = rng.normal(size=(n_rows, 6))
     expected = list(ensemble.staged_scores(X))
+    assert [s.shape for s in expected] == [(n_rows, 4)] * 12
     monkeypatch.setattr("cwboost.ensemble.model.CELLS_A_CHUNK", 50)
     for ours, theirs in zip(ensemble.staged_scores(X), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -123,6 +105,7 @@ def test_truncate(model, rng):
     X = rng.normal(size=(20, 6))
     short = ensemble.truncate(5)
     assert short.n_rounds == 5 and len(short.learners) == 15 and len(short.edges) == 15
+    assert ensemble.offsets is None or short.offsets.shape == (6, 4)
     np.testing.assert_array_equal(short.scores(X), ensemble.scores(X, 5))
 
 
@@ -153,7 +136,7 @@ def test_builder_refuses_lengths_and_vanishing_learners():
 def test_final_keeps_scores_and_refuses_stages(model, rng):
     ensemble, _ = model
     X = rng.normal(size=(20, 6))
-    final = Ensemble(ensemble.learners, ensemble.path.final(4), 4)
+    final = Ensemble(ensemble.learners, ensemble.path.final(4), 4, offsets=ensemble.offsets)
     assert final.n_rounds == 12 and len(final.path.value) < len(ensemble.path.value)
     np.testing.assert_array_equal(final.scores(X), ensemble.scores(X))
     with pytest.raises(ValueError, match="staged=True"):
@@ -180,6 +163,7 @@ def test_arrays_round_trip_and_pickle(model, rng):
     ensemble, _ = model
     X = rng.normal(size=(20, 6))
     scores = ensemble.scores(X)
+    assert ("offsets" in ensemble.arrays()) == (ensemble.offsets is not None)
     again = Ensemble.from_arrays(ensemble.arrays(), Signs, 6, 4)
     np.testing.assert_array_equal(again.scores(X), scores)
     np.testing.assert_array_equal(again.edges, ensemble.edges)
@@ -216,8 +200,13 @@ def put(index, value):
         ("value", lambda a: a.reshape(1, -1), "value must be one-dimensional"),
         ("edges", put(2, np.inf), "edges must be finite"),
         ("edges", lambda a: a[:-1], "edges must have shape"),
+        ("offsets", lambda a: a[:-1], "offsets must"),
+        ("offsets", lambda a: a[:, :3], "offsets must"),
+        ("offsets", put(0, np.inf), "offsets must"),
+        ("offsets", lambda a: a.astype(np.float32), "offsets must"),
     ],
 )
+@pytest.mark.parametrize("model", ["offsets"], indirect=True)
 def test_damaged_arrays_are_refused(model, name, change, message):
     arrays = dict(model[0].arrays())
     arrays[name] = change(arrays[name].copy())
@@ -240,54 +229,3 @@ def test_entries_out_of_order_and_missing_arrays_are_refused(model):
 def test_learners_and_path_must_agree(model):
     with pytest.raises(ValueError, match="36 learners"):
         Ensemble(Signs([0]), model[0].path, 4)
-
-
-# Offsets: what rounds add to the scores of every example.
-
-
-@pytest.fixture
-def pair(rng):
-    """The same model with offsets and without."""
-    path, _ = random_path(rng)
-    learners = Signs(rng.integers(0, 6, size=path.n_learners))
-    offsets = np.vstack([np.zeros(4), rng.normal(size=(path.n_rounds, 4)).cumsum(axis=0)])
-    return Ensemble(learners, path, 4, offsets=offsets), Ensemble(learners, path, 4)
-
-
-def test_offsets_are_added_in_every_round(pair, rng):
-    model, plain = pair
-    X = rng.normal(size=(33, 6))
-    staged = list(model.staged_scores(X))
-    for r in range(model.n_rounds + 1):
-        expected = plain.scores(X, r) + model.offsets[r]
-        np.testing.assert_array_equal(model.scores(X, r), expected)
-        if r:
-            np.testing.assert_allclose(staged[r - 1], expected, atol=1e-12)
-
-
-def test_truncate_keeps_the_offsets_of_its_rounds(pair, rng):
-    model, _ = pair
-    X = rng.normal(size=(9, 6))
-    short = model.truncate(5)
-    assert short.offsets.shape == (6, 4)
-    np.testing.assert_array_equal(short.scores(X), model.scores(X, 5))
-
-
-def test_arrays_round_trip(pair, rng):
-    model, plain = pair
-    assert "offsets" not in plain.arrays()
-    X = rng.normal(size=(9, 6))
-    again = Ensemble.from_arrays(model.arrays(), Signs, 6, 4)
-    np.testing.assert_array_equal(again.scores(X), model.scores(X))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [lambda o: o[:-1], lambda o: o[:, :3], lambda o: o * np.inf, lambda o: o.astype(np.float32)],
-)
-def test_damaged_offsets_are_refused(pair, change):
-    arrays = pair[0].arrays()
-    with np.errstate(invalid="ignore"):
-        arrays["offsets"] = change(arrays["offsets"])
-    with pytest.raises(ValueError, match="offsets must"):
-        Ensemble.from_arrays(arrays, Signs, 6, 4)

@@ -38,12 +38,8 @@ def test_votes_are_those_of_a_loop(n_samples):
     ],
 )
 def test_indices_out_of_range_are_refused(change, message):
-    good = {
-        "rows": [0, 1],
-        "targets": [0, 2],
-        "steps": [1.0, 2.0],
-        "scores": votes.new_scores(3, 5),
-    }
+    good = {"rows": [0, 1], "targets": [0, 2], "steps": [1.0, 2.0]}
+    good["scores"] = votes.new_scores(3, 5)
     packed = np.zeros((2, 1), np.uint8)
     votes.add_votes(packed, **good)
     with pytest.raises(ValueError, match=message):

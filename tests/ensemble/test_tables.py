@@ -84,20 +84,9 @@ def test_categories_by_their_names():
     frame = pandas.DataFrame({"city": pandas.Categorical(rng.choice(list("uvwx"), 80))})
     y = frame["city"].isin(["u", "x"])
     clf = paper(n_estimators=1).fit(frame, y)
-    assert clf.to_frame()["categories"].dropna().iloc[0] in (
-        ["u", "x"],
-        ["x", "u"],
-        ["v", "w"],
-        ["w", "v"],
-    )
+    first = clf.to_frame()["categories"].dropna().iloc[0]
+    assert set(first) in ({"u", "x"}, {"v", "w"}) and len(first) == 2
     assert plot_tree(clf).texts[0].get_text().startswith("city in {")
-    scores = clf.decision_function(frame)
-    base, values, _ = clf.shap_values(frame)
-    np.testing.assert_allclose((base + values.sum(axis=1)) @ [-1, 1], scores, atol=1e-12)
-    trees = CWBoostClassifier("tree", n_estimators=2, random_state=0).fit(frame, y)
-    constant, parts, _ = trees.explain(frame)
-    scores = trees.decision_function(frame)
-    np.testing.assert_allclose((constant + parts.sum(axis=1)) @ [-1, 1], scores, atol=1e-12)
 
 
 def test_plot_tree(clf):
