@@ -26,6 +26,11 @@ def test_bundled_set_has_the_counts_of_its_source(loader):
     assert len(bunch.feature_names) == known["d"]
     assert bunch.is_test.sum() == known["n"][1]
     assert "CC BY 4.0" in bunch.DESCR and "doi.org" in bunch.DESCR
+    for subset, is_test in (("train", False), ("test", True)):
+        part = loader(subset=subset)
+        assert np.array_equal(part.data, bunch.data[bunch.is_test == is_test])
+        assert np.array_equal(part.target, bunch.target[bunch.is_test == is_test])
+        assert np.all(part.is_test == is_test)
 
 
 @pytest.mark.parametrize("loader", LOADERS)
@@ -39,40 +44,20 @@ def test_split_of_the_source_gives_the_known_nearest_neighbour_accuracy(loader):
     )
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_parts_make_up_the_whole(loader):
-    whole = loader()
-    for subset, is_test in (("train", False), ("test", True)):
-        part = loader(subset=subset)
-        assert np.array_equal(part.data, whole.data[whole.is_test == is_test])
-        assert np.array_equal(part.target, whole.target[whole.is_test == is_test])
-        assert np.all(part.is_test == is_test)
-
-
-def test_vowel_has_distinct_rows_and_ninety_examples_per_class():
-    bunch = load_vowel()
-    assert len(np.unique(bunch.data, axis=0)) == 990
-    assert np.array_equal(np.bincount(bunch.target), np.full(11, 90))
-
-
 def test_unknown_subset_is_refused():
     with pytest.raises(ValueError, match=r"subset must be one of all, train, test; got 'dev'"):
         load_vowel(subset="dev")
 
 
-def test_annealing_has_the_counts_of_its_source():
-    bunch = load_annealing()
+def test_annealing_has_the_counts_of_its_source_and_its_frame_the_same_cells():
+    pd = pytest.importorskip("pandas")
+    bunch, (frame, y) = load_annealing(), load_annealing(as_frame=True, return_X_y=True)
     assert bunch.data.shape == (898, 31) and bunch.data.dtype == np.float64
     counts = dict(zip(bunch.target_names.tolist(), np.bincount(bunch.target).tolist()))
     assert counts == {"1": 8, "2": 99, "3": 684, "5": 67, "U": 40}
     assert bunch.is_categorical.sum() == 25 == len(bunch.categories)
     assert np.isnan(bunch.data).any(axis=0).sum() == 23
     assert "CC BY 4.0" in bunch.DESCR and "doi.org" in bunch.DESCR
-
-
-def test_annealing_as_a_frame_has_the_same_cells():
-    pd = pytest.importorskip("pandas")
-    bunch, (frame, y) = load_annealing(), load_annealing(as_frame=True, return_X_y=True)
     assert np.array_equal(y, bunch.target)
     assert list(frame) == bunch.feature_names
     for j, name in enumerate(frame):

@@ -1,6 +1,7 @@
 """Downloads from a real local HTTP server: complete, interrupted, wrong."""
 
 import contextlib
+import functools
 import http.server
 import io
 import re
@@ -17,36 +18,25 @@ from cwboost.datasets import fetch, load
 from cwboost.datasets.catalogue import DataSet, RemoteFile
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Handler for ``server.files`` that breaks connections after the listed ``server.breaks``."""
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves the server's folder; breaks a connection after `server.most` bytes of a file."""
 
-    protocol_version = "HTTP/1.1"
+    def copyfile(self, source, outputfile):
+        outputfile.write(source.read(self.server.most))
 
-    def do_GET(self):
-        server = self.server
-        name = self.path[1:]
-        server.requests.append(name)
-        if name not in server.files:
-            self.send_error(404)
-            return
-        content = server.files[name]
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        end = len(content)
-        if server.breaks:
-            end = server.breaks.pop(0)
-            self.close_connection = True
-        self.wfile.write(content[:end])
+    def log_request(self, *args):
+        self.server.n_requests += 1
 
     def log_message(self, *args):
         pass
 
 
 @pytest.fixture
-def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.files, server.requests, server.breaks = {}, [], []
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    handler = functools.partial(Handler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.folder, server.most, server.n_requests = folder, None, 0
         server.daemon_threads = True
         server.url = f"http://127.0.0.1:{server.server_port}/"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -66,12 +56,12 @@ def packed(name, members):
         with zipfile.ZipFile(stream, "w") as archive:
             for member, content in members.items():
                 archive.writestr(member, content)
-    else:
-        with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-            for member, content in members.items():
-                info = tarfile.TarInfo(member)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
+        return stream.getvalue()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for member, content in members.items():
+            info = tarfile.TarInfo(member)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
     return stream.getvalue()
 
 
@@ -91,20 +81,20 @@ def small(server, name="small.zip", known_hash=None):
 
 @pytest.mark.parametrize("name", ["small.zip", "small.tar.gz"])
 def test_fetch_downloads_once_unpacks_and_checks(server, tmp_path, name):
-    server.files[name] = content = packed(name, CONTENT)
+    (server.folder / name).write_bytes(content := packed(name, CONTENT))
     known_hash = "sha256:" + sha256(content).hexdigest()
     dataset = small(server, name, known_hash)
     for _ in range(2):
         assert fetch(dataset, tmp_path / "new", quiet=True) == tmp_path / "new" / "SMALL"
-    assert len(server.requests) == 1
+    assert server.n_requests == 1
     bunch = load(dataset, tmp_path / "new")
     assert bunch.format == "a/data.txt" and bunch.X.ravel().tolist() == [1, 2, 3]
     assert [path.name for path in (tmp_path / "new" / "SMALL").iterdir()] == ["a"]
 
 
 def test_a_broken_download_is_named_and_keeps_nothing(server, tmp_path):
-    server.files["small.zip"] = packed("small.zip", {"a": bytes(900_000)})
-    server.breaks = [600_000]
+    (server.folder / "small.zip").write_bytes(packed("small.zip", {"a": bytes(900_000)}))
+    server.most = 600_000
     with pytest.raises(OSError, match=r"small\.zip: the download failed"):
         fetch(small(server), tmp_path, quiet=True)
     server.url = "http://127.0.0.1:1/"
@@ -124,7 +114,7 @@ def test_a_broken_download_is_named_and_keeps_nothing(server, tmp_path):
     ids=["checksum", "figures", "cut", "other files"],
 )
 def test_what_is_not_the_data_set_is_not_kept(server, tmp_path, content, known_hash, message):
-    server.files["small.zip"] = content
+    (server.folder / "small.zip").write_bytes(content)
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         fetch(small(server, known_hash=known_hash), tmp_path, quiet=True)
     assert list(tmp_path.iterdir()) == []
@@ -133,12 +123,12 @@ def test_what_is_not_the_data_set_is_not_kept(server, tmp_path, content, known_h
 def test_a_missing_file_is_an_error_at_once(server, tmp_path):
     with pytest.raises(OSError, match="404"):
         fetch(small(server), tmp_path, quiet=True)
-    assert len(server.requests) == 1
+    assert server.n_requests == 1
 
 
 @pytest.mark.parametrize("name", ["small.zip", "small.tar.gz"])
 def test_unpacking_never_leaves_its_folder(server, tmp_path, name):
-    server.files[name] = packed(name, {"../outside": b"!", **CONTENT})
+    (server.folder / name).write_bytes(packed(name, {"../outside": b"!", **CONTENT}))
     with contextlib.suppress(ValueError):
         fetch(small(server, name), tmp_path / "data", quiet=True)
     assert not list(tmp_path.rglob("outside"))
@@ -152,27 +142,15 @@ def test_fetch_of_a_set_without_address_says_where_to_get_it(tmp_path):
 # ---------------------------------------------------------------- command line
 
 
-@pytest.fixture
-def command(capsys):
-    """Run ``cwboost datasets`` and return its exit status, output and error output."""
-
-    def run(*args):
-        status = main(["datasets", *args])
-        return status, *capsys.readouterr()
-
-    return run
-
-
-def test_command_lists_the_sets(command, tmp_path):
-    status, listed, _ = command("--data", str(tmp_path))
-    assert status == 0
+def test_command_lists_the_sets(capsys, tmp_path):
+    assert main(["datasets", "--data", str(tmp_path)]) == 0
+    listed = capsys.readouterr().out
     assert re.search(r"^VOWEL .* bundled", listed, re.MULTILINE)
     assert re.search(r"^SUN .* absent +by hand", listed, re.MULTILINE)
 
 
-def test_command_explains_what_it_cannot_fetch(command, tmp_path):
-    status, _, error = command("fetch", "LABELME", "--data", str(tmp_path))
-    assert status == 1
-    assert "www.ais.uni-bonn.de" in error
-    assert "Traceback" not in error
-    assert command("fetch")[0] == 1
+def test_command_explains_what_it_cannot_fetch(capsys, tmp_path):
+    assert main(["datasets", "fetch", "LABELME", "--data", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert "www.ais.uni-bonn.de" in error and "Traceback" not in error
+    assert main(["datasets", "fetch"]) == 1

@@ -1,6 +1,7 @@
 """Readers of the official formats, tested on small files in the publishers' formats."""
 
 import gzip
+import io
 import struct
 
 import numpy as np
@@ -23,18 +24,6 @@ def test_npz_keeps_arrays_and_names_classes(tmp_path):
     arrays = npz.reader("B.npz", "A.npz")(tmp_path)
     assert arrays["X"].shape == (3, 2)
     assert list(arrays["target_names"]) == ["a", "b"]
-
-
-def test_npz_without_the_arrays_is_refused(tmp_path):
-    np.savez(tmp_path / "A.npz", X=np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"must hold X_train.*it holds X"):
-        npz.reader("A.npz")(tmp_path)
-
-
-def test_npz_with_pickled_objects_is_refused(tmp_path):
-    np.savez(tmp_path / "A.npz", X=np.array([{}], dtype=object), y=[0])
-    with pytest.raises(ValueError, match="damaged or not a NumPy archive"):
-        npz.reader("A.npz")(tmp_path)
 
 
 # ---------------------------------------------------------------- tables
@@ -63,29 +52,6 @@ def test_usps_rescales_values_to_the_unit_interval(tmp_path, rng):
     assert arrays["X_train"].dtype == np.float32
     assert np.allclose(arrays["X_train"], (X + 1) / 2, atol=1e-7)
     assert np.array_equal(arrays["y_test"], [6, 0, 9])
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "257 columns expected, got"),
-        (b"1 2 3\n", "257 columns expected, got 3"),
-        (b"1 2 three\n", "not the expected table of numbers"),
-        (b"1 2\n1 2 3\n", "not the expected table of numbers"),
-        (b"\xff\n", "not the expected table of numbers"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:loadtxt")
-def test_table_with_words_or_columns_missing_is_refused(tmp_path, content, message):
-    (tmp_path / "zip.train").write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        tables.read_usps(tmp_path)
-
-
-def test_an_incomplete_data_set_names_the_missing_file(tmp_path):
-    (tmp_path / "zip.train").write_text(" ".join(["1"] * 257), "ascii")
-    with pytest.raises(ValueError, match=r"lacks zip\.test or zip\.test\.gz"):
-        tables.read_usps(tmp_path)
 
 
 def test_unix_compress_is_read(tmp_path):
@@ -126,30 +92,6 @@ def test_mnist_idx(tmp_path, rng, packed):
     assert arrays["X_test"].shape == (2, 784)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "not an IDX file"),
-        (b"\0\0\x0d\x01" + bytes(8), "not an IDX file of unsigned bytes"),
-        (b"\0\0\x08\x03\0\0", "not an IDX file"),
-        (struct.pack(">4BI", 0, 0, 8, 1, 5) + b"abcd", r"shape \[5\] does not fit the 4 bytes"),
-        (struct.pack(">4B3I", 0, 0, 8, 3, *[2**32 - 1] * 3) + b"a", "does not fit the 1 bytes"),
-    ],
-)
-def test_damaged_idx_is_refused(tmp_path, content, message):
-    (tmp_path / "a").write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        idx.read_idx(tmp_path / "a")
-
-
-def test_truncated_gzip_is_refused(tmp_path, rng):
-    write_mnist(tmp_path, rng)
-    path = tmp_path / "t10k-images-idx3-ubyte.gz"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ValueError, match=r"t10k-images-idx3-ubyte\.gz is damaged"):
-        idx.read_mnist(tmp_path)
-
-
 def test_cifar_takes_the_batches_that_are_there(tmp_path, rng):
     folder = tmp_path / "cifar-10-batches-bin"
     folder.mkdir()
@@ -160,13 +102,6 @@ def test_cifar_takes_the_batches_that_are_there(tmp_path, rng):
     assert np.array_equal(arrays["X_train"], np.concatenate(rows[:2])[:, 1:])
     assert np.array_equal(arrays["y_train"], np.concatenate(rows[:2])[:, 0])
     assert np.array_equal(arrays["X_test"], rows[3, :, 1:])
-
-
-@pytest.mark.parametrize("content", [b"", bytes(3072), bytes([10]) + bytes(3072)])
-def test_another_file_is_no_batch_of_cifar(tmp_path, content):
-    (tmp_path / "data_batch_1.bin").write_bytes(content)
-    with pytest.raises(ValueError, match=r"data_batch_1\.bin is not a batch of CIFAR-10"):
-        cifar.read_cifar10(tmp_path)
 
 
 # ---------------------------------------------------------------- images
@@ -206,9 +141,54 @@ def test_gtsrb_final_folders(tmp_path):
     assert np.array_equal(arrays["y_test"], [0, 1, 0])
 
 
-def test_damaged_image_is_named(tmp_path):
-    pytest.importorskip("PIL.Image")
-    (tmp_path / "A" / "b").mkdir(parents=True)
-    (tmp_path / "A" / "b" / "c.jpg").write_bytes(b"not an image")
-    with pytest.raises(ValueError, match=r"c\.jpg is not a readable image"):
-        images.folders("A", 8)(tmp_path)
+# ---------------------------------------------------------------- damaged files
+
+
+def npz_bytes(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+ROW = b" ".join([b"1"] * 257)
+IDX = "train-images-idx3-ubyte"
+HEAD = b"\0\0\x08"
+CIFAR = "data_batch_1.bin"
+NO_BATCH = r"data_batch_1\.bin is not a batch of CIFAR-10"
+DAMAGED = [
+    (npz.reader("A.npz"), "A.npz", npz_bytes(X=np.ones((3, 2))), "must hold X_train.*it holds X"),
+    (npz.reader("A.npz"), "A.npz", npz_bytes(X=np.array([{}]), y=[0]), "damaged or not a NumPy ar"),
+    (tables.read_usps, "zip.train", b"", "257 columns expected, got"),
+    (tables.read_usps, "zip.train", b"1 2 3\n", "257 columns expected, got 3"),
+    (tables.read_usps, "zip.train", b"1 2 three\n", "not the expected table of numbers"),
+    (tables.read_usps, "zip.train", b"1 2\n1 2 3\n", "not the expected table of numbers"),
+    (tables.read_usps, "zip.train", b"\xff\n", "not the expected table of numbers"),
+    (tables.read_usps, "zip.train", ROW, r"lacks zip\.test or zip\.test\.gz"),
+    (idx.read_mnist, IDX, b"", "not an IDX file"),
+    (idx.read_mnist, IDX, b"\0\0\x0d\x01" + bytes(8), "not an IDX file of unsigned bytes"),
+    (idx.read_mnist, IDX, HEAD + b"\x03\0\0", "not an IDX file"),
+    (
+        idx.read_mnist,
+        IDX,
+        HEAD + struct.pack(">BI", 1, 5) + b"abcd",
+        r"\[5\] does not fit the 4 by",
+    ),
+    (idx.read_mnist, IDX, HEAD + struct.pack(">B3I", 3, *[2**32 - 1] * 3) + b"a", "fit the 1 byte"),
+    (idx.read_mnist, f"{IDX}.gz", gzip.compress(bytes(99))[:-20], r"ubyte\.gz is damaged"),
+    (cifar.read_cifar10, CIFAR, b"", NO_BATCH),
+    (cifar.read_cifar10, CIFAR, bytes(3072), NO_BATCH),
+    (cifar.read_cifar10, CIFAR, bytes([10]) + bytes(3072), NO_BATCH),
+    (images.folders("A", 8), "A/b/c.jpg", b"not an image", r"c\.jpg is not a readable image"),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "content", "message"), DAMAGED)
+@pytest.mark.filterwarnings("ignore:loadtxt")
+def test_a_damaged_file_is_named(tmp_path, read, name, content, message):
+    if name.endswith("jpg"):
+        pytest.importorskip("PIL.Image")
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path)

@@ -45,28 +45,28 @@ def test_npz_in_the_folder_or_in_its_subfolder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "check", "message"),
     [
-        ({"y_train": [0, 1, 1]}, r"3 training examples per class expected as \[2, 1\], got 3 as"),
-        ({"y_test": [1, 1]}, "2 test examples per class expected"),
-        ({"X_train": np.ones((3, 2))}, "mean and standard deviation of the training values are"),
-        ({"X_train": np.ones((3, 3))}, "2 features expected, got 3"),
+        (
+            {"y_train": [0, 1, 1]},
+            True,
+            r"3 training examples per class expected as \[2, 1\], got 3",
+        ),
+        ({"y_test": [1, 1]}, True, "2 test examples per class expected"),
+        ({"X_train": np.ones((3, 2))}, True, "mean and standard deviation of the training values"),
+        ({"X_train": np.ones((3, 3))}, True, "2 features expected, got 3"),
+        ({"y_train": [0, 1]}, False, ".* with one label per row"),
+        ({"y_train": [0, 1, -1]}, False, ".* labels from 0"),
     ],
 )
-def test_figures_of_the_source_are_compared_unless_the_check_is_off(tmp_path, changes, message):
+def test_figures_of_the_source_are_compared_unless_the_check_is_off(
+    tmp_path, changes, check, message
+):
     save(tmp_path, **changes)
     with pytest.raises(ValueError, match=f"SMALL: {message}"):
-        load(SMALL, tmp_path)
-    assert len(load(SMALL, tmp_path, check=False).X_train) == 3
-
-
-def test_mismatched_labels_are_refused(tmp_path):
-    save(tmp_path, y_train=[0, 1])
-    with pytest.raises(ValueError, match="with one label per row"):
-        load(SMALL, tmp_path)
-    save(tmp_path, y_train=[0, 1, -1])
-    with pytest.raises(ValueError, match="labels from 0"):
-        load(SMALL, tmp_path, check=False)
+        load(SMALL, tmp_path, check=check)
+    if check:
+        assert len(load(SMALL, tmp_path, check=False).X_train) == 3
 
 
 @pytest.mark.parametrize("name", sorted(set(CATALOGUE) - {"VOWEL", "PENDIGITS"}))

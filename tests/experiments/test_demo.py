@@ -1,5 +1,6 @@
 """The demonstration as run by a user: table, certificate, figure, model, what to type next."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -34,12 +35,9 @@ def test_the_demonstration(tmp_path):
     assert found["VOWEL", "cwboost"][0] < found["VOWEL", "RandomForest"][0]
 
     text = " ".join(result.stdout.split())
-    objective, bound, gap = map(
-        float, re.search(r"objective of ([\d.]+); .* below ([\d.]+), .* ([\d.]+)%\.", text).groups()
-    )
-    assert bound < objective
-    assert gap == pytest.approx(100 * (1 - bound / objective), abs=0.1)
-
+    shown = re.search(r"objective of ([\d.]+); .* below ([\d.]+), .* ([\d.]+)%\.", text).groups()
+    objective, bound, gap = map(float, shown)
+    assert bound < objective and gap == pytest.approx(100 * (1 - bound / objective), abs=0.1)
     assert (tmp_path / "demo_output" / "demo.png").read_bytes().startswith(b"\x89PNG")
     model = load_model(tmp_path / "demo_output" / "annealing.cwb")
     assert model.score(*load_annealing(return_X_y=True)) > 0.95
@@ -59,12 +57,8 @@ def test_the_demonstration_of_the_paper(tmp_path):
     assert result.returncode == 0 and "round" in result.stderr  # the progress bar
     rows = [line.split() for line in result.stdout.splitlines()]
     rows = [row for row in rows if len(row) == 10 and row[0] in ("VOWEL", "PENDIGITS")]
-    assert [(dataset, method, n) for dataset, method, _, n, *_ in rows] == [
-        (dataset, method, n)
-        for dataset in ("VOWEL", "PENDIGITS")
-        for method in ("CW", "CW-1")
-        for n in ("10", "20", "50")
-    ]
+    places = itertools.product(("VOWEL", "PENDIGITS"), ("CW", "CW-1"), ("10", "20", "50"))
+    assert [(dataset, method, n) for dataset, method, _, n, *_ in rows] == list(places)
     errors = {(row[0], row[1]): (float(row[4]), float(row[5])) for row in rows}  # of the last
     assert errors["VOWEL", "CW"][0] == 0.0 and errors["VOWEL", "CW"][1] < 25.0
     assert errors["PENDIGITS", "CW"][1] < 4.0 and errors["PENDIGITS", "CW-1"][1] < 5.0

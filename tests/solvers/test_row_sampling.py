@@ -78,8 +78,6 @@ def test_training_claims_no_bound_and_does_not_depend_on_threads():
     np.testing.assert_array_equal(one.history_["objective"], two.history_["objective"])
     assert np.isnan(one.history_["dual_bound"]).all()
     assert one.history_["objective"][-1] != fit().history_["objective"][-1]
-    with pytest.raises(ValueError, match=r"sampling must be one of.*'goss'"):
-        fit(sampling="goss")
 
 
 def test_samples_of_few_and_many_rows_by_turns():

@@ -22,6 +22,10 @@ PRECISE = {"epsilon": 1e-9, "max_working_sets": 20_000, "random_state": 0}
 def test_reaches_the_optimum_of_lbfgsb(n_classes, n_samples, n_columns, C, weighted):
     rng = np.random.default_rng(n_classes)
     H, y, weight = slow_master.random_problem(rng, n_classes, n_samples, n_columns, weighted)
+    if n_classes == 3:  # a class of one example, and one without columns
+        y = np.where(y == 2, 0, y)
+        y[7] = 2
+        H[1] = H[1][:0]
     rival = solve_master(H, y, C, "lbfgsb", sample_weight=weight, tol=1e-10)
     for order in ORDERS:
         found = solve_master(H, y, C, sample_weight=weight, order=order, **PRECISE)
@@ -30,23 +34,8 @@ def test_reaches_the_optimum_of_lbfgsb(n_classes, n_samples, n_columns, C, weigh
         value = slow_master.objective(H, y, C, found.coef, weight)
         assert found.objective == pytest.approx(value, rel=1e-12)
         theta = slow_master.violations(H, y, C, found.coef, weight)
-        assert max(t.max() for t in theta) <= 2e-9
+        assert max(t.max(initial=0) for t in theta) <= 2e-9
         assert value - slow_master.dual_value(H, y, C, found.coef, weight) <= 1e-8 * value
-
-
-def test_reports_what_the_reference_computes():
-    rng = np.random.default_rng(1)
-    H, y, weight = slow_master.random_problem(rng, 4, 150, 9, weighted=True)
-    found = solve_master(H, y, 1e3, sample_weight=weight, random_state=0)
-    theta = slow_master.violations(H, y, 1e3, found.coef, weight)
-    for mine, slow in zip(found.violations, theta):
-        np.testing.assert_allclose(mine, slow, atol=1e-10)
-    assert found.max_violation == pytest.approx(max(t.max() for t in theta))
-    assert found.dual_bound == pytest.approx(
-        slow_master.dual_value(H, y, 1e3, found.coef, weight), rel=1e-10
-    )
-    assert found.n_working_sets == 2
-    assert found.n_updates > 36
 
 
 def test_stops_when_no_violation_is_above_epsilon():
@@ -66,13 +55,10 @@ def test_any_C(C):
     assert found.converged
     value = slow_master.objective(H, y, C, found.coef)
     assert value - slow_master.dual_value(H, y, C, found.coef) <= max(1e-8, 2 * epsilon) * value
-
-
-def test_ends_when_only_rounding_is_left():
-    H, y, _ = slow_master.random_problem(np.random.default_rng(3), 4, 160, 8)
-    found = solve_master(H, y, 1e12, **(PRECISE | {"epsilon": 0.0}))
-    assert not found.converged
-    assert found.n_working_sets < 5_000
+    if C == 1e12:  # it ends when only rounding is left
+        found = solve_master(H, y, C, **(PRECISE | {"epsilon": 0.0}))
+        assert not found.converged
+        assert found.n_working_sets < 5_000
 
 
 def test_no_column_loses_a_pair():
@@ -92,31 +78,6 @@ def test_no_column_gains_a_pair():
     found = solve_master(H, y, 1e4, coef0=[[3.0], [2.0]], **PRECISE)
     assert [coef.tolist() for coef in found.coef] == [[0.0], [0.0]]
     assert found.objective == pytest.approx(1e4)
-
-
-def test_class_with_one_example_and_class_without_columns():
-    rng = np.random.default_rng(4)
-    H, y, _ = slow_master.random_problem(rng, 3, 60, 6)
-    y = np.where(y == 2, 0, y)
-    y[7] = 2
-    H[1] = H[1][:0]
-    found = solve_master(H, y, 1e3, **PRECISE)
-    assert found.converged
-    assert found.coef[1].shape == (0,)
-    rival = solve_master(H, y, 1e3, "lbfgsb", tol=1e-10)
-    assert found.objective == pytest.approx(rival.objective, rel=1e-8)
-
-
-def test_weight_two_is_the_example_twice():
-    rng = np.random.default_rng(5)
-    H, y, _ = slow_master.random_problem(rng, 3, 80, 7)
-    times = rng.integers(1, 4, size=80)
-    rows = np.repeat(np.arange(80), times)
-    weighted = solve_master(H, y, 1e3, sample_weight=times, **PRECISE)
-    repeated = solve_master([h[:, rows] for h in H], y[rows], 1e3, **PRECISE)
-    assert weighted.objective == pytest.approx(repeated.objective, rel=1e-10)
-    for a, b in zip(weighted.coef, repeated.coef):
-        np.testing.assert_allclose(a, b, atol=1e-6)
 
 
 def test_warm_start_ends_at_once_and_new_columns_come_first():
@@ -161,14 +122,23 @@ def test_the_objective_never_rises():
     weighted=st.booleans(),
 )
 def test_the_gap_bounds_the_optimum(seed, n_classes, n_samples, n_columns, log_C, weighted):
-    rng = np.random.default_rng(seed)
+    """Objective, violations and bound are those of the reference."""
+    rng, C = np.random.default_rng(seed), 10.0**log_C
     H, y, weight = slow_master.random_problem(rng, n_classes, n_samples, n_columns, weighted)
-    found = solve_master(H, y, 10.0**log_C, sample_weight=weight, random_state=0)
-    value = slow_master.objective(H, y, 10.0**log_C, found.coef, weight)
+    found = solve_master(H, y, C, sample_weight=weight, random_state=0)
+    value = slow_master.objective(H, y, C, found.coef, weight)
     assert found.objective == pytest.approx(value, rel=1e-10)
-    better = solve_master(
-        H, y, 10.0**log_C, sample_weight=weight, epsilon=1e-6, max_working_sets=500, random_state=0
-    )
+    theta = slow_master.violations(H, y, C, found.coef, weight)
+    for h, mine, slow in zip(H, found.violations, theta):
+        if len(np.unique(h, axis=0)) == len(h):  # equal columns are one coordinate
+            # A sum of terms up to C is no more exact than these.
+            np.testing.assert_allclose(mine, slow, rtol=1e-9, atol=max(1e-10, 1e-15 * C))
+    assert found.max_violation == max(t.max() for t in found.violations)
+    assert found.n_working_sets <= 2
+    bound = slow_master.dual_value(H, y, C, found.coef, weight)
+    assert found.dual_bound == pytest.approx(bound, rel=1e-10)
+    longer = {"epsilon": 1e-6, "max_working_sets": 500, "random_state": 0}
+    better = solve_master(H, y, C, sample_weight=weight, **longer)
     assert found.dual_bound <= better.objective * (1 + 1e-10)
     assert better.objective <= found.objective * (1 + 1e-12)
 
