@@ -14,24 +14,17 @@ import cwboost
 from cwboost._kernels.common import cpu
 
 
-def test_what_it_names():
-    config = cwboost.show_config()
-    assert config["instruction_set"] in config["instruction_sets_available"]
-    assert config["instruction_sets_available"] == cpu.available()
-    assert isinstance(config["openmp"], bool)
-    assert config["threads"] == 1 if not config["openmp"] else config["threads"] >= 1
-    assert config["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert config["cwboost"] == cwboost.__version__
-    assert config["numpy"] == numpy.__version__
-    assert config["scipy"] == scipy.__version__
-    assert config["scikit-learn"] == sklearn.__version__
-
-
-def test_it_prints_a_line_per_setting(capsys):
+def test_what_it_names_and_prints(capsys):
     config = cwboost.show_config(display=True)
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == list(config)
     assert f"instruction_set: {config['instruction_set']}" in lines
+    assert config["instruction_set"] in config["instruction_sets_available"] == cpu.available()
+    assert config["threads"] >= 1 if config["openmp"] is True else config["threads"] == 1
+    assert config["python"] == ".".join(map(str, sys.version_info[:3]))
+    for package in (cwboost, numpy, scipy):
+        assert config[package.__name__] == package.__version__
+    assert config["scikit-learn"] == sklearn.__version__
 
 
 @pytest.mark.skipif(
