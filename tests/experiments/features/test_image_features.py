@@ -126,7 +126,10 @@ def test_codebook_features_are_learnt_from_the_training_images_alone():
         (lambda: gist_features(np.zeros((3, 32, 16))), "images must have shape"),
         (lambda: gist_features(np.zeros((32, 32))), "images must have shape"),
         (lambda: features.hog(np.zeros((1, 1600)), (40, 40)), r"a side among \[32, 128\], got 40"),
-        (lambda: Codebook(50).fit(np.zeros((1, 16, 16), dtype=np.uint8)), "at least 50 patches"),
+        (
+            lambda: codebook.learn_words(np.zeros((1, 16, 16), np.uint8), 50, 0),
+            "at least 50 patches",
+        ),
     ],
 )
 def test_images_of_other_shapes_are_refused(compute, message):
