@@ -109,7 +109,8 @@ class CWBoostClassifier(BoostingClassifier):
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
     correction : {"stagewise", "total"}, default="stagewise"
         Correct only the new coefficients of each round (CW-1) or all of them (CW, the method of
-        the paper).
+        the paper). With "stagewise", every leaf of a tree takes its own step, so that trees have
+        graded outputs; with "total" and with constraints, outputs are -1 and +1.
     columns_per_round : int, default=1
         Largest number of columns per class and round. Several need fewer rounds for the same
         objective, and less time if the search for weak learners dominates it. Stumps only: the best

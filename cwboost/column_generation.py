@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost._kernels.common.short_arrays import any_above, count_set, covers, largest
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.ensemble.recorded_columns import RecordedColumns
+from cwboost.ensemble.recorded_columns import Changes, RecordedColumns
 from cwboost.families.contract import Priced, PricingRequest
 from cwboost.families.sealing import SealedPricer, certificate
 from cwboost.kernels import log
@@ -54,6 +54,8 @@ class ColumnGeneration:
         The first class that is priced: 1 if one score serves two classes, else 0.
     best_bound : float
         Largest dual bound so far, NaN if pricing is not exact.
+    n_steps : int
+        Number of graded learners, which are no columns of the master.
     between_rounds : bool
         False while a round is unfinished, so that the master is ahead of the model.
     """
@@ -71,6 +73,7 @@ class ColumnGeneration:
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)
         self.best_bound = np.nan
+        self.n_steps = 0
         self.between_rounds = True
         self._first_loss = master.mean_loss
 
@@ -103,11 +106,19 @@ class ColumnGeneration:
         priced, edges = self.price()
         self.observe_bound(priced, edges)
         priced_at = perf_counter()
-        layers, n_new = self.add_columns(priced, edges)
-        if not self.is_worth_solving(layers, n_new):
-            return self.end(priced)
-        report = self.solve(layers)
-        objective = self.record(report, priced_at - start, perf_counter() - priced_at)
+        if priced.cells is None:
+            layers, n_new = self.add_columns(priced, edges)
+            if not self.is_worth_solving(layers, n_new):
+                return self.end(priced)
+            report = self.solve(layers)
+            changes = self.columns.changes(self.master.coef_matrix)
+        else:
+            changes = self.step_cells(priced, edges)
+            if not len(changes.ids):
+                return self.end(priced)
+            report = SolverReport(np.nan, False, 1, len(changes.ids))
+        seconds = priced_at - start, perf_counter() - priced_at
+        objective = self.record(report, changes, *seconds)
         return self.schedule.goes_on(objective)
 
     def price(self) -> tuple[Priced, np.ndarray]:
@@ -118,7 +129,12 @@ class ColumnGeneration:
         self.pricer.round = self.n_rounds + 1
         for _ in range(1 if self.covers_family else MOST_DRAWS):
             weights, rows = self.sampler.draw(self.master, self.rng)
-            request = PricingRequest(rows, PAYS * self.master.q, self.settings.columns_per_round)
+            request = PricingRequest(
+                rows,
+                PAYS * self.master.q,
+                self.settings.columns_per_round,
+                with_cells=self.settings.stagewise and not self.pricer.exact,
+            )
             priced = self.pricer.price(weights, request)
             edges = priced.edges / self.master.q
             if any_above(edges, PAYS):
@@ -153,6 +169,23 @@ class ColumnGeneration:
             self.columns.assign(classes, rows, ids, self.master.coef_matrix.shape[1])
         return layers, len(new)
 
+    def step_cells(self, priced, edges) -> Changes:
+        """Let the learners that pay become graded, by a step of every cell; return their changes.
+
+        Stage-wise only: the coefficients never change again, so that no column is kept.
+        """
+        paying = np.flatnonzero(edges > PAYS)
+        if not len(paying):
+            return Changes(*(np.empty(0, np.int64),) * 3, *(np.empty(0),) * 2)
+        self.schedule.loosen()
+        classes = priced.target[paying] + self.first_priced
+        cells, counts = priced.cells[paying], priced.cell_counts[paying]
+        outputs, coef = self.master.step_cells(classes, cells, counts, self.settings.step)
+        learners = priced.learners if len(paying) == len(edges) else priced.learners.take(paying)
+        ids = self.model.add_learners(learners.graded(outputs), edges[paying])
+        self.n_steps += len(ids)
+        return Changes(np.empty(0, np.int64), ids, classes, coef, np.full(len(ids), np.nan))
+
     def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
         if n_new:
@@ -181,15 +214,14 @@ class ColumnGeneration:
         self.master.note_solve()
         return report
 
-    def record(self, report, pricing_seconds, solver_seconds, **extra) -> float:
+    def record(self, report, changes, pricing_seconds, solver_seconds, **extra) -> float:
         """Add the round to the model; return its objective."""
-        coef, objective = self.master.coef_matrix, self.master.objective
-        changes = self.columns.changes(coef)
+        objective = self.master.objective
         entry = {
             "objective": objective,
             **certificate(self.best_bound, objective, self.pricer.fault),
             "max_violation": report.max_violation,
-            "n_nonzero": np.count_nonzero(coef),
+            "n_nonzero": self.n_steps + np.count_nonzero(self.master.coef_matrix),
             "pricing_seconds": pricing_seconds,
             "solver_seconds": solver_seconds,
             "train_error": self.master.n_errors / self.pricer.n_samples,

@@ -21,15 +21,27 @@ import numpy as np
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.working_set import violated
+from cwboost.families.partitioned.weights import scales_of
 from cwboost.kernels import exp, log
 
-__all__ = ["LARGEST_C", "Master", "RestrictedMaster", "dual_value", "largest", "violations_of"]
+__all__ = [
+    "LARGEST_C",
+    "Master",
+    "RestrictedMaster",
+    "dual_value",
+    "largest",
+    "steps_of_cells",
+    "violations_of",
+]
 
 LARGEST_C = 1e150
 """Up to here the pair weights at the optimum, about 1 / C, are far from the smallest numbers."""
 
 REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""
+
+LARGEST_OUTPUT = 127
+"""The largest output of a graded learner; outputs are whole numbers, the others in proportion."""
 
 DRIFT = 1e-7
 """Pair weights differ from recomputed ones by less than this fraction, for rounding."""
@@ -68,6 +80,38 @@ def dual_value(loss: float, margins: float, q: float, best_edge: float) -> float
     return t / q * (margins + (1.0 - log(t)) * loss)
 
 
+def steps_of_cells(sums, offsets, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact coordinate steps of cells, as whole outputs and one unit per learner.
+
+    A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
+    weights of either sign there, the objective without the coefficients falls the most by the step
+    log(P / N) / 2. The sums are smoothed by the weight of one example, so that it is finite.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_cells, 2), dtype float64
+        P and N of the cells of all learners, in any unit.
+    offsets : ndarray of shape (n_learners + 1,), dtype int64
+        Where the cells of each learner begin.
+    n_samples : int
+
+    Returns
+    -------
+    outputs : ndarray of shape (n_cells,), dtype int8
+        -127 to 127; the largest magnitude of a learner is 127, or all of them are 0.
+    units : ndarray of shape (n_learners,), dtype float64
+        The steps are the outputs times these.
+    """
+    sizes = np.diff(offsets)
+    totals = np.add.reduceat(sums.sum(axis=1), offsets[:-1]) if len(sizes) else np.empty(0)
+    # A learner without weight has steps of 0.
+    smooth = np.repeat(np.where(totals > 0, totals, 1.0) / n_samples, sizes)
+    steps = 0.5 * (log(sums[:, 0] + smooth) - log(sums[:, 1] + smooth))
+    most = np.maximum.reduceat(np.abs(steps), offsets[:-1]) if len(sizes) else np.empty(0)
+    units = np.where(most > 0, most, 1.0) / LARGEST_OUTPUT
+    return np.rint(steps / np.repeat(units, sizes)).astype(np.int8), units
+
+
 @runtime_checkable
 class Master(Protocol):
     """What column generation asks of a restricted master, on one machine or over partitions.
@@ -94,6 +138,7 @@ class Master(Protocol):
     def violations(self) -> list[np.ndarray]: ...
     def dual_bound(self, best_edge: float) -> float: ...
     def update_layer(self, rows, step: float = 1.0) -> None: ...
+    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]: ...
     def set_coef(self, coef) -> None: ...
     def rebuild(self) -> None: ...
     def note_solve(self) -> None: ...
@@ -123,6 +168,8 @@ class RestrictedMaster:
         The same with one row per class, zero beyond the columns of the class.
     q : float
         p / C: the unscaled edge above which a column pays.
+    cell_coef : float
+        Sum of the coefficients of graded learners, which are no columns: see `step_cells`.
     """
 
     def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False, base=None):
@@ -137,6 +184,7 @@ class RestrictedMaster:
         self.columns = ColumnStore(self.n_classes, self.pairs.n_bytes, shared)
         self.coef_matrix = np.zeros((self.n_classes, self.columns.capacity))
         self.solves_since_rebuild = 0
+        self.cell_coef = 0.0
         self._edges = None
 
     def _q(self, C) -> float:
@@ -231,7 +279,8 @@ class RestrictedMaster:
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
         # Not coef_matrix.sum(), which takes a Python function more.
-        return float(np.add.reduce(self.coef_matrix, axis=None)) + self.pairs.loss / self.q
+        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
+        return coef + self.pairs.loss / self.q
 
     def add(self, classes, outputs) -> tuple[np.ndarray, np.ndarray]:
         """Add columns, each at coefficient zero.
@@ -332,6 +381,58 @@ class RestrictedMaster:
         """
         rows = np.asarray(rows, dtype=np.int64)
         self.pairs.update_layer(self.columns, rows, self.coef_matrix, step)
+        self._edges = None
+
+    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
+        """Take a fraction of the exact step of every cell of some learners, all at once.
+
+        The learners become graded: their outputs are as the steps of their cells, to which one
+        coefficient belongs. They are not kept as columns; the scores keep what they add.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n,), dtype int64
+            The class of each learner, ascending; at most one per class.
+        cells : ndarray of shape (n, n_samples), dtype int32
+            The cell of each example.
+        counts : ndarray of shape (n,), dtype int64
+            Number of cells of each learner.
+        step : float
+            In (0, 1].
+
+        Returns
+        -------
+        outputs : ndarray of shape (counts.sum(),), dtype int8
+            Of the cells, -127 to 127.
+        coef : ndarray of shape (n,), dtype float64
+
+        Notes
+        -----
+        The objective without the coefficients does not rise. A pair belongs to two learners at
+        most, so by convexity its loss is at most the mean of those after twice the step of one of
+        them. Over the pairs of one learner, the loss after twice the exact steps is that before.
+        """
+        classes = np.ascontiguousarray(classes, dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        # Both signs of a row sum to the loss at most: one power of two suits all rows.
+        scales = np.repeat(scales_of(np.array([2.0 * self.pairs.loss])), len(classes))
+        sums = self.pairs.cell_sums(classes, cells, offsets, scales)
+        outputs, units = steps_of_cells(sums, offsets, self.pairs.n_samples)
+        coef = step * units
+        self.pairs.move_cells(classes, cells, offsets, np.repeat(coef, counts) * outputs)
+        self.cell_coef += float(coef.sum())
+        self._edges = None
+        return outputs, coef
+
+    def start_from(self, scores, coef: float) -> None:
+        """Add what graded learners give the examples, (n_samples, n_classes), to the base scores.
+
+        `coef` is the sum of their coefficients.
+        """
+        counts, example_weight, n_threads = self._problem
+        self._base = scores.T if self._base is None else self._base + scores.T
+        self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
+        self.cell_coef = coef
         self._edges = None
 
     def update_coordinates(self, classes, rows) -> None:

@@ -232,7 +232,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
     weights = graph.onnx.numpy_helper.from_array(
-        trees.sign[trees.feature < 0].astype(np.float64), "weights"
+        trees.output[trees.feature < 0].astype(np.float64), "weights"
     )
     signs = graph.add(
         "TreeEnsembleRegressor",

@@ -170,7 +170,7 @@ def _tree_model(classifier, n_estimators) -> _TreeModel:
 def _add_node(builder, trees: ThresholdTrees, place: int, coef: np.ndarray) -> None:
     """Add the node at a place to a tree of treelite, which sends what passes a test left."""
     if trees.feature[place] < 0:
-        builder.leaf((trees.sign[place] * coef).tolist())
+        builder.leaf((trees.output[place] * coef).tolist())
         return
     left, sets = int(trees.left[place]), trees.category_sets
     common = {
@@ -200,6 +200,6 @@ def _shap_tree(
         "children_default": np.where(trees.missing[own] > 0, right, left),
         "features": trees.feature[own],
         "thresholds": trees.threshold[own],
-        "values": trees.sign[own, None] * coef,
+        "values": trees.output[own, None] * coef,
         "node_sample_weight": counts[own],
     }

@@ -85,11 +85,12 @@ class SharedColumnGeneration(ColumnGeneration):
         self.master.note_solve()
         return report
 
-    def record(self, report, pricing_seconds, solver_seconds, **extra):
+    def record(self, report, changes, pricing_seconds, solver_seconds, **extra):
         """Add the round to the model, with the final gap of the solver."""
         gap = relative_gap(self.master)
         self.n_unsolved += self.settings.solver == "lbfgsb" and gap > self.gap_tol
-        return super().record(report, pricing_seconds, solver_seconds, master_gap=gap, **extra)
+        seconds = pricing_seconds, solver_seconds
+        return super().record(report, changes, *seconds, master_gap=gap, **extra)
 
 
 class MultiBoostClassifier(BaselineClassifier):

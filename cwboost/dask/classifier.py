@@ -175,7 +175,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             setup = shared_start(crew, setup, start)
         setup = planned(setup, family, descriptions_of(own), columns, rng)
         crew.bind(setup)
-        master = PartitionedMaster(crew, setup.masses, setup.q, not settings.stagewise)
+        master = PartitionedMaster(
+            crew, setup.masses, setup.n_total, setup.q, not settings.stagewise
+        )
         master.start(setup.base is not None)
         pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
         training = PartitionedTraining(pricer, master, settings, rng)

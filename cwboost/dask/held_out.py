@@ -148,7 +148,7 @@ def _run(training, settings, masses, rng) -> PartitionedTraining:
     """Return a training on the same partitions, whose weights by class are `masses`."""
     crew, pricer = training.master.crew, training.pricer
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    master = PartitionedMaster(crew, masses, q)
+    master = PartitionedMaster(crew, masses, pricer.n_samples, q)
     master.start(training.master.has_base)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
     return PartitionedTraining(own, master, settings, rng)

@@ -23,7 +23,7 @@ __all__ = ["CHANGING", "Host", "Setup", "named"]
 CHANGING = frozenset(
     {
         *("take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "leave_out"),
-        *("keep_outputs", "follow"),
+        *("take_cells", "move_cells", "start_from", "keep_outputs", "follow"),
     }
 )
 """Operations that change the state of a partition."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
-from cwboost.master import dual_value, violations_of
+from cwboost.families.partitioned import scales_of
+from cwboost.master import dual_value, steps_of_cells, violations_of
 from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
@@ -31,14 +32,17 @@ class PartitionedMaster:
     crew : Crew
     masses : ndarray of shape (n_classes,), float64
         Sum of the example weights of every class.
+    n_samples : int
+        Number of examples of all partitions.
     q : float
         p / C.
     keeps_columns : bool
         True if the partitions keep all columns, for total correction.
     """
 
-    def __init__(self, crew, masses, q, keeps_columns=False):
+    def __init__(self, crew, masses, n_samples, q, keeps_columns=False):
         self.crew = crew
+        self.n_samples = n_samples
         self.n_classes = len(masses)
         self._masses = masses
         self._sum_of_weights = float(masses.sum())
@@ -49,7 +53,8 @@ class PartitionedMaster:
         self.columns = _Columns(self.n_classes)
         self.coef_matrix = np.zeros((self.n_classes, 16))
         self.keeps_columns = keeps_columns
-        self._edges = self._tables = None
+        self._edges = self._tables = self._cell_sums = None
+        self.cell_coef = 0.0
         self._unsent: list = []
         self.has_base = False
 
@@ -103,6 +108,48 @@ class PartitionedMaster:
         for k in range(len(classes)):
             keys[k] = _joint_key([of_partition[k] for of_partition, _ in parts])
         return keys
+
+    def take_cells(self, learners, classes, counts) -> None:
+        """Let the partitions find the cells of their examples; sum the weights by cell.
+
+        Parameters
+        ----------
+        learners : WeakLearners
+        classes : ndarray of shape (n,), int64
+            Ascending, each class at most once.
+        counts : ndarray of shape (n,), int64
+            Number of cells of each learner.
+        """
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        scale = scales_of(np.array([2.0 * self.pairs.loss]))[0]
+        (parts,) = self.ask(("take_cells", (learners, classes, offsets, scale)))
+        self._cell_sums = sum_in_order(parts)
+
+    def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
+        """Take a step of every cell of the learners taken last; see `RestrictedMaster`."""
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        outputs, units = steps_of_cells(self._cell_sums, offsets, self.n_samples)
+        coef = step * units
+        self._take_gradient(("move_cells", (np.repeat(coef, counts) * outputs,)))
+        self.cell_coef += float(coef.sum())
+        return outputs, coef
+
+    def start_from(self, learners, classes, coef) -> None:
+        """Let the partitions add what graded learners give to the base scores."""
+        self._take_gradient(("start_from", (learners, classes, coef)))
+        self.cell_coef = float(coef.sum())
+
+    def _take_gradient(self, operation) -> None:
+        """Send an operation that changes the pair weights; take measures, masses and edges."""
+        (parts,) = self.ask(operation, ("gradient", ()))[1:]
+        measures, masses, edges = zip(*parts)
+        self.take_measures(measures)
+        self.mass = sum_in_order(masses)
+        self._edges = np.zeros_like(self.coef_matrix)
+        total = sum_in_order(edges) / self.q
+        width = min(total.shape[1], self._edges.shape[1])
+        self._edges[:, :width] = total[:, :width]
+        self._tables = None
 
     def _add(self, classes, outputs):
         """Add columns, of which `outputs` holds the keys; see `RestrictedMaster`."""
@@ -162,15 +209,7 @@ class PartitionedMaster:
         """Let the partitions form their pair weights from the coefficients."""
         used = self.coef_matrix[:, : max(1, self.columns.most)].copy()
         self._unsent = [op for op in self._unsent if op[0] != "move"]
-        (parts,) = self.ask(("set_coef", (used,)), ("gradient", ()))[1:]
-        measures, masses, edges = zip(*parts)
-        self.take_measures(measures)
-        self.mass = sum_in_order(masses)
-        self._edges = np.zeros_like(self.coef_matrix)
-        total = sum_in_order(edges) / self.q
-        width = min(total.shape[1], self._edges.shape[1])
-        self._edges[:, :width] = total[:, :width]
-        self._tables = None
+        self._take_gradient(("set_coef", (used,)))
         if self.keeps_columns:
             # Pair weights follow from columns and coefficients: earlier moves need not be repeated.
             last = self.crew.log[-1]
@@ -192,7 +231,8 @@ class PartitionedMaster:
     @property
     def objective(self) -> float:
         """Value of the restricted master at the present coefficients."""
-        return float(np.add.reduce(self.coef_matrix, axis=None)) + self.pairs.loss / self.q
+        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
+        return coef + self.pairs.loss / self.q
 
     def edges(self) -> list[np.ndarray]:
         """Return the edge of every column, divided by q."""

@@ -15,7 +15,6 @@ from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_uniformly
 from cwboost.ensemble.moving_scores import MovingScores
-from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import PartitionWeights
 
 __all__ = ["KEY_BYTES", "Partition"]
@@ -60,6 +59,7 @@ class Partition:
         self.layer = np.zeros((len(counts), self.pairs.n_bytes), dtype=np.uint8)
         self.columns = ColumnStore(len(counts), self.pairs.n_bytes)
         self.overflows = False
+        self._cells: tuple = ()
 
     def price(self, question, scales, sample) -> tuple:
         """Return the summary that answers a question under the present weights."""
@@ -92,6 +92,31 @@ class Partition:
         if len(classes):
             self.layer[classes] = self.pricer.outputs(learners)
         return [column_key(self.layer[c]) for c in classes], self.pairs.layer_tables(self.layer)
+
+    def take_cells(self, learners, classes, offsets, scale) -> np.ndarray:
+        """Find the cells of the examples; return the sums of the rounded weights by cell."""
+        self._cells = classes, self.pricer.cells(learners), offsets
+        return self.pairs.cell_sums(*self._cells, np.repeat(scale, len(classes)))
+
+    def move_cells(self, moves) -> None:
+        """Move the scores by one number for each of the cells found last."""
+        self._sampled = None, None
+        try:
+            self.pairs.move_cells(*self._cells, moves)
+        except OverflowError:
+            self.overflows = True
+
+    def start_from(self, learners, classes, coef) -> None:
+        """Add what graded learners give to the base scores, and start from these."""
+        votes = np.zeros(self.pairs.weights.shape)
+        for start in range(0, len(classes), LEARNERS_PER_CHUNK):
+            chunk = np.arange(start, min(start + LEARNERS_PER_CHUNK, len(classes)))
+            outputs = self.pricer.outputs(learners.take(chunk))
+            for k, own in zip(chunk, outputs):
+                votes[classes[k]] += coef[k] * own
+        self._base = votes if self._base is None else self._base + votes
+        self._sampled = None, None
+        self.pairs = PairWeights(self.counts, self.weight, self.q, self.n_threads, self._base)
 
     def move(self, steps) -> None:
         """Move the coefficients of the columns taken last."""
@@ -198,7 +223,7 @@ class HeldOutPartition:
 
     def keep_outputs(self, learners, ids) -> None:
         """Keep the outputs of new learners."""
-        self.moving.keep(ids, pack_outputs(learners.outputs(self.X)))
+        self.moving.keep(ids, learners, self.X)
 
     def follow(self, ids, classes, steps) -> np.ndarray:
         """Follow changed coefficients; return the scores of all classes."""

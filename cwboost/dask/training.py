@@ -52,7 +52,7 @@ class PartitionedPricer:
         if sample is not None:
             # The weights of sampled examples are divided by their share.
             scales = np.ldexp(scales, int(np.floor(np.log2(sample[0]))))
-        conversation = self.plan.choose(scales, self._rng)
+        conversation = self.plan.choose(scales, self._rng, request)
         question, measured = next(conversation), self.master.is_measured
         while True:
             operations = [("price", (question, scales, sample))]
@@ -68,13 +68,18 @@ class PartitionedPricer:
                 return self._priced(self._checked(end.value))
 
     def _priced(self, chosen: Chosen) -> Priced:
-        paying = np.flatnonzero(chosen.edges > PAYS * self.master.q)
-        keys = np.zeros((len(chosen.edges), 8), dtype=np.uint8)
+        edges, target = chosen.edges, chosen.target
+        paying = np.flatnonzero(edges > PAYS * self.master.q)
+        keys = np.zeros((len(edges), 8), dtype=np.uint8)
+        cells = None if chosen.cell_counts is None else np.empty((len(edges), 0), np.int32)
         if len(paying):
             learners = chosen.learners.take(paying)
-            first = self.master.n_classes - self.n_targets
-            keys[paying] = self.master.take(learners, chosen.target[paying] + first)
-        return Priced(chosen.learners, keys, chosen.edges, chosen.target)
+            classes = target[paying] + self.master.n_classes - self.n_targets
+            if cells is None:
+                keys[paying] = self.master.take(learners, classes)
+            else:
+                self.master.take_cells(learners, classes, chosen.cell_counts[paying])
+        return Priced(chosen.learners, keys, edges, target, cells, chosen.cell_counts)
 
     def _checked(self, chosen) -> Chosen:
         if not isinstance(chosen, Chosen):
@@ -148,16 +153,21 @@ class PartitionedTraining(ColumnGeneration):
             max_iter=ITERATIONS * schedule.max_working_sets,
         )
 
-    def record(self, report, pricing_seconds, solver_seconds, **extra) -> float:
+    def record(self, report, changes, pricing_seconds, solver_seconds, **extra) -> float:
         if self.is_followed and not self.master.is_measured:
             self.master.measure()
-        return super().record(report, pricing_seconds, solver_seconds, **extra)
+        return super().record(report, changes, pricing_seconds, solver_seconds, **extra)
 
     def resume(self, ensemble, history) -> None:
         """Take up training where `ensemble` ended, from its coefficients."""
         classes = np.zeros(len(ensemble.learners), dtype=np.int64)
         classes[ensemble.path.column] = ensemble.path.score_index
         values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
+        if ensemble.learners.is_graded:
+            self.master.start_from(ensemble.learners, classes, values)
+            self.n_steps = len(values)
+            self.model.resume(ensemble, history)
+            return
         rows = self.master.restore_columns(ensemble.learners, classes)
         self.columns.assign(classes, rows, np.arange(len(rows)), self.master.coef_matrix.shape[1])
         self.master.coef_matrix[classes, rows] = values

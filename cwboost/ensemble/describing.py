@@ -114,8 +114,8 @@ def _on_directions(flat: ThresholdTrees, tree: int, names) -> str:
     if end - root != 3:
         n_directions = len(np.unique(flat.feature[root:end])) - 1
         return f"tree of {(end - root + 1) // 2} leaves on {n_directions} directions"
-    if flat.sign[root + 1] == flat.sign[root + 2]:
-        return "always" if flat.sign[root + 1] > 0 else "never"
+    if flat.output[root + 1] == flat.output[root + 2]:
+        return "always" if flat.output[root + 1] > 0 else "never"
     entries, offset = direction_of(flat, int(flat.feature[root]), names)
-    sign = ">" if flat.sign[root + 2] > 0 else "<="
+    sign = ">" if flat.output[root + 2] > 0 else "<="
     return f"{terms_of(entries)} {sign} {flat.threshold[root] + offset:.6g}"

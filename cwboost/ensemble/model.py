@@ -21,7 +21,6 @@ from cwboost.families.contract import WeakLearners
 __all__ = ["CoefficientPath", "Ensemble", "PathBuilder"]
 
 LEARNERS_PREFIX = "learners."
-CELLS_A_CHUNK = 2**22
 
 
 @dataclass(eq=False)
@@ -139,7 +138,7 @@ class Ensemble:
             distinct = np.unique(columns)
             new = distinct[~moving.is_kept(distinct)]
             if len(new):
-                moving.keep(new, _packed_outputs(self.learners.take(new), X))
+                moving.keep(new, self.learners.take(new), X)
             moving.move(columns, targets, steps)
             moving.drop(distinct[last_use[distinct] <= r])
             scores = moving.scores.copy()
@@ -197,15 +196,3 @@ def _with_offset(scorer, offset: np.ndarray):
         return scorer(X, n_threads) + offset
 
     return shifted
-
-
-def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:
-    """Return outputs as packed bits (see `pack_outputs`), computed in chunks of examples."""
-    n_samples = X.shape[0]
-    packed = np.empty((len(learners), -(-n_samples // 8)), np.uint8)
-    rows = max(8, CELLS_A_CHUNK // len(learners) // 8 * 8)
-    for start in range(0, n_samples, rows):
-        positive = learners.outputs(X[start : start + rows]) > 0
-        part = np.packbits(positive.T, axis=1, bitorder="little")
-        packed[:, start // 8 : start // 8 + part.shape[1]] = part
-    return packed

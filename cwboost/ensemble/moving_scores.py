@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost._kernels.prediction.votes import add_votes, new_scores
+from cwboost.families.contract import WeakLearners
 
 __all__ = ["MovingScores"]
+
+CELLS_A_CHUNK = 2**22
 
 
 class MovingScores:
     """Scores updated by changes of coefficients; outputs are kept as one bit per example.
+
+    Those of graded learners are kept as one byte.
 
     Parameters
     ----------
@@ -22,7 +27,8 @@ class MovingScores:
         self._moved = new_scores(n_scores, n_samples)
         self._packed = np.empty((0, -(-n_samples // 8)), np.uint8)
         self._free = np.empty(0, np.int64)  # rows of `_packed`
-        self._row_of = np.empty(0, np.int64)  # by learner, -1 where it is not kept
+        self._row_of = np.empty(0, np.int64)  # by learner, -1 where it is not kept in bits
+        self._graded: dict[int, np.ndarray] = {}
 
     @property
     def scores(self) -> np.ndarray:
@@ -32,11 +38,18 @@ class MovingScores:
     def is_kept(self, ids) -> np.ndarray:
         """Return True for each learner whose outputs are kept."""
         self._know(ids)
-        return self._row_of[ids] >= 0
+        return (self._row_of[ids] >= 0) | np.isin(ids, list(self._graded))
 
-    def keep(self, ids, packed) -> None:
-        """Keep the outputs of new learners, packed by `pack_outputs`."""
+    def keep(self, ids, learners: WeakLearners, X) -> None:
+        """Keep the outputs of new learners on the examples, which are the rows of X."""
+        if len(ids) == 0:
+            return
+        if learners.is_graded:
+            outputs = np.ascontiguousarray(learners.outputs(X).T)
+            self._graded |= zip(ids.tolist(), outputs)
+            return
         self._know(ids)
+        packed = _packed_outputs(learners, X)
         if (missing := len(ids) - len(self._free)) > 0:
             size = len(self._packed)
             more = max(missing, size // 2, 64)
@@ -57,13 +70,34 @@ class MovingScores:
 
     def drop(self, ids) -> None:
         """Drop the outputs of learners whose coefficients do not change any more."""
-        self._free = np.concatenate([self._row_of[ids], self._free])
+        for learner in ids.tolist():
+            self._graded.pop(learner, None)
+        self._know(ids)
+        rows = self._row_of[ids]
+        self._free = np.concatenate([rows[rows >= 0], self._free])
         self._row_of[ids] = -1
 
     def move(self, ids, score_index, steps) -> None:
         """Add ``steps[e]`` times the outputs of learner ``ids[e]`` to score ``score_index[e]``."""
-        add_votes(self._packed, self._row_of[ids], score_index, steps, self._moved)
+        graded = np.isin(ids, list(self._graded)) if self._graded else np.zeros(len(ids), bool)
+        for learner, score, step in zip(ids[graded], score_index[graded], steps[graded]):
+            self._moved[score, : self._n_samples] += step * self._graded[int(learner)]
+        if not graded.all():
+            own, rest = ids[~graded], ~graded
+            add_votes(self._packed, self._row_of[own], score_index[rest], steps[rest], self._moved)
 
     def shift(self, offset) -> None:
         """Add ``offset[s]`` to score s of every example."""
         self._moved += np.asarray(offset)[:, None]
+
+
+def _packed_outputs(learners: WeakLearners, X) -> np.ndarray:
+    """Return outputs as packed bits (see `pack_outputs`), computed in chunks of examples."""
+    n_samples = X.shape[0]
+    packed = np.empty((len(learners), -(-n_samples // 8)), np.uint8)
+    rows = max(8, CELLS_A_CHUNK // len(learners) // 8 * 8)
+    for start in range(0, n_samples, rows):
+        positive = learners.outputs(X[start : start + rows]) > 0
+        part = np.packbits(positive.T, axis=1, bitorder="little")
+        packed[:, start // 8 : start // 8 + part.shape[1]] = part
+    return packed

@@ -8,7 +8,7 @@ import numpy as np
 
 from cwboost._kernels.ensemble.changed import assign, changed
 
-__all__ = ["RecordedColumns"]
+__all__ = ["Changes", "RecordedColumns"]
 
 
 class Changes(NamedTuple):

@@ -115,7 +115,7 @@ class TreeShapley:
     def _add_part(self, trees, coef, background, first: int, last: int) -> None:
         nodes = slice(trees.offsets[first], trees.offsets[last])
         offsets = trees.offsets[first : last + 1] - trees.offsets[first]
-        feature, left, sign = trees.feature[nodes], trees.left[nodes], trees.sign[nodes]
+        feature, left, sign = trees.feature[nodes], trees.left[nodes], trees.output[nodes]
         comparisons = _Comparisons(trees, nodes)
         cover = _cover(comparisons, feature, left, offsets, background)
         ends = list(pairwise(offsets.tolist()))

@@ -80,7 +80,7 @@ def tree_rows(
         feature, left = int(trees.feature[node]), int(trees.left[node])
         row = dict.fromkeys(OF_NODE) | {"node": place, "depth": depth[place]}
         if feature < 0:
-            rows.append(row | {"output": int(trees.sign[node])})
+            rows.append(row | {"output": int(trees.output[node])})
             continue
         depth[left] = depth[left + 1] = depth[place] + 1
         sets = trees.category_sets

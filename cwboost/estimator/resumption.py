@@ -174,8 +174,17 @@ def change_C(training: ColumnGeneration, C: float) -> None:
 
 
 def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
-    """Fill the master with the learners of an ensemble as columns, and their coefficients."""
+    """Fill the master with the learners of an ensemble as columns, and their coefficients.
+
+    Graded learners are no columns: what they add to the scores is a constant from here on.
+    """
     master, columns = training.master, training.columns
+    if ensemble.learners.is_graded:
+        steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
+        # Round by round, as training adds them, for the same bits.
+        master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
+        training.n_steps = sum(map(len, steps))
+        return
     values = np.asarray(ensemble.coef().sum(axis=1)).ravel()
     every = np.arange(len(ensemble.learners))
     for ids, classes, rows, _ in add_columns(master, ensemble, every, X):

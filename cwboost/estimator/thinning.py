@@ -102,7 +102,8 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
     ValueError
         If no column has a positive coefficient at any C.
     """
-    ensemble = model.ensemble
+    # The columns of the master are -1 and +1.
+    ensemble = replace(model.ensemble, learners=model.ensemble.learners.signs())
     master = RestrictedMaster(problem.counts, Cs[0], problem.weight, n_threads, base=problem.base)
     columns = _add_all(master, ensemble, problem.X)
     best = None

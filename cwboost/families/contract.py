@@ -145,11 +145,15 @@ class PricingRequest:
         A learner whose edge is not above this does not pay: a family need not return it.
     n_columns : int, default=1
         Largest number of learners wanted per target, the best one among them.
+    with_cells : bool, default=False
+        Learners that divide the examples into cells may say so, see `Priced.cells`; others ignore
+        it. At most one learner is then wanted per target.
     """
 
     rows: np.ndarray | None = None
     min_edge: float = 0.0
     n_columns: int = 1
+    with_cells: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +173,20 @@ class Priced:
         The target of each learner, ascending. A target may have several learners, or none, which
         means that no learner has an edge above `PricingRequest.min_edge` (that none was found, if
         pricing is not exact). None: learner ``t`` is for target ``t``, one for every target.
+    cells : ndarray of shape (n, n_samples), dtype int32, or None, default=None
+        Only if the request says `with_cells`: the cell of each learner, such as the leaf of a tree,
+        in which each example is; the learner has one output there. `WeakLearners.graded` then
+        takes other outputs.
+    cell_counts : ndarray of shape (n,), dtype int64, or None, default=None
+        Number of cells of each learner; cells count from 0.
     """
 
     learners: WeakLearners
     outputs: np.ndarray
     edges: np.ndarray
     target: np.ndarray | None = None
+    cells: np.ndarray | None = None
+    cell_counts: np.ndarray | None = None
 
     def strongest(self) -> Priced:
         """Keep, of each target with learners, the one of greatest edge."""
@@ -192,7 +204,17 @@ def best_of_targets(edges, target) -> np.ndarray:
 
 
 class WeakLearners(ABC):
-    """A batch of fitted weak learners, each a map from an example to -1 or +1."""
+    """A batch of fitted weak learners, each a map from an example to -1 or +1.
+
+    Graded learners have whole outputs from -127 to 127 instead (`graded`).
+
+    Attributes
+    ----------
+    is_graded : bool
+        True if an output may be other than -1 and +1.
+    """
+
+    is_graded: bool = False
 
     @abstractmethod
     def __len__(self) -> int:
@@ -209,6 +231,7 @@ class WeakLearners(ABC):
         Returns
         -------
         ndarray of shape (n_samples, len(self)), dtype int8, values -1 and +1
+            Those of `graded`, if the learners are.
         """
 
     @abstractmethod
@@ -237,6 +260,20 @@ class WeakLearners(ABC):
     @abstractmethod
     def concatenate(cls, batches: Sequence[Self]) -> Self:
         """Return one batch with the learners of `batches` one after the other."""
+
+    def graded(self, outputs: np.ndarray) -> Self:
+        """Return learners with these outputs of their cells; needed if pricing tells cells.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n_cells,), dtype int8
+            Of all learners, one after the other, as `Priced.cells` counts their cells.
+        """
+        raise NotImplementedError(f"{type(self).__name__} have no cells")
+
+    def signs(self) -> Self:
+        """Return learners with the signs of the outputs, +1 for 0; themselves if not graded."""
+        return self
 
     def flat_form(self) -> ThresholdTrees | None:
         """Return the learners as trees of comparisons; optional.

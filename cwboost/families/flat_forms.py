@@ -25,7 +25,7 @@ DTYPES = {
     "threshold": np.dtype(np.float64),
     "left": np.dtype(np.int32),
     "missing": np.dtype(np.int8),
-    "sign": np.dtype(np.int8),
+    "output": np.dtype(np.int8),
 }
 
 
@@ -52,8 +52,8 @@ class ThresholdTrees:
         The left child's place among the nodes of its tree; -1 in a leaf.
     missing : ndarray of shape (n_nodes,), dtype int8
         +1 or -1; 0 in a leaf.
-    sign : ndarray of shape (n_nodes,), dtype int8
-        Output of a leaf, -1 or +1; 0 in an inner node.
+    output : ndarray of shape (n_nodes,), dtype int8
+        Output of a leaf, -1 or +1, of graded learners -127 to 127; 0 in an inner node.
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
     mean : ndarray of shape (n_features,), dtype float64, optional
         Zero if it is not given.
@@ -69,7 +69,7 @@ class ThresholdTrees:
     threshold: np.ndarray
     left: np.ndarray
     missing: np.ndarray
-    sign: np.ndarray
+    output: np.ndarray
     directions: np.ndarray | None = None
     mean: np.ndarray | None = None
     category_sets: CategorySets | None = None
@@ -77,6 +77,11 @@ class ThresholdTrees:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def is_graded(self) -> bool:
+        """True if a leaf has another output than -1 and +1."""
+        return bool((np.abs(self.output[self.feature == -1]) != 1).any())
 
     def nodes(self) -> dict[str, np.ndarray]:
         """Return the arrays of offsets and nodes by name.
@@ -144,7 +149,7 @@ class ThresholdTrees:
     def _check_nodes(self, n_features: int) -> None:
         """Check every value, and that all nodes of a tree but its root have one parent."""
         feature, left = self.feature, self.left
-        missing, sign, threshold = self.missing, self.sign, self.threshold
+        missing, output, threshold = self.missing, self.output, self.threshold
         if np.any(feature < -1) or np.any(feature >= n_features):
             raise ValueError(f"feature: expected -1 or 0 to {n_features - 1}")
         leaf = feature == -1
@@ -152,8 +157,8 @@ class ThresholdTrees:
             raise ValueError("threshold: expected no NaN, and 0 in leaves")
         if np.any(np.where(leaf, missing != 0, np.abs(missing.astype(int)) != 1)):
             raise ValueError("missing: expected -1 or +1 in inner nodes and 0 in leaves")
-        if np.any(np.where(leaf, np.abs(sign.astype(int)) != 1, sign != 0)):
-            raise ValueError("sign: expected -1 or +1 in leaves and 0 in inner nodes")
+        if np.any(output == -128) or np.any(output[~leaf] != 0):
+            raise ValueError("output: expected -127 to 127 in leaves and 0 in inner nodes")
         sizes = np.diff(self.offsets)
         first, inside = np.repeat(self.offsets[:-1], sizes), np.repeat(sizes, sizes)
         place = np.arange(len(feature)) - first
@@ -223,7 +228,7 @@ class ThresholdTrees:
 
         Returns
         -------
-        ndarray of shape (n_samples, len(self)), dtype int8, values -1 and +1
+        ndarray of shape (n_samples, len(self)), dtype int8
 
         Raises
         ------
@@ -238,16 +243,17 @@ class ThresholdTrees:
         Returns
         -------
         tuple of four ndarrays of shape (len(self),), or None
-            None if a tree compares more than once, or compares linear features. For the category
-            sets of the stumps, see `root_sets`.
+            None if a tree compares more than once, compares linear features, or is graded. For the
+            category sets of the stumps, see `root_sets`.
         """
         sizes = np.diff(self.offsets)
-        if self.directions is not None or np.any((sizes != 1) & (sizes != 3)):
+        has_more = np.any((sizes != 1) & (sizes != 3))
+        if self.directions is not None or has_more or self.is_graded:
             return None
         root = self.offsets[:-1]
         split = sizes == 3
-        low, high = self.sign[root].copy(), self.sign[root].copy()
-        low[split], high[split] = self.sign[root[split] + 1], self.sign[root[split] + 2]
+        low, high = self.output[root].copy(), self.output[root].copy()
+        low[split], high[split] = self.output[root[split] + 1], self.output[root[split] + 2]
         feature = np.where(low == high, -1, self.feature[root]).astype(np.int32)
         missing = np.where(self.missing[root] > 0, high, low).astype(np.int8)
         return feature, self.threshold[root], high, missing
@@ -326,20 +332,20 @@ def stump_trees(
     root, inner, n_nodes = offsets[:-1], offsets[:-1][split], int(offsets[-1])
     node_feature, left = np.full((2, n_nodes), -1, dtype=np.int32)
     node_threshold = np.zeros(n_nodes)
-    node_missing, sign = np.zeros((2, n_nodes), dtype=np.int8)
+    node_missing, output = np.zeros((2, n_nodes), dtype=np.int8)
     node_feature[root] = feature
     node_threshold[inner] = threshold[split]
     left[inner] = 1
     node_missing[inner] = missing[split] * polarity[split]
-    sign[root[~split]] = polarity[~split]
-    sign[inner + 1] = -polarity[split]
-    sign[inner + 2] = polarity[split]
+    output[root[~split]] = polarity[~split]
+    output[inner + 1] = -polarity[split]
+    output[inner + 2] = polarity[split]
     if category_sets is not None:
         sizes = np.zeros(n_nodes, dtype=np.int64)
         sizes[root] = np.diff(category_sets.start)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         category_sets = replace(category_sets, start=start)
-    nodes = (offsets, node_feature, node_threshold, left, node_missing, sign)
+    nodes = (offsets, node_feature, node_threshold, left, node_missing, output)
     if gain is not None:
         gain, of_stump = np.zeros(n_nodes, dtype=np.float32), gain
         gain[inner] = of_stump[split]

@@ -20,8 +20,8 @@ class TreeScores:
     Parameters
     ----------
     nodes : mapping of str to ndarray
-        Checked arrays ``offsets``, ``feature``, ``threshold``, ``left``, ``missing``, ``sign`` (see
-        `cwboost.ThresholdTrees`).
+        Checked arrays ``offsets``, ``feature``, ``threshold``, ``left``, ``missing``,
+        ``output`` (see `cwboost.ThresholdTrees`).
     coef : csr_array of shape (n_trees, n_scores), dtype float64
     """
 

@@ -272,7 +272,7 @@ def _priced_on_partitions(plan, parts, weights, what, order=1):
         context = PartitionContext(places=np.arange(len(weights.T))[here], n_total=int(ends[-1]))
         pricers.append(_pickled(plan).bind(part, context))
         own.append(PartitionWeights(weights[:, here], scales))
-    conversation = plan.choose(scales, np.random.default_rng(0))
+    conversation = plan.choose(scales, np.random.default_rng(0), WHOLE)
     question = next(conversation)
     while True:
         asked = _pickled(question)

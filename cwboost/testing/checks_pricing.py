@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cwboost.families.contract import Pricer
@@ -37,6 +39,32 @@ def check_edges(family):
         assert (error <= tolerance(weights)).all(), (
             f"{what}: reported edges are {priced.edges}, but the outputs give {expected}"
         )
+
+
+def check_cells(family):
+    """Check that learners have one output per cell, if pricing tells cells, and take others."""
+    for what, X, weights in problems():
+        request = replace(WHOLE, with_cells=True)
+        priced = bind(family, X).price(weights, request)
+        outputs = assert_priced(family, priced, X, weights, what)
+        if priced.cells is None:
+            return
+        first = np.cumsum(priced.cell_counts) - priced.cell_counts
+        cells = priced.cells + first[:, None]
+        given = np.random.default_rng(0).integers(-127, 128, priced.cell_counts.sum())
+        graded = priced.learners.graded(given.astype(np.int8))
+        assert graded.is_graded, f"{what}: learners with other outputs must be graded"
+        assert np.array_equal(graded.outputs(X), given[cells].T), (
+            f"{what}: graded learners must have the outputs of the cells that price() told"
+        )
+        signs = np.where(graded.outputs(X) < 0, -1, 1)
+        assert np.array_equal(graded.signs().outputs(X), signs), (
+            f"{what}: signs() must have the signs of the outputs"
+        )
+        lowest, highest = np.full(len(given), 2), np.full(len(given), -2)
+        np.minimum.at(lowest, cells, outputs.T)
+        np.maximum.at(highest, cells, outputs.T)
+        assert (lowest >= highest).all(), f"{what}: a learner has two outputs in one cell"
 
 
 def check_best_constant(family):

@@ -206,7 +206,8 @@ def stored(plugin: WeakLearnerFamily | InitModel, X) -> Stored:
 
 def _outputs(learners, X) -> np.ndarray:
     outputs = learners.outputs(X)
-    assert_signs(outputs, (len(X), len(learners)), "outputs(X)")
+    shape = len(X), len(learners)
+    assert_signs(outputs, shape, "outputs(X)", learners.is_graded)
     return outputs
 
 
@@ -223,13 +224,14 @@ def is_randomised(family: WeakLearnerFamily) -> bool:
     return not same_arrays(first.learners, second.learners)
 
 
-def assert_signs(outputs, shape, what: str) -> None:
-    """Assert that outputs are an int8 array of -1 and +1 of this shape."""
+def assert_signs(outputs, shape, what: str, is_graded: bool = False) -> None:
+    """Assert that outputs are an int8 array of this shape; of -1 and +1, unless graded."""
     assert isinstance(outputs, np.ndarray), f"{what}: expected an ndarray, got {type(outputs)}"
     assert outputs.dtype == np.int8, f"{what}: dtype must be int8, got {outputs.dtype}"
     assert outputs.shape == shape, f"{what}: shape must be {shape}, got {outputs.shape}"
     values = np.unique(outputs)
-    assert np.isin(values, (-1, 1)).all(), f"{what}: values must be -1 and +1, got {values}"
+    is_sound = values > -128 if is_graded else np.isin(values, (-1, 1))
+    assert is_sound.all(), f"{what}: values must be -1 and +1, got {values}"
 
 
 def assert_priced(family, priced: Priced, X, weights, what: str, n_learners=None) -> np.ndarray:

@@ -65,7 +65,7 @@ class ProjectionPlan(cwboost.PricingPlan):
             return ({**one[0], **other[0]},)
         return super().merge(one, other)
 
-    def choose(self, scales, rng):
+    def choose(self, scales, rng, request):
         if self._gains is None:
             (parts,) = yield "rows", LinearGains.sampled
             self._gains = LinearGains(_in_order(parts))

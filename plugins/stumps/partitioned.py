@@ -51,7 +51,7 @@ class StumpPlan(cwboost.PricingPlan):
     def bind(self, X, context):
         return BinnedStumps(X, self, context.n_threads)
 
-    def choose(self, scales, rng):
+    def choose(self, scales, rng, request):
         drawn, searched = np.arange(self.n_features), None
         if self.n_drawn is not None:
             drawn = np.sort(rng.choice(self.n_features, self.n_drawn, replace=False))

@@ -277,8 +277,14 @@ class TreePricer(cwboost.Pricer):
     def price(self, weights, request=cwboost.PricingRequest()):
         weights = np.require(weights, np.float64, "A")
         seeds = self._random_state.integers(0, 2**64, size=len(weights), dtype=np.uint64)
-        nodes, packed, edges = self._grower.grow(weights, seeds, request.rows, self._monotonic)
-        return cwboost.Priced(TreeLearners.of_nodes(nodes, self._n_features), packed, edges)
+        # A constraint fixes the signs of leaves.
+        with_cells = request.with_cells and self._monotonic is None
+        nodes, packed, edges, cells = self._grower.grow(
+            weights, seeds, request.rows, self._monotonic, with_cells
+        )
+        learners = TreeLearners.of_nodes(nodes, self._n_features)
+        counts = np.diff(learners.offsets) if with_cells else None
+        return cwboost.Priced(learners, packed, edges, cells=cells, cell_counts=counts)
 
 
 def _check_int(name, value, low, high=None, or_else=""):

@@ -10,12 +10,12 @@ from cwboost.kernels import CategorySets, TreeEvaluator, rows_for_trees
 
 __all__ = ["TreeLearners"]
 
-NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign", "gain")
+NAMES = ("offsets", "feature", "threshold", "left", "missing", "output", "gain")
 SETS = {"set_start", "set_bits"}
 
 
 class TreeLearners(cwboost.WeakLearners):
-    """Fitted binary trees with leaves -1 and +1, as flat arrays.
+    """Fitted binary trees with leaves -1 and +1, or graded ones, as flat arrays.
 
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
     their parent, the right one directly after the left. At an inner node an example goes right if
@@ -32,8 +32,8 @@ class TreeLearners(cwboost.WeakLearners):
         The left child's place among the nodes of its tree; -1 in a leaf.
     missing : ndarray of shape (n_nodes,), dtype int8
         +1 or -1; 0 in a leaf.
-    sign : ndarray of shape (n_nodes,), dtype int8
-        Output of a leaf, -1 or +1; 0 in an inner node.
+    output : ndarray of shape (n_nodes,), dtype int8
+        Output of a leaf, -1 or +1, of graded trees -127 to 127; 0 in an inner node.
     gain : ndarray of shape (n_nodes,), dtype float32
         What a comparison gained in edge, less what chance gives, as a fraction of the edge; 0 in a
         leaf.
@@ -49,7 +49,7 @@ class TreeLearners(cwboost.WeakLearners):
         threshold,
         left,
         missing,
-        sign,
+        output,
         gain,
         n_features: int,
         category_sets: CategorySets | None = None,
@@ -59,7 +59,7 @@ class TreeLearners(cwboost.WeakLearners):
         self.threshold = threshold
         self.left = left
         self.missing = missing
-        self.sign = sign
+        self.output = output
         self.gain = gain
         self.n_features = n_features
         has_sets = category_sets is not None and len(category_sets.bits) > 0
@@ -72,6 +72,27 @@ class TreeLearners(cwboost.WeakLearners):
 
     def __len__(self):
         return len(self.offsets) - 1
+
+    @property
+    def is_graded(self):
+        return self.flat_form().is_graded
+
+    def graded(self, outputs):
+        leaf = self.feature < 0
+        return self._with_outputs(np.where(leaf, outputs, 0).astype(np.int8))
+
+    def outputs_of_cells(self, cells):
+        """Return the outputs of the cells of each tree, (n_trees, n_rows)."""
+        return self.output[self.offsets[:-1, None] + cells]
+
+    def signs(self):
+        if not self.is_graded:
+            return self
+        signs = np.where(self.feature < 0, np.where(self.output < 0, -1, 1), 0)
+        return _merged(self._with_outputs(signs.astype(np.int8)))
+
+    def _with_outputs(self, outputs):
+        return self.of_nodes(self.arrays() | {"output": outputs}, n_features=self.n_features)
 
     def outputs(self, X):
         return self._evaluate().outputs(self._check(X))
@@ -154,3 +175,44 @@ class TreeLearners(cwboost.WeakLearners):
         if X.shape[1] != self.n_features:
             raise ValueError(f"X: expected {self.n_features} features, got {X.shape[1]}")
         return rows_for_trees(X)
+
+
+def _merged(learners: TreeLearners) -> TreeLearners:
+    """Return trees in which subtrees whose leaves have one output are leaves."""
+    root = np.repeat(learners.offsets[:-1], np.diff(learners.offsets))
+    child, output = root + learners.left, learners.output.copy()
+    inner = np.flatnonzero(learners.feature >= 0)
+    while True:
+        own = output[child[inner]]
+        equal = (own != 0) & (own == output[child[inner] + 1])
+        if not equal.any():
+            break
+        output[inner[equal]] = own[equal]
+        inner = inner[~equal]
+    # The nodes that a root leads to, one level at a time.
+    reached = np.isin(np.arange(len(output)), learners.offsets[:-1])
+    level = learners.offsets[:-1]
+    while len(level):
+        level = child[level[output[level] == 0]]
+        level = np.concatenate([level, level + 1])
+        reached[level] = True
+    kept = np.flatnonzero(reached)
+    new = np.cumsum(reached) - 1
+    is_leaf = output[kept] != 0
+    offsets = np.append(new[learners.offsets[:-1]], len(kept))
+    parts = {name: getattr(learners, name)[kept] for name in NAMES if name != "offsets"}
+    for name, of_leaf in (
+        ("feature", -1),
+        ("threshold", 0),
+        ("left", -1),
+        ("missing", 0),
+        ("gain", 0),
+    ):
+        parts[name][is_leaf] = of_leaf
+    parts["left"][~is_leaf] = (new[child[kept]] - new[root[kept]])[~is_leaf]
+    parts["output"] = output[kept]
+    sets = learners.category_sets
+    if sets is not None:
+        joined = CategorySets.concatenate([sets, CategorySets.none(1)])
+        sets = joined.take(np.where(is_leaf, len(sets), kept))
+    return TreeLearners(offsets, **parts, n_features=learners.n_features, category_sets=sets)

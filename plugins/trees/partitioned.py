@@ -39,7 +39,7 @@ class TreePlan(cwboost.PricingPlan):
         binned = BinnedMatrix(X, self.bins, n_threads=context.n_threads)
         return PartitionTrees(binned, self.settings["min_samples_leaf"] > 1)
 
-    def choose(self, scales, rng):
+    def choose(self, scales, rng, request):
         seeds = rng.integers(0, 2**64, size=len(scales), dtype=np.uint64)
         trees, bounds = GrowingTrees(self.bins, seeds, **self.settings), np.zeros(len(scales))
         trim = self.settings["trim"]
@@ -54,13 +54,15 @@ class TreePlan(cwboost.PricingPlan):
                 continue
             trees.search(*(yield "nodes", step, first, pairs))
             step = None
-        nodes, edges = trees.finish()
+        nodes, edges = trees.finish(request.with_cells)
         if trim:  # the edges over all examples, those trimmed included
             edges, totals = yield "edges", None, self._learners(nodes)
             if (edges < np.abs(totals)).any():
                 nodes = trees.constants(edges, totals)
             edges = np.maximum(edges, np.abs(totals))
-        return cwboost.Chosen(self._learners(nodes), edges / scales, np.arange(len(scales)))
+        learners = self._learners(nodes)
+        counts = np.diff(learners.offsets) if request.with_cells else None
+        return cwboost.Chosen(learners, edges / scales, np.arange(len(scales)), counts)
 
     def _learners(self, nodes):
         return TreeLearners.of_nodes(nodes, self.bins.n_features)
@@ -79,7 +81,7 @@ class PartitionTrees(cwboost.PartitionPricer):
     def __init__(self, binned: BinnedMatrix, counted):
         self._bins = binned.bins
         self._rows = NodeRows(binned, counted, binned.n_threads)
-        self._packed = None, None
+        self._evaluated = None, None, None
 
     def summarise(self, weights, question):
         kind, step, *rest = question
@@ -87,9 +89,8 @@ class PartitionTrees(cwboost.PartitionPricer):
         if kind == "masses":
             return (self._rows.masses(*own),)
         if kind == "edges":
-            packed = self.outputs(*rest)
-            self._packed = _nodes_key(rest[0].arrays()), packed
-            return self._rows.edges(packed, *own)
+            self._evaluate(*rest)
+            return self._rows.edges(self._evaluated[1], *own)
         if step is not None:
             what, given = step
             self._rows.start(*own, given) if what == "start" else self._rows.split(given)
@@ -97,9 +98,20 @@ class PartitionTrees(cwboost.PartitionPricer):
         return self._rows.totals(first), *self._rows.histograms(*pairs)
 
     def outputs(self, learners):
-        known, packed = self._packed
-        if known == _nodes_key(learners.arrays()):
-            return packed
+        packed, cells = self._evaluate(learners)
+        return learners.outputs_of_cells(cells) if learners.is_graded else packed
+
+    def cells(self, learners):
+        return self._evaluate(learners)[1]
+
+    def _evaluate(self, learners):
+        """Return packed outputs and cells; of the last trees, they are known."""
+        key = _nodes_key(learners.arrays())
+        if self._evaluated[0] != key:
+            self._evaluated = key, *self._outputs_and_cells(learners)
+        return self._evaluated[1:]
+
+    def _outputs_and_cells(self, learners):
         inner = learners.feature >= 0
         features = learners.feature[inner]
         first, width = np.zeros((2, len(inner)), dtype=np.int32)
@@ -108,7 +120,7 @@ class PartitionTrees(cwboost.PartitionPricer):
         width[inner] = last - first[inner]
         right, is_set = self._sides(learners)
         trees = learners.offsets, learners.left, learners.feature
-        return self._rows.outputs(*trees, first, width, right, is_set, learners.sign)
+        return self._rows.outputs(*trees, first, width, right, is_set, learners.output)
 
     def _sides(self, learners):
         """Return the codes that go right in nodes that test categories, and which nodes do."""

@@ -57,7 +57,7 @@ def test_shares_of_a_tree_by_hand():
             "threshold": np.array([0, 1.5, 0.5, 0.5, 0, 0, 0, 0]),
             "left": np.array([-1, 1, 3, 5, -1, -1, -1, -1], np.int32),
             "missing": np.array([0, 1, 1, -1, 0, 0, 0, 0], np.int8),
-            "sign": np.array([1, 0, 0, 0, 1, -1, 1, -1], np.int8),
+            "output": np.array([1, 0, 0, 0, 1, -1, 1, -1], np.int8),
         }
     )
     np.testing.assert_allclose(trees.feature_shares(3).toarray(), [[0, 0, 0], [0.75, 0, 0.25]])

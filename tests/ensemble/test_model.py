@@ -95,7 +95,7 @@ def test_chunks_of_staged_scores(model, rng, monkeypatch, n_rows):
     X = rng.normal(size=(n_rows, 6))
     expected = list(ensemble.staged_scores(X))
     assert [s.shape for s in expected] == [(n_rows, 4)] * 12
-    monkeypatch.setattr("cwboost.ensemble.model.CELLS_A_CHUNK", 50)
+    monkeypatch.setattr("cwboost.ensemble.moving_scores.CELLS_A_CHUNK", 50)
     for ours, theirs in zip(ensemble.staged_scores(X), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 

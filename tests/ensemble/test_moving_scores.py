@@ -46,16 +46,34 @@ def test_indices_out_of_range_are_refused(change, message):
         votes.add_votes(packed, **(good | change))
 
 
-def test_learners_enter_and_leave():
+class Given:
+    """Learners of known outputs, the rows of X."""
+
+    def __init__(self, outputs):
+        self.is_graded = bool((np.abs(outputs) != 1).any())
+        self.n_learners = outputs.shape[1]
+
+    def __len__(self):
+        return self.n_learners
+
+    def outputs(self, X):
+        return X
+
+
+@pytest.mark.parametrize("some_are_graded", [False, True])
+def test_learners_enter_and_leave(some_are_graded):
     """Compare with the plain product, while outputs are kept, dropped, and kept again."""
     rng = np.random.default_rng(0)
     outputs = random_outputs(rng, 77, 300)
+    if some_are_graded:
+        outputs[:, ::2] *= rng.integers(0, 128, size=(77, 150), dtype=np.int8)
     moving, coef = MovingScores(77, 4), np.zeros((300, 4))
     offset = np.zeros(4)
     for _ in range(30):
         ids = rng.choice(300, size=rng.integers(0, 90), replace=False)
         new = ids[~moving.is_kept(ids)]
-        moving.keep(new, pack_outputs(outputs[:, new]))
+        for own in (new[new % 2 == 0], new[new % 2 == 1]):
+            moving.keep(own, Given(outputs[:, own]), outputs[:, own])
         assert moving.is_kept(ids).all()
         targets, steps = rng.integers(0, 4, len(ids)), rng.normal(size=len(ids))
         moving.move(ids, targets, steps)

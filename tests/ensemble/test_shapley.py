@@ -41,7 +41,7 @@ def mean_output(trees, start, place, x, known, background):
     node = start + place
     feature = trees.feature[node]
     if feature < 0:
-        return float(trees.sign[node])
+        return float(trees.output[node])
     right, left = goes_right(trees, node, background), trees.left[node]
     sides = [mean_output(trees, start, left + s, x, known, background[right == s]) for s in (0, 1)]
     if feature in known:
@@ -99,7 +99,7 @@ def test_values_of_category_sets():
         threshold=np.array([0, 0.5, 0, 0, 0]),
         left=np.array([1, 3, -1, -1, -1], np.int32),
         missing=np.array([1, -1, 0, 0, 0], np.int8),
-        sign=np.array([0, 0, 1, -1, 1], np.int8),
+        output=np.array([0, 0, 1, -1, 1], np.int8),
         category_sets=CategorySets.of([np.array([1, 0, 1], bool), None, None, None, None]),
     )
     rng = np.random.default_rng(2)

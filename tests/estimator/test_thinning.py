@@ -26,7 +26,7 @@ def outputs_by_class(clf, X):
     """Return the outputs of the learners of each class, and their numbers."""
     path = clf.ensemble_.path
     of_class = dict(zip(path.column.tolist(), path.score_index.tolist()))
-    outputs = clf.ensemble_.learners.outputs(X)
+    outputs = clf.ensemble_.learners.signs().outputs(X)
     ids = [[j for j, c in of_class.items() if c == k] for k in range(len(clf.classes_))]
     return [outputs[:, some].T for some in ids]
 

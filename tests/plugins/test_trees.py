@@ -6,6 +6,8 @@ from cwboost.plugins.trees import TreeFamily, TreeLearners
 from models import bind
 from slow_trees import criterion_value
 
+from cwboost import BindContext, PricingRequest
+
 
 def fitted(X, n_trees=6, seed=0, **params):
     weights = np.random.default_rng(seed).normal(size=(n_trees, X.shape[0]))
@@ -60,7 +62,7 @@ def test_hostile_arrays_are_refused():
         "threshold": [(inner, np.nan), (leaf, 1.0)],
         "left": [(0, 0), (0, 3), (leaf, 3), *((inner, at) for at in (1, 10**6, -1, *ends))],
         "missing": [(inner, 0), (leaf, 1), (inner, -128)],
-        "sign": [(leaf, 0), (leaf, 2), (inner, 1)],
+        "output": [(leaf, -128), (inner, 1)],
         "gain": [(inner, np.nan), (leaf, 1.0)],
     }
     for name, (index, value) in ((name, case) for name, own in cases.items() for case in own):
@@ -132,3 +134,29 @@ def test_smoothed_trees_split_only_heavy_nodes_for_large_gains(criterion):
 )
 def test_limits_by_default_follow_the_numbers_of_examples_and_of_features(of, cases):
     assert {n: of(n) for n in cases} == cases
+
+
+def test_signs_of_graded_trees_are_trees_without_equal_neighbours():
+    """Also with gaps and sets of categories."""
+    rng = np.random.default_rng(2)
+    X = data(rng)
+    X[:, 0] = rng.integers(0, 9, len(X))
+    n_categories = np.where(np.arange(X.shape[1]) == 0, 9, 0)
+    context = BindContext(n_targets=4, random_state=rng, n_categories=n_categories)
+    request = PricingRequest(with_cells=True)
+    pricer = TreeFamily(max_depth=5, categories="subsets").bind(X, context)
+    priced = pricer.price(rng.normal(size=(4, len(X))), request)
+    learners = priced.learners
+    outputs = rng.integers(-3, 4, priced.cell_counts.sum()).astype(np.int8)
+    graded = learners.graded(outputs)
+    first = np.cumsum(priced.cell_counts) - priced.cell_counts
+    np.testing.assert_array_equal(graded.outputs(X), outputs[first[:, None] + priced.cells].T)
+    signs = graded.signs()
+    np.testing.assert_array_equal(signs.outputs(X), np.where(graded.outputs(X) < 0, -1, 1))
+    signs.flat_form().check(X.shape[1])
+    assert graded.is_graded and not signs.is_graded and signs.signs() is signs
+    child = np.repeat(signs.offsets[:-1], np.diff(signs.offsets)) + signs.left
+    inner = signs.feature >= 0
+    one, other = signs.output[child[inner]], signs.output[child[inner] + 1]
+    assert not ((one == other) & (one != 0)).any()
+    assert 0 < len(signs.feature) < len(graded.feature)

@@ -56,6 +56,8 @@ SEARCHES = "found = [self.best(row[None]) for row in weights]"
 BEST = "total = rows.sum(axis=1)"
 DRAWN = "return features if self.exact else features[self.rng.random(len(features)) < self.share]"
 PRICED = "return Priced(learners, packed, edges, target)"
+TELLS_CELLS = """cells = np.zeros((len(found), self.n_samples), np.int32)
+return Priced(learners, packed, edges, target, cells, np.ones(len(found), np.int64))"""
 SHARED = "edges = np.abs((weights * outputs).sum(axis=1)).sum(keepdims=True)"
 OUTPUTS = "return outputs"
 LEARNERS = "def __len__(self):"
@@ -210,6 +212,8 @@ FAULTS = {
          "best_constant", "are below the constant's"),
     ],
     PRICED: [
+        (TELLS_CELLS, "cells", "ReferenceLearners have no cells"),
+        (TELLS_CELLS.replace("zeros", "ones"), "cells", "cells must lie below cell_counts"),
         (result("packed[0, 0] ^= 1"), "edges", "disagree on 1 examples, first example 0"),
         (result("packed[:, -1] ^= 0x80 if self.n_samples % 8 else 0"),
          "edges", "bits after the last example must be 0"),

@@ -92,7 +92,7 @@ def trees(rng):
                 chance=chance_deviations(19),
                 n_threads=1,
             )
-            nodes, packed, edges = grower.grow(weights, seeds)
+            nodes, packed, edges, _ = grower.grow(weights, seeds)
             name = f"{criterion}, missing: {missing}"
             yield f"trees, {name}", hash_of(packed, edges, *nodes.values())
             forms = ThresholdTrees(**nodes)

@@ -59,7 +59,7 @@ def train(
     setup = shared_problem(reports, encoding, family, C, class_weight)
     setup = planned(setup, family, descriptions_of(reports), columns, rng)
     crew.bind(setup)
-    master = PartitionedMaster(crew, setup.masses, setup.q, not settings.stagewise)
+    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, not settings.stagewise)
     pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
     training = PartitionedTraining(pricer, master, settings, rng)
     training.crew, training.setup = crew, setup

@@ -24,7 +24,7 @@ def random_trees(rng, sizes, n_features, thresholds):
         "threshold": np.where(inner, rng.choice(thresholds, n), 0),
         "left": left.astype(np.int32),
         "missing": np.where(inner, rng.choice([-1, 1], n), 0).astype(np.int8),
-        "sign": np.where(inner, 0, rng.choice([-1, 1], n)).astype(np.int8),
+        "output": np.where(inner, 0, rng.choice([-1, 1], n)).astype(np.int8),
     }
 
 
@@ -36,4 +36,4 @@ def walked(nodes, X):
         value = X[row, nodes["feature"][node]]
         right = (value > nodes["threshold"][node]) | np.isnan(value) & (nodes["missing"][node] > 0)
         node = np.where(inner, root + nodes["left"][node] + right, node)
-    return nodes["sign"][node]
+    return nodes["output"][node]

@@ -129,7 +129,7 @@ def nested(learners, t):
     def node(place):
         k = first + place
         if learners.feature[k] < 0:
-            return int(learners.sign[k])
+            return int(learners.output[k])
         left = int(learners.left[k])
         return (
             int(learners.feature[k]),

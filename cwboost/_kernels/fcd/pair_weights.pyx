@@ -38,6 +38,9 @@ cdef extern from "fcd/fcd.h" nogil:
     const int CWB_TILE
     const cwb_fcd_kernels* const cwb_fcd_tables[]
 
+cdef extern from "common/rounding.h" nogil:
+    double cwb_fixed(double r, double scale)
+
 cdef extern from "fcd/passes.h" nogil:
     void cwb_fill_tables(
         const cwb_fcd_kernels*, const cwb_master*, const uint8_t**, double*, int64_t,
@@ -352,6 +355,82 @@ cdef class PairWeights:
             rows[c] = &bits[c, 0]
         return rows
 
+    def cell_sums(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
+                  const int64_t[::1] offsets, const double[::1] scales):
+        """Return the exact sums of the rounded weights of either sign, by cell.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n,), dtype int64
+            Of the rows of R.
+        cells : ndarray of shape (n, n_samples), dtype int32
+            The cell of each example, from 0, for each of these classes.
+        offsets : ndarray of shape (n + 1,), dtype int64
+            Where the cells of each begin among all; the number of all at the end.
+        scales : ndarray of shape (n,), dtype float64
+            Powers of two by which the weights are multiplied before they are rounded.
+
+        Returns
+        -------
+        ndarray of shape (offsets[-1], 2), dtype float64
+            Sums of the positive weights and of the magnitudes of the negative ones, scaled.
+        """
+        cdef int64_t k, n = self.n_samples, n_targets = classes.shape[0]
+        cdef int n_threads = min(self.threads(), max(1, n_targets))
+        self._check_cells(cells, offsets)
+        sums = np.zeros((offsets[n_targets], 2))
+        if not n_targets or not n:
+            return sums
+        cdef double[:, ::1] out = sums
+        cdef double* sum = &out[0, 0]
+        cdef const double* R = self.master.R
+        cdef const int32_t* cell = &cells[0, 0]
+        cdef const int64_t* first = &offsets[0]
+        cdef const int64_t* own = &classes[0]
+        cdef const double* scale = &scales[0]
+        for k in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
+            add_cells(R + own[k] * self.stride, cell + k * n, n, scale[k], sum + 2 * first[k])
+        return sums
+
+    def move_cells(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
+                   const int64_t[::1] offsets, const double[::1] moves):
+        """Move the scores by one number per cell, and form the pair weights anew.
+
+        Parameters
+        ----------
+        classes, cells, offsets
+            As for `cell_sums`; each class at most once.
+        moves : ndarray of shape (offsets[-1],), dtype float64
+
+        Raises
+        ------
+        OverflowError
+            If a pair weight is not finite.
+        """
+        cdef int64_t k, c, n = self.n_samples, n_targets = classes.shape[0], K = self.n_classes
+        cdef int n_threads = self.threads()
+        self._check_cells(cells, offsets)
+        if not n_targets or not n:
+            return
+        cdef double* F = self.master.scores
+        cdef const double* move = &moves[0]
+        cdef const int32_t* cell = &cells[0, 0]
+        cdef const int64_t* first = &offsets[0]
+        cdef const int64_t* own = &classes[0]
+        for k in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
+            move_by_cells(F + own[k] * self.stride, cell + k * n, n, move + first[k])
+        for c in prange(K, nogil=True, num_threads=n_threads, schedule="static"):
+            kernels.pair_weights(&self.master, c)
+        self.fold()
+        if not isfinite(self.loss):
+            raise OverflowError("a pair weight overflows")
+
+    def _check_cells(self, cells, offsets):
+        if cells.shape[1] != self.n_samples or offsets.shape[0] != cells.shape[0] + 1:
+            raise ValueError(
+                f"cells: expected {offsets.shape[0] - 1} rows of {self.n_samples}, got shape "
+                f"{cells.shape}")
+
     def update_coordinates(self, ColumnStore columns, const int64_t[::1] classes,
                            const int64_t[::1] rows, double[:, ::1] coef):
         """Update single coordinates, exactly, one after the other.
@@ -419,3 +498,20 @@ cdef class PairWeights:
         cdef cwb_tile_sums sums = cwb_update_tiles(
             kernels, &self.master, layer, self.n_bytes, self.tile_sums, self.threads())
         self.loss, self.margins, self.n_errors = sums.loss, sums.margins, sums.errors
+
+
+cdef void add_cells(const double* r, const int32_t* cells, int64_t n, double scale,
+                    double* sums) noexcept nogil:
+    """Add each rounded weight to the sum of its cell and sign, by magnitude."""
+    cdef int64_t i
+    cdef double w
+    for i in range(n):
+        w = cwb_fixed(r[i], scale)
+        sums[2 * cells[i] + (w < 0.0)] += fabs(w)
+
+
+cdef void move_by_cells(double* scores, const int32_t* cells, int64_t n,
+                        const double* moves) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        scores[i] += moves[cells[i]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["CodedNodes", "laid_out_for_codes"]
+__all__ = ["CodedNodes", "heights", "laid_out_for_codes"]
 
 BLOCK = 64
 """Rows of a block, as in codes.h."""
@@ -41,18 +41,19 @@ class CodedNodes:
     order_start: np.ndarray
     n_inner: np.ndarray
     height: np.ndarray
+    output: np.ndarray
     n_columns: int
 
 
-def laid_out_for_codes(offsets, feature, threshold, left, missing, sign, max_reached):
+def laid_out_for_codes(offsets, feature, threshold, left, missing, output, max_reached):
     """Return the nodes of trees without category sets, or None if a tree or model is too large.
 
     Parameters
     ----------
-    offsets, feature, threshold, left, missing, sign : ndarray
+    offsets, feature, threshold, left, missing, output : ndarray
         As for `TreeEvaluator`, but `feature` holds columns of a block of values.
     max_reached : int
-        Trees of more inner nodes than this are walked.
+        Trees of more inner nodes than this are walked; -1 if trees are graded.
     """
     inner = np.flatnonzero(feature >= 0)
     sizes = np.diff(offsets)
@@ -63,7 +64,7 @@ def laid_out_for_codes(offsets, feature, threshold, left, missing, sign, max_rea
         return None
     place = (np.arange(len(feature)) - np.repeat(offsets[:-1], sizes)).astype(np.int32)
     nodes = np.empty(len(feature), NODE)
-    nodes["at"] = sign > 0
+    nodes["at"] = output > 0
     nodes["next"] = place << 8
     nodes["at"][inner] = column * BLOCK
     nodes["next"][inner] = left[inner].astype(np.uint32) << 8 | PER_COLUMN - code
@@ -72,7 +73,8 @@ def laid_out_for_codes(offsets, feature, threshold, left, missing, sign, max_rea
         thresholds,
         nodes,
         np.ascontiguousarray(offsets, dtype=np.int64),
-        *_orders(offsets, feature, left, sign, place, max_reached),
+        *_orders(offsets, feature, left, output, place, max_reached),
+        output=output,
         n_columns=n_columns,
     )
 
@@ -103,21 +105,21 @@ def _codings(feature, threshold, missing_right):
     return np.array(codings, CODING), np.concatenate(tables), column, code, n_columns
 
 
-def _orders(offsets, feature, left, sign, place, max_reached):
+def _orders(offsets, feature, left, output, place, max_reached):
     """Return order, order_start, n_inner and height, as `CodedNodes` has them."""
     before = np.concatenate([[0], np.cumsum(feature >= 0)])
     n_inner = np.diff(before[offsets]).astype(np.int32)
     reached = n_inner <= max_reached
-    listed = np.repeat(reached, np.diff(offsets)) & ((feature >= 0) | (sign > 0))
+    listed = np.repeat(reached, np.diff(offsets)) & ((feature >= 0) | (output > 0))
     kept = np.flatnonzero(listed)
     tree = np.repeat(np.arange(len(n_inner)), np.diff(offsets))[kept]
     order = kept[np.lexsort((feature[kept] < 0, tree))]
     order_start = np.concatenate([[0], np.cumsum(listed)])[offsets].astype(np.int64)
-    height = np.where(reached, -1, _heights(offsets, feature, left))
+    height = np.where(reached, -1, heights(offsets, feature, left))
     return place[order], order_start, n_inner, height.astype(np.int32)
 
 
-def _heights(offsets, feature, left):
+def heights(offsets, feature, left):
     """Return the levels of each tree below its root."""
     heights = np.zeros(len(offsets) - 1, np.int64)
     tree, node, height = np.arange(len(heights)), offsets[:-1], 0

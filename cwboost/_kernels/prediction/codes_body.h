@@ -81,25 +81,44 @@ CWB_INLINE uint64_t CWB_NAME(reached)(const cwb_coded_node *nodes, const int32_t
     return set;
 }
 
-/* The same from walks of eight rows abreast, whose steps do not wait for each other. */
+/* The places of the leaves of eight rows abreast, whose steps do not wait for each other. */
+CWB_INLINE void CWB_NAME(walk_eight)(const cwb_coded_node *nodes, int32_t height,
+                                     const uint8_t *own, uint32_t *place) {
+    CWB_UNROLL
+    for (int k = 0; k < CWB_CODED_ABREAST; k++) place[k] = 0;
+    for (int32_t level = 0; level < height; level++) {
+        CWB_UNROLL
+        for (int k = 0; k < CWB_CODED_ABREAST; k++) {
+            const cwb_coded_node *node = nodes + place[k];
+            place[k] = (node->next + (own + k)[node->at]) >> 8;
+        }
+    }
+}
+
+/* Rows on which a tree is +1, from walks. */
 CWB_INLINE uint64_t CWB_NAME(walked)(const cwb_coded_node *nodes, int32_t height,
                                      const uint8_t *codes, int64_t n_rows) {
     uint64_t set = 0;
     for (int64_t row = 0; row < n_rows; row += CWB_CODED_ABREAST) {
-        const uint8_t *const own = codes + row;
-        uint32_t place[CWB_CODED_ABREAST] = {0};
-        for (int32_t level = 0; level < height; level++) {
-            CWB_UNROLL
-            for (int k = 0; k < CWB_CODED_ABREAST; k++) {
-                const cwb_coded_node *node = nodes + place[k];
-                place[k] = (node->next + (own + k)[node->at]) >> 8;
-            }
-        }
+        uint32_t place[CWB_CODED_ABREAST];
+        CWB_NAME(walk_eight)(nodes, height, codes + row, place);
         CWB_UNROLL
         for (int k = 0; k < CWB_CODED_ABREAST; k++)
             set |= (uint64_t)nodes[place[k]].at << (row + k);
     }
     return set;
+}
+
+static void CWB_NAME(graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes,
+                             int64_t n_rows, double *out) {
+    const int64_t start = trees->start[t];
+    for (int64_t row = 0; row < n_rows; row += CWB_CODED_ABREAST) {
+        uint32_t place[CWB_CODED_ABREAST];
+        CWB_NAME(walk_eight)(trees->nodes + start, trees->height[t], codes + row, place);
+        CWB_UNROLL
+        for (int k = 0; k < CWB_CODED_ABREAST; k++)
+            out[row + k] = (double)trees->output[start + place[k]];
+    }
 }
 
 static void CWB_NAME(sets)(const cwb_coded_trees *trees, int64_t first, int64_t last,
@@ -118,5 +137,6 @@ static void CWB_NAME(sets)(const cwb_coded_trees *trees, int64_t first, int64_t 
 static const cwb_code_kernels CWB_NAME(cwb_code_kernels) = {
     .code = CWB_NAME(code),
     .sets = CWB_NAME(sets),
+    .graded = CWB_NAME(graded),
     .max_reached = CWB_IS(PLAIN) ? 16 : 128,
 };

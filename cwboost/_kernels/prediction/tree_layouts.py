@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost._kernels.prediction.coded_nodes import CodedNodes, laid_out_for_codes
-from cwboost._kernels.prediction.tree_nodes import FlatNodes, laid_out
+from cwboost._kernels.prediction.tree_nodes import FlatNodes, laid_out, laid_out_graded
 from cwboost.support.lazy import made_once
 
 __all__ = ["TreeLayouts"]
@@ -29,18 +29,25 @@ class TreeLayouts:
     Parameters
     ----------
     trees : tuple of ndarray
-        offsets, feature, threshold, left, missing and sign, as for `TreeEvaluator`.
+        offsets, feature, threshold, left, missing and output, as for `TreeEvaluator`.
     places : ndarray of shape (n_features + 1,), dtype int32
         The column, among those in use, of each feature; -1 in the last entry.
     sets : ndarray of int
         The inner nodes that test categories.
     max_reached : int
         Trees of more inner nodes than this are walked by codes.
+
+    Attributes
+    ----------
+    is_graded : bool
+        True if a leaf has another output than -1 and +1; all trees are then walked.
     """
 
     def __init__(self, trees, places: np.ndarray, sets: np.ndarray, max_reached: int):
         self._trees, self._places = trees, places
-        self._sets, self._max_reached = sets, max_reached
+        self._sets = sets
+        self.is_graded = bool((np.abs(trees[-1][trees[1] < 0]) != 1).any())
+        self._max_reached = -1 if self.is_graded else max_reached
         n_trees, n_used = len(trees[0]) - 1, int(places.max()) + 1
         self._suits_codes = not len(sets) and n_trees >= max(TREES_WORTH_CODES, n_used)
         self._n_rows = 0  # of all calls that would have used codes
@@ -60,6 +67,8 @@ class TreeLayouts:
 
     @made_once
     def _flat(self) -> FlatNodes:
+        if self.is_graded:
+            return laid_out_graded(*self._columns(), self._sets)
         return laid_out(*self._columns(), self._sets, MAX_NODES_BY_SET)
 
     @made_once

@@ -1,6 +1,6 @@
 # The rows of a task of the tree evaluator: tree_rows.pyx.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 from cwboost._kernels.common.typedefs cimport feature_t
 
@@ -19,11 +19,14 @@ cdef extern from "prediction/codes.h" nogil:
         const int64_t *order_start
         const int32_t *n_inner
         const int32_t *height
+        const int8_t *output
     ctypedef struct cwb_code_kernels:
         void (*code)(const cwb_coded_trees *trees, const double *x, uint8_t *codes) noexcept nogil
         void (*sets)(const cwb_coded_trees *trees, int64_t first, int64_t last,
                      const uint8_t *codes, int64_t n_rows, uint64_t *reach,
                      uint64_t *out) noexcept nogil
+        void (*graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes,
+                       int64_t n_rows, double *out) noexcept nogil
         int64_t max_reached
     void cwb_fetch_nodes(const cwb_coded_trees *trees, int64_t t, int64_t part, int64_t n_parts)
 

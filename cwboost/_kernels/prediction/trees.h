@@ -45,6 +45,9 @@ typedef struct {
     const uint8_t *set_bits;
     int64_t n_trees;
     int64_t n_sets; /* 0: no node has CWB_CATEGORIES */
+    /* Graded trees only: their nodes begin with the root, and leaves lead to themselves. */
+    const int32_t *height; /* levels of each tree below its root */
+    const int8_t *output;  /* of every node */
 } cwb_trees;
 
 typedef struct {
@@ -53,6 +56,11 @@ typedef struct {
      * the largest tree, and two more. */
     void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
                        int64_t n_rows, int simple, uint64_t *reach, uint64_t *out);
+    /* out[row] = the output of graded tree t. */
+    void (*graded)(const cwb_trees *trees, int64_t t, const double *x, int64_t n_rows, int simple,
+                   double *out);
+    /* scores[0:64] += value * outputs[0:64]. */
+    void (*add_graded)(const double *outputs, double value, double *scores);
     /* scores[0:64] += value on the rows of a set, -value on the others. */
     void (*add_set)(uint64_t set, double value, double *scores);
 } cwb_evaluation_kernels;

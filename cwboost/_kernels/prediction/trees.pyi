@@ -12,7 +12,7 @@ class TreeEvaluator:
         threshold: np.ndarray,
         left: np.ndarray,
         missing: np.ndarray,
-        sign: np.ndarray,
+        output: np.ndarray,
         n_features: int,
         set_start: np.ndarray | None = None,
         set_bits: np.ndarray | None = None,

@@ -39,10 +39,15 @@ cdef extern from "prediction/trees.h" nogil:
         const int64_t *set_start
         const uint8_t *set_bits
         int64_t n_trees, n_sets
+        const int32_t *height
+        const int8_t *output
     ctypedef struct cwb_evaluation_kernels:
         void (*block_sets)(const cwb_trees *trees, int64_t first, int64_t last, const double *x,
                            int64_t n_rows, int simple, uint64_t *reach,
                            uint64_t *out) noexcept nogil
+        void (*graded)(const cwb_trees *trees, int64_t t, const double *x, int64_t n_rows,
+                       int simple, double *out) noexcept nogil
+        void (*add_graded)(const double *outputs, double value, double *scores) noexcept nogil
         void (*add_set)(uint64_t set, double value, double *scores) noexcept nogil
     const cwb_evaluation_kernels *cwb_evaluation_tables[]
     void cwb_write_outputs(const uint64_t *sets, int64_t n_trees, int64_t n_rows,
@@ -66,6 +71,7 @@ cdef struct Batch:
     const cwb_coded_trees *coded
     const int64_t *start
     int64_t n_trees
+    bint is_graded
 
 
 cdef class TreeEvaluator:
@@ -73,7 +79,7 @@ cdef class TreeEvaluator:
 
     Parameters
     ----------
-    offsets, feature, threshold, left, missing, sign : ndarray
+    offsets, feature, threshold, left, missing, output : ndarray
         Checked flat arrays, as `TreeGrower.grow` returns them.
     n_features : int
     set_start, set_bits : ndarray, optional
@@ -89,7 +95,7 @@ cdef class TreeEvaluator:
     cdef readonly int64_t n_features
     cdef readonly int64_t n_trees
 
-    def __init__(self, offsets, feature, threshold, left, missing, sign, n_features,
+    def __init__(self, offsets, feature, threshold, left, missing, output, n_features,
                  set_start=None, set_bits=None):
         inner = feature >= 0
         self.n_trees = len(offsets) - 1
@@ -106,7 +112,7 @@ cdef class TreeEvaluator:
             bits = np.append(set_bits, bits)
         self.set_start, self.set_bits = start, bits
         places = np.append(column_of, np.int32(-1))  # of -1 too, the feature of a leaf
-        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, sign), places,
+        self.layouts = TreeLayouts((offsets, feature, threshold, left, missing, output), places,
                                    np.flatnonzero(np.diff(start)), code_kernels.max_reached)
 
     def outputs(self, X, int n_threads=1):
@@ -114,7 +120,7 @@ cdef class TreeEvaluator:
 
         Returns
         -------
-        ndarray of shape (n_rows, n_trees), dtype int8, values -1 and +1
+        ndarray of shape (n_rows, n_trees), dtype int8
         """
         cdef Py_ssize_t n_rows = len(X[2]) - 1 if isinstance(X, tuple) else X.shape[0]
         out = np.empty((n_rows, self.n_trees), dtype=np.int8)
@@ -125,6 +131,8 @@ cdef class TreeEvaluator:
 
     def sets(self, X, int n_threads=1):
         """Return the rows on which each tree is +1, in blocks of 64; X as for `outputs`.
+
+        Not of graded trees.
 
         Returns
         -------
@@ -172,7 +180,9 @@ cdef class TreeEvaluator:
         else:
             coded = coded_trees_of(codes)
             batch.flat, batch.coded, batch.start = NULL, &coded, coded.start
-        batch.n_trees = self.n_trees
+        batch.n_trees, batch.is_graded = self.n_trees, self.layouts.is_graded
+        if batch.is_graded and sets is not None:
+            raise ValueError("graded trees have no sets")
         if sets is None:
             sets = np.empty((n_blocks, 0), np.uint64)
         sizes.n_used, sizes.n_columns = len(self.used), 0 if codes is None else codes.n_columns
@@ -210,6 +220,8 @@ cdef cwb_coded_trees coded_trees_of(nodes):
     trees.start, trees.order_start = &start[0], &order_start[0]
     trees.order = &order[0] if order.shape[0] else NULL
     trees.n_inner, trees.height = &n_inner[0], &height[0]
+    cdef const int8_t[::1] output = nodes.output
+    trees.output = &output[0]
     return trees
 
 
@@ -236,6 +248,10 @@ cdef cwb_trees trees_of(TreeEvaluator self, nodes):
     trees.walk = &walk[0] if self.n_trees else NULL
     trees.set_start, trees.set_bits = &self.set_start[0], &self.set_bits[0]
     trees.n_trees, trees.n_sets = self.n_trees, self.set_bits.shape[0] - 1
+    cdef const int32_t[::1] height = nodes.height
+    cdef const int8_t[::1] output = nodes.output
+    trees.height = &height[0] if height.shape[0] else NULL
+    trees.output = &output[0] if output.shape[0] else NULL
     return trees
 
 
@@ -261,6 +277,10 @@ cdef void evaluate_block(
     """Compute the results of trees [first, last) for the rows of one of the work's blocks."""
     cdef int64_t t, i
     cdef double *scores = work.scores + block * votes.n_scores * CWB_BLOCK
+    if batch.is_graded:
+        for t in range(first, last):
+            evaluate_graded(batch, t, votes, work, block, first_row, n_rows)
+        return
     if batch.coded != NULL:
         code_kernels.sets(batch.coded, first, last, work.codes + block * work.codes_stride, n_rows,
                           work.reach, work.sets)
@@ -277,6 +297,26 @@ cdef void evaluate_block(
     if votes.sets != NULL:
         memcpy(votes.sets + first_row // CWB_BLOCK * batch.n_trees + first, work.sets,
                (last - first) * sizeof(uint64_t))
+
+
+cdef void evaluate_graded(
+    const Batch *batch, int64_t t, const Votes *votes, Work *work, int64_t block,
+    int64_t first_row, int64_t n_rows
+) noexcept nogil:
+    """Compute the results of a graded tree for the rows of a block."""
+    cdef double[64] outputs  # of CWB_BLOCK rows
+    cdef int64_t i, row
+    memset(outputs, 0, sizeof(outputs))
+    if batch.coded != NULL:
+        code_kernels.graded(batch.coded, t, work.codes + block * work.codes_stride, n_rows, outputs)
+    else:
+        kernels.graded(batch.flat, t, work.x + block * work.x_stride, n_rows, work.simple, outputs)
+    for i in range(votes.indptr[t], votes.indptr[t + 1]):
+        kernels.add_graded(outputs, votes.data[i],
+                           work.scores + (block * votes.n_scores + votes.indices[i]) * CWB_BLOCK)
+    if votes.outputs != NULL:
+        for row in range(n_rows):
+            votes.outputs[(first_row + row) * batch.n_trees + t] = <int8_t> outputs[row]
 
 
 cdef void evaluate(

@@ -141,6 +141,49 @@ static void CWB_NAME(block_sets)(const cwb_trees *trees, int64_t first, int64_t 
     }
 }
 
+/* Outputs of a graded tree on n neighbouring rows, as in walk_abreast. */
+CWB_INLINE void CWB_NAME(graded_abreast)(const cwb_trees *trees, int64_t t, const double *x,
+                                         const int n, const int simple, double *out) {
+    const int64_t start = trees->start[t];
+    const cwb_inner *nodes = trees->nodes + start;
+    uint32_t place[CWB_ABREAST];
+    CWB_UNROLL
+    for (int k = 0; k < n; k++) place[k] = 0;
+    for (int32_t level = 0; level < trees->height[t]; level++) {
+        CWB_UNROLL
+        for (int k = 0; k < n; k++) {
+            const cwb_inner *node = nodes + place[k];
+            const double value = x[(uint64_t)(uint32_t)node->feature * CWB_BLOCK + k];
+            place[k] = (uint32_t)node->child[CWB_NAME(is_right)(trees, node, value, simple)];
+        }
+    }
+    CWB_UNROLL
+    for (int k = 0; k < n; k++) out[k] = (double)trees->output[start + place[k]];
+}
+
+CWB_INLINE void CWB_NAME(graded_rows)(const cwb_trees *trees, int64_t t, const double *x,
+                                      int64_t n_rows, const int simple, double *out) {
+    int64_t row = 0;
+    for (; row + CWB_ABREAST <= n_rows; row += CWB_ABREAST)
+        CWB_NAME(graded_abreast)(trees, t, x + row, CWB_ABREAST, simple, out + row);
+    for (; row < n_rows; row++) CWB_NAME(graded_abreast)(trees, t, x + row, 1, simple, out + row);
+}
+
+static void CWB_NAME(graded_values)(const cwb_trees *trees, int64_t t, const double *x,
+                                    int64_t n_rows, int simple, double *out) {
+    if (simple)
+        CWB_NAME(graded_rows)(trees, t, x, n_rows, 1, out);
+    else
+        CWB_NAME(graded_rows)(trees, t, x, n_rows, 0, out);
+}
+
+static void CWB_NAME(add_graded)(const double *outputs, double value, double *scores) {
+    const cwb_doubles factor = cwb_splat(value);
+    for (int i = 0; i < CWB_BLOCK; i += 8)
+        cwb_store(scores + i,
+                  cwb_add(cwb_load(scores + i), cwb_mul(cwb_load(outputs + i), factor)));
+}
+
 static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
     const cwb_doubles plus = cwb_splat(value), minus = cwb_splat(-value);
     for (int j = 0; j < 8; j++) {
@@ -151,5 +194,7 @@ static void CWB_NAME(add_set)(uint64_t set, double value, double *scores) {
 
 static const cwb_evaluation_kernels CWB_NAME(cwb_evaluation_kernels) = {
     .block_sets = CWB_NAME(block_sets),
+    .graded = CWB_NAME(graded_values),
+    .add_graded = CWB_NAME(add_graded),
     .add_set = CWB_NAME(add_set),
 };

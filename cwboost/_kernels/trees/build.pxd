@@ -10,7 +10,7 @@ cdef enum:
 
 cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, uint8_t *packed, double *edge
+    Tree *tree, uint8_t *packed, int32_t *cells, double *edge
 ) noexcept nogil
 
 # What growth on partitions takes one by one.
@@ -21,4 +21,5 @@ cdef void divide_rows(
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale, double bound) noexcept nogil
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed) noexcept nogil
+    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed, int32_t *cells
+) noexcept nogil

@@ -24,7 +24,7 @@ from libc.string cimport memset
 from cwboost._kernels.trees.categories cimport category_sides
 from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
 from cwboost._kernels.trees.nodes cimport (
-    become_constant, merge_equal_leaves, split_node, start_tree)
+    become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
     CWB_FIRST, Matrix, Node, Settings, Tree, TreeNode, Work)
@@ -184,8 +184,13 @@ cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexce
     kernels.outputs_by_codes(inner, n_inner, X.codes, X.n_rows, work.reach, work.positive)
 
 
-cdef bint outputs_by_rows(const Matrix *X, Work *work, const Tree *tree) noexcept nogil:
-    """Compute the outputs of a tree on all rows: they go down together, node by node."""
+cdef bint outputs_by_rows(
+    const Matrix *X, Work *work, const Tree *tree, int32_t *cells
+) noexcept nogil:
+    """Compute the outputs of a tree on all rows: they go down together, node by node.
+
+    Write the place of each row's leaf to `cells` as well, unless that is NULL.
+    """
     cdef Node part
     cdef uint8_t first
     cdef uint32_t width
@@ -206,6 +211,9 @@ cdef bint outputs_by_rows(const Matrix *X, Work *work, const Tree *tree) noexcep
         if node.left < 0:
             for i in range(part.start, end):
                 work.positive[work.rows[i]] = node.sign > 0
+            if cells != NULL:
+                for i in range(part.start, end):
+                    cells[work.rows[i]] = part.index
             continue
         codes = side_codes(X, work, node, part.start, end, &first, &width)
         middle = part.start + cwb_partition_rows(
@@ -220,14 +228,20 @@ cdef bint outputs_by_rows(const Matrix *X, Work *work, const Tree *tree) noexcep
 
 
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed
+    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed, int32_t *cells
 ) noexcept nogil:
-    """Write the outputs of a tree on all rows, as bits; False if memory ran out."""
+    """Write the outputs of a tree on all rows, as bits, and their cells; False if memory ran out.
+
+    The cell of a row is the place of its leaf. They are not written if `cells` is NULL.
+    """
     if tree.n == 1:
         memset(work.positive, tree.nodes[0].sign > 0, X.n_rows)
-    elif X.codes != NULL and X.categorical == NULL and tree.n // 2 <= MAX_INNER_BY_CODES:
+        if cells != NULL:
+            memset(cells, 0, X.n_rows * sizeof(int32_t))
+    elif (cells == NULL and X.codes != NULL and X.categorical == NULL
+            and tree.n // 2 <= MAX_INNER_BY_CODES):
         outputs_by_codes(X, work, tree)
-    elif not outputs_by_rows(X, work, tree):
+    elif not outputs_by_rows(X, work, tree, cells):
         return False
     cwb_pack_outputs(work.positive, X.n_rows, packed)
     return True
@@ -235,9 +249,12 @@ cdef bint write_outputs(
 
 cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, uint8_t *packed, double *edge
+    Tree *tree, uint8_t *packed, int32_t *cells, double *edge
 ) noexcept nogil:
-    """Grow one tree and write its outputs to `packed`; False if memory ran out."""
+    """Grow one tree and write its outputs to `packed`; False if memory ran out.
+
+    With `cells`, neighbouring leaves of one sign stay apart.
+    """
     cdef bint best_first = settings.max_leaves > 0
     cdef int64_t n_leaves = 1, k, n = X.n_rows if work.kept == NULL else work.n_kept
     cdef double total, scale = scale_of(weights, X.n_rows)
@@ -265,12 +282,14 @@ cdef bint grow_tree(
         for k in range(1, -1, -1):
             if not push(work, &children[k], best_first):
                 return False
-    if not merge_equal_leaves(tree) or not write_outputs(X, work, tree, packed):
+    if cells == NULL:
+        merge_equal_leaves(tree)
+    if not sort_by_level(tree) or not write_outputs(X, work, tree, packed, cells):
         return False
     edge[0] = cwb_edge_of(packed, weights, work.kept, n, scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, packed)
+        write_outputs(X, work, tree, packed, cells)
         edge[0] = fabs(total)
     edge[0] /= scale
     return True

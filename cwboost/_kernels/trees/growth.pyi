@@ -17,4 +17,7 @@ class TreeGrower:
         seeds: NDArray[np.uint64],
         rows: NDArray[np.int64] | None = None,
         monotonic: NDArray[np.int8] | None = None,
-    ) -> tuple[dict[str, np.ndarray], NDArray[np.uint8], NDArray[np.float64]]: ...
+        with_cells: bool = False,
+    ) -> tuple[
+        dict[str, np.ndarray], NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32] | None
+    ]: ...

@@ -1,7 +1,7 @@
 """Growth of one tree per target on a binned matrix, in parallel over the trees."""
 
 from cython.parallel cimport prange
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
 cdef bint grow_all(
     const Matrix *X, const Settings *settings, Work *works, int n_threads, const char *weights,
     Py_ssize_t stride, const uint64_t *seeds, Tree *trees, Py_ssize_t n_trees, uint8_t *packed,
-    double *edges
+    int32_t *cells, double *edges
 ) noexcept:
     """Grow every tree; True if memory ran out. Rows of weights are `stride` bytes apart."""
     cdef Py_ssize_t t
@@ -24,7 +24,8 @@ cdef bint grow_all(
     for t in prange(n_trees, nogil=True, schedule="dynamic", num_threads=n_threads):
         if not grow_tree(X, settings, works + omp_get_thread_num(),
                          <const double *> (weights + t * stride), seeds[t], trees + t,
-                         packed + t * n_bytes, edges + t):
+                         packed + t * n_bytes,
+                         NULL if cells == NULL else cells + t * X.n_rows, edges + t):
             failed |= 1
     return failed
 
@@ -48,7 +49,7 @@ cdef class TreeGrower:
         self.settings = (<TreeSettings> TreeSettings(**settings)).own
         self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads)
 
-    def grow(self, weights, seeds, rows=None, monotonic=None):
+    def grow(self, weights, seeds, rows=None, monotonic=None, bint with_cells=False):
         """Grow one tree per row of weights.
 
         Parameters
@@ -62,17 +63,21 @@ cdef class TreeGrower:
         monotonic : ndarray of shape (n_trees, n_features), dtype int8, default=None
             +1 where a tree's output must not fall with the feature, -1 where it must not rise,
             else 0; values only, not missing ones.
+        with_cells : bool, default=False
+            Say in which leaf every row is; neighbouring leaves of one sign then stay apart.
 
         Returns
         -------
         nodes : dict of ndarray
             The trees as flat arrays: `offsets` (n_trees + 1, int64), and one entry per node of
-            `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `sign`
+            `feature`, `left` (int32, -1 in leaves), `threshold` (float64), `missing`, `output`
             (int8), `gain` (float32; what a comparison gained in edge, less what chance gives,
             as a fraction of the edge; 0 in leaves). If there are features of categories, also
             `set_start` and `set_bits`, see `cwboost.kernels.CategorySets`.
         packed : ndarray of shape (n_trees, ceil(n_rows / 8)), dtype uint8
         edges : ndarray of shape (n_trees,), dtype float64
+        cells : ndarray of shape (n_trees, n_rows), dtype int32, or None
+            The place of each row's leaf among the nodes of its tree.
         """
         cdef const double[:, :] r = weights
         cdef const uint64_t[::1] seed = seeds
@@ -93,6 +98,8 @@ cdef class TreeGrower:
         self._keep(rows)
         packed = np.empty((n_trees, (X.n_rows + 7) // 8), dtype=np.uint8)
         cdef uint8_t[:, ::1] bits = packed
+        cells = np.empty((n_trees if with_cells else 0, X.n_rows), dtype=np.int32)
+        cdef int32_t[:, ::1] cell = cells
         edges = np.zeros(n_trees)
         cdef double[::1] edge = edges
         cdef TreeBatch batch = TreeBatch(n_trees)
@@ -100,10 +107,12 @@ cdef class TreeGrower:
             batch.trees[t].monotonic = &constraints[t, 0] if monotonic is not None else NULL
         if n_trees > 0 and X.n_rows > 0 and grow_all(
             X, &self.settings, self.space.work, self.space.n_threads, <const char *> &r[0, 0],
-            r.strides[0], &seed[0], batch.trees, n_trees, &bits[0, 0], &edge[0]
+            r.strides[0], &seed[0], batch.trees, n_trees, &bits[0, 0],
+            &cell[0, 0] if with_cells else NULL, &edge[0]
         ):
             raise MemoryError("nodes of the grown trees")
-        return batch.arrays(X, self.space.bins.n_categories), packed, edges
+        nodes = batch.arrays(X, self.space.bins.n_categories)
+        return nodes, packed, edges, cells if with_cells else None
 
     cdef _keep(self, rows):
         """Tell every thread which rows have a weight; self.kept keeps the array alive."""

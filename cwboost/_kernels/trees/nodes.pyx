@@ -111,12 +111,11 @@ cdef bint split_node(
     return True
 
 
-cdef bint merge_equal_leaves(Tree *tree) noexcept nogil:
-    """Replace subtrees whose leaves have one sign by leaves, and put the nodes in level order."""
-    cdef int64_t i, n = 1
+cdef void merge_equal_leaves(Tree *tree) noexcept nogil:
+    """Replace subtrees whose leaves have one sign by leaves."""
+    cdef int64_t i
     cdef TreeNode *node
     cdef const TreeNode *left
-    cdef TreeNode *ordered
     for i in range(tree.n - 1, -1, -1):
         node = tree.nodes + i
         if node.left >= 0:
@@ -124,11 +123,15 @@ cdef bint merge_equal_leaves(Tree *tree) noexcept nogil:
             if left.sign != 0 and left.sign == (left + 1).sign:
                 node.sign = left.sign
                 make_leaf(node)
-    ordered = <TreeNode *> malloc(tree.n * sizeof(TreeNode))
+
+
+cdef bint sort_by_level(Tree *tree) noexcept nogil:
+    """Put the nodes that the root leads to in level order; False if memory ran out."""
+    cdef int64_t i = 0, n = 1
+    cdef TreeNode *ordered = <TreeNode *> malloc(tree.n * sizeof(TreeNode))
     if ordered == NULL:
         return False
     ordered[0] = tree.nodes[0]
-    i = 0
     while i < n:
         if ordered[i].left >= 0:
             memcpy(ordered + n, tree.nodes + ordered[i].left, 2 * sizeof(TreeNode))
@@ -191,7 +194,7 @@ cdef class TreeBatch:
                 k += 1
         nodes = {"offsets": np.asarray(offsets), "feature": np.asarray(feature),
                  "threshold": np.asarray(threshold), "left": np.asarray(left),
-                 "missing": np.asarray(missing), "sign": np.asarray(sign),
+                 "missing": np.asarray(missing), "output": np.asarray(sign),
                  "gain": np.asarray(gain)}
         if X.categorical != NULL:
             nodes |= self.sets(X, n, n_categories)

@@ -15,7 +15,7 @@ import numpy as np
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
 from cwboost._kernels.trees.nodes cimport (
-    TreeBatch, become_constant, merge_equal_leaves, split_node, start_tree)
+    TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.search cimport (
     draw_features, may_split, node_histograms, pays, split_of_histogram, undo_draws)
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
@@ -206,16 +206,21 @@ cdef class NodeRows:
     def outputs(self, const int64_t[::1] offsets, const int32_t[::1] left,
                 const int32_t[::1] feature, const int32_t[::1] first,
                 const int32_t[::1] width, const uint64_t[:, ::1] right,
-                const uint8_t[::1] categorical, sign):
-        """Return the outputs of trees on all rows, packed; see `Split` and `TreeLearners`."""
+                const uint8_t[::1] categorical, output):
+        """Return outputs of trees on all rows, packed, and their cells.
+
+        See `Split` and `TreeLearners` for the nodes, `TreeGrower.grow` for the cells.
+        """
         cdef int64_t t, k, n_trees = offsets.shape[0] - 1
         cdef int n_threads = self.space.n_threads
         cdef bint failed = False
         cdef TreeBatch batch = TreeBatch(n_trees)
-        cdef const signed char[::1] signs = sign
+        cdef const signed char[::1] signs = output
         cdef Tree *tree
         packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
+        cells = np.empty((n_trees, self.space.X.n_rows), dtype=np.int32)
         cdef uint8_t[:, ::1] out = packed
+        cdef int32_t[:, ::1] cell = cells
         for t in range(n_trees):
             tree = batch.trees + t
             tree.n = offsets[t + 1] - offsets[t]
@@ -228,11 +233,11 @@ cdef class NodeRows:
                 tree.nodes[k - offsets[t]].sign = signs[k]
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
-                                 batch.trees + t, &out[t, 0]):
+                                 batch.trees + t, &out[t, 0], &cell[t, 0]):
                 failed |= 1
         if failed:
             raise MemoryError("scratch memory of the trees")
-        return packed
+        return packed, cells
 
 
 cdef class GrowingTrees:
@@ -409,7 +414,7 @@ cdef class GrowingTrees:
             self.begin(opened + side, may_split(
                 &self.settings, self.batch.trees + parent.tree, children + side))
 
-    def finish(self):
+    def finish(self, bint with_cells):
         """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.
 
         The edges are of the weights that took part, in units of 1 / scale.
@@ -418,7 +423,9 @@ cdef class GrowingTrees:
         edges = np.empty(self.batch.n)
         for t in range(self.batch.n):
             edges[t] = self.batch.trees[t].total
-            if not merge_equal_leaves(self.batch.trees + t):
+            if not with_cells:
+                merge_equal_leaves(self.batch.trees + t)
+            if not sort_by_level(self.batch.trees + t):
                 raise MemoryError("nodes of growing trees")
         return self.batch.arrays(&self.space.X, self.space.bins.n_categories), edges
 

@@ -10,7 +10,6 @@ from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import ERROR, Metric
 from cwboost.families.contract import WeakLearners
-from cwboost.families.outputs import pack_outputs
 from cwboost.fitted_model import FittedModel
 
 __all__ = ["HeldOutScores", "HeldOutSets"]
@@ -70,9 +69,9 @@ class HeldOutScores:
         return tuple(f"{self.name}_{metric.name}" for metric in self._metrics)
 
     def add(self, learners: WeakLearners) -> None:
-        """Compute the outputs of new learners and keep them as one bit per example."""
+        """Compute the outputs of new learners and keep them."""
         ids = np.arange(self._n_learners, self._n_learners + len(learners))
-        self._moving.keep(ids, pack_outputs(learners.outputs(self.X)))
+        self._moving.keep(ids, learners, self.X)
         self._n_learners += len(learners)
 
     def move(self, ids, score_index, differences, offset=None) -> dict[str, float]:

@@ -52,7 +52,7 @@ class DerivedPlan(PricingPlan):
             return ({**one[0], **other[0]},)
         return super().merge(one, other)
 
-    def choose(self, scales, rng):
+    def choose(self, scales, rng, request):
         if self._drawing is None:
             (parts,) = yield ("examples",)
             self._drawing = self._gathered(parts, rng)

@@ -36,7 +36,7 @@ def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
     nodes = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
     arrays = {
         name: np.concatenate([getattr(form, name) for form in forms])[nodes]
-        for name in ("feature", "threshold", "left", "missing", "sign")
+        for name in ("feature", "threshold", "left", "missing", "output")
     }
     sets = None
     if any(form.category_sets is not None for form in forms):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -196,7 +197,7 @@ class MixedPricer(Pricer):
         self._random_state = context.random_state
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        n_targets = len(weights)
+        n_targets, request = len(weights), replace(request, with_cells=False)
         if self._shares is None:
             found = [(p, p.price(weights, request), np.arange(n_targets)) for p in self._pricers]
         else:

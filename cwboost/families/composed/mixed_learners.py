@@ -150,4 +150,7 @@ def _load(name: str, arrays: Mapping[str, np.ndarray], n_features: int) -> WeakL
         ) from error
     if issubclass(learners_type, MixedLearners):
         raise ValueError(f"a part of mixed learners cannot be mixed itself, got {name[:80]!r}")
-    return learners_type.from_arrays(arrays, n_features)
+    learners = learners_type.from_arrays(arrays, n_features)
+    if learners.is_graded:
+        raise ValueError(f"part {name!r}: expected outputs -1 and +1")
+    return learners

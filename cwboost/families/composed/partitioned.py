@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cwboost.families.composed.mixed_learners import MixedLearners
@@ -50,7 +52,7 @@ class MixedPlan(PricingPlan):
         name, *own = one
         return (name, *self.plans[name].merge(tuple(own), tuple(other[1:])))
 
-    def choose(self, scales, rng):
+    def choose(self, scales, rng, request):
         names, n_targets = list(self.plans), len(scales)
         wanted = dict.fromkeys(names, np.ones(n_targets, dtype=bool))
         if self.shares is not None:
@@ -58,15 +60,15 @@ class MixedPlan(PricingPlan):
             wanted = {name: drawn == k for k, name in enumerate(names) if (drawn == k).any()}
         found = []
         for name, targets in wanted.items():
-            chosen = yield from self._ask(name, scales, rng)
+            chosen = yield from self._ask(name, scales, rng, replace(request, with_cells=False))
             kept = np.flatnonzero(targets[chosen.target])
             learners = MixedLearners.of(name, chosen.learners.take(kept))
             found.append((learners, chosen.edges[kept], chosen.target[kept]))
         return _best_of(found)
 
-    def _ask(self, name, scales, rng):
+    def _ask(self, name, *about):
         """Hold the conversation of one family."""
-        conversation = self.plans[name].choose(scales, rng)
+        conversation = self.plans[name].choose(*about)
         question = next(conversation)
         while True:
             _, *summary = yield name, question

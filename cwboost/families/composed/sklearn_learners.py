@@ -97,7 +97,7 @@ class TreeModels(SklearnLearners):
             threshold=np.where(leaf, 0.0, tree.threshold[order]),
             left=np.where(leaf, -1, place[left]).astype(np.int32),
             missing=np.where(leaf, 0, np.where(to_left, -1, 1)).astype(np.int8),
-            sign=np.where(leaf, sign, 0).astype(np.int8),
+            output=np.where(leaf, sign, 0).astype(np.int8),
             gain=np.zeros(len(order), dtype=np.float32) if gain is None else gain[order],
         )
         return cls(trees, n_features)
@@ -109,7 +109,7 @@ class TreeModels(SklearnLearners):
         return cls(stump_trees(np.array([-1]), np.zeros(1), one, one, gain=none), n_features)
 
     def reversed(self) -> TreeModels:
-        return TreeModels(replace(self.trees, sign=-self.trees.sign), self.n_features)
+        return TreeModels(replace(self.trees, output=-self.trees.output), self.n_features)
 
     @staticmethod
     def gains(estimator, X, label, size) -> np.ndarray:
@@ -154,6 +154,8 @@ class TreeModels(SklearnLearners):
             raise ValueError(f"trees have the arrays {sorted(names)}, got {sorted(arrays)}")
         trees = ThresholdTrees(**arrays)
         trees.check(n_features)
+        if trees.is_graded:
+            raise ValueError("output: expected -1 or +1 in leaves")
         return cls(trees, n_features)
 
     def take(self, indices) -> TreeModels:

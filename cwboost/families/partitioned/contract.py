@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwboost.families.contract import BindContext, WeakLearners
+from cwboost.families.contract import BindContext, PricingRequest, WeakLearners
 from cwboost.families.partitioned.weights import PartitionWeights
 
 if TYPE_CHECKING:
@@ -67,11 +67,15 @@ class Chosen:
         Sum over all examples of rounded weight times output, divided by the target's scale.
     target : ndarray of shape (n,), dtype int64
         The target of each learner, ascending; at most one learner per target.
+    cell_counts : ndarray of shape (n,), dtype int64, or None, default=None
+        Number of cells of each learner, if the request says `with_cells`; `PartitionPricer.cells`
+        then tells them.
     """
 
     learners: WeakLearners
     edges: np.ndarray
     target: np.ndarray
+    cell_counts: np.ndarray | None = None
 
 
 class PartitionPricer(ABC):
@@ -95,7 +99,25 @@ class PartitionPricer(ABC):
 
     @abstractmethod
     def outputs(self, learners: WeakLearners) -> np.ndarray:
-        """Return outputs of `learners` here as packed bits, see `cwboost.pack_outputs`."""
+        """Return outputs of `learners` here as packed bits, see `cwboost.pack_outputs`.
+
+        Those of graded learners as int8, of shape (n_learners, n_samples).
+        """
+
+    def cells(self, learners: WeakLearners) -> np.ndarray:
+        """Return the cell of each example here, see `cwboost.Priced`.
+
+        Needed if `Chosen.cell_counts` are told.
+
+        Parameters
+        ----------
+        learners : WeakLearners
+
+        Returns
+        -------
+        ndarray of shape (n_learners, n_samples), dtype int32
+        """
+        raise NotImplementedError(f"{type(learners).__name__} have no cells")
 
 
 class PricingPlan(ABC):
@@ -123,7 +145,7 @@ class PricingPlan(ABC):
 
     @abstractmethod
     def choose(
-        self, scales: np.ndarray, rng: np.random.Generator
+        self, scales: np.ndarray, rng: np.random.Generator, request: PricingRequest
     ) -> Generator[object, tuple, Chosen]:
         """Choose learners in a conversation: yield questions, get summaries, return the choice.
 
@@ -133,6 +155,8 @@ class PricingPlan(ABC):
             Powers of two by which the weights are multiplied before they are rounded.
         rng : numpy.random.Generator
             The one source of randomness.
+        request : PricingRequest
+            As `Pricer.price` has it, without rows.
 
         Yields
         ------

@@ -28,7 +28,9 @@ CHECK_EVERY = 64
 """Outputs are computed again in calls 1, 2, 4, ... of pricing up to this, then at this interval."""
 
 # An array's dtype is compared with these in a tenth of the time that a scalar type takes.
-UINT8, INT8, INT64, FLOAT64 = map(np.dtype, (np.uint8, np.int8, np.int64, np.float64))
+UINT8, INT8, INT32, INT64, FLOAT64 = map(
+    np.dtype, (np.uint8, np.int8, np.int32, np.int64, np.float64)
+)
 
 
 def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
@@ -198,7 +200,10 @@ def check_priced(
     _check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
-    return Priced(learners, outputs, np.ascontiguousarray(edges), np.ascontiguousarray(target))
+    if priced.cells is not None:
+        _check_cells(priced, n_samples, fault)
+    edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
+    return Priced(learners, outputs, edges, target, priced.cells, priced.cell_counts)
 
 
 def check_learners(learners, edges, target, family, n_targets, n_columns, fault) -> np.ndarray:
@@ -217,6 +222,18 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
     if not np.isfinite(edges).all():
         raise fault(f"edges must be finite, got {edges}")
     return target
+
+
+def _check_cells(priced: Priced, n_samples: int, fault) -> None:
+    n, cells, counts = len(priced.learners), priced.cells, priced.cell_counts
+    _check_array("cells", cells, INT32, (n, n_samples), fault)
+    _check_array("cell_counts", counts, INT64, (n,), fault)
+    if not cells.flags.c_contiguous:
+        raise fault("cells must be C-contiguous")
+    # As unsigned numbers, negative ones are too large.
+    largest = cells.view(np.uint32).max(axis=1, initial=0)
+    if (counts < 1).any() or (largest >= counts).any():
+        raise fault(f"cells must lie below cell_counts, {counts}, got up to {largest}")
 
 
 def _check_array(name: str, array, dtype, shape, fault) -> None:

@@ -5,7 +5,7 @@ from random_trees import random_trees
 
 from cwboost._kernels.prediction.coded_nodes import laid_out_for_codes
 
-NAMES = ("offsets", "feature", "threshold", "left", "missing", "sign")
+NAMES = ("offsets", "feature", "threshold", "left", "missing", "output")
 
 
 def coded_trees(nodes, max_reached=100):
@@ -40,7 +40,7 @@ def test_order_lists_inner_nodes_and_then_positive_leaves_of_trees_not_walked():
     for tree in (1, 2, 3):
         of_tree = slice(*nodes["offsets"][tree : tree + 2])
         inner = np.flatnonzero(nodes["feature"][of_tree] >= 0)
-        positive = np.flatnonzero(nodes["sign"][of_tree] > 0)
+        positive = np.flatnonzero(nodes["output"][of_tree] > 0)
         order = found.order[slice(*found.order_start[tree : tree + 2])]
         np.testing.assert_array_equal(order, [*inner, *positive])
         assert found.n_inner[tree] == len(inner)

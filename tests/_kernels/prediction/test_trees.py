@@ -22,12 +22,16 @@ def values(rng, n_rows, n_features):
     return X
 
 
-@pytest.fixture(params=[3, 20], ids=["few features", "20 features"])
+@pytest.fixture(params=[(3, False), (20, False), (3, True), (20, True)])
 def nodes(request):
     """Trees of which some are walked; the features have up to 330 distinct thresholds."""
-    rng = np.random.default_rng(request.param)
+    n_features, is_graded = request.param
+    rng = np.random.default_rng(n_features)
     thresholds = np.concatenate([np.arange(-164, 164) / 32.0, [np.inf, -np.inf]])
-    return random_trees(rng, np.resize(SIZES, 70), request.param, thresholds)
+    nodes = random_trees(rng, np.resize(SIZES, 70), n_features, thresholds)
+    if is_graded:
+        nodes["output"] *= rng.integers(0, 128, len(nodes["output"]), dtype=np.int8)
+    return nodes
 
 
 def evaluator(nodes, n_features, n_trees=None):
@@ -62,6 +66,10 @@ def test_outputs_equal_those_of_a_walk(nodes, n_rows):
     np.testing.assert_array_equal(few.outputs(X), expected[:, :63])
     wide = np.column_stack([X, np.full((n_rows, 5), np.nan)])  # of features that no tree reads
     np.testing.assert_array_equal(evaluator(nodes, n_features + 5).outputs(wide), expected)
+    if np.abs(expected).max() > 1:
+        with pytest.raises(ValueError, match="graded trees have no sets"):
+            of_all.sets(X)
+        return
     sets = of_all.sets(X).view(np.uint8).reshape(-1, len(expected[0]), 8)
     bits = np.unpackbits(sets, axis=2, bitorder="little").transpose(0, 2, 1)
     np.testing.assert_array_equal(bits.reshape(-1, len(expected[0]))[:n_rows], expected > 0)
@@ -74,6 +82,7 @@ def test_scores_have_the_bits_of_those_on_values(nodes):
     coef = sp.csr_array(rng.normal(size=(70, 3)) * (rng.random((70, 3)) < 0.7))
     of_all = evaluator(nodes, n_features)
     scores = of_all.scores(X, coef)
+    np.testing.assert_allclose(scores, walked(nodes, X) @ coef, rtol=1e-11, atol=1e-10)
     one_by_one = np.vstack([of_all.scores(X[k : k + 1], coef) for k in range(500)])
     assert scores.tobytes() == one_by_one.tobytes()
     in_chunks = [of_all.scores(rows, coef, 2) for rows in np.array_split(X, 4)]

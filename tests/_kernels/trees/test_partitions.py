@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from cwboost.plugins.trees import TreeFamily
 from models import context
 
+from cwboost import PricingRequest
 from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
 
 N, D, K = 700, 9, 3
@@ -27,35 +28,37 @@ def features(kind, rng):
     return sp.csr_array(X * (rng.random(X.shape) < 0.3)) if kind == "sparse" else X
 
 
-def together(family, X, weights, known):
+def together(family, X, weights, known, request=PricingRequest()):
     """Price on three partitions, as a cluster does."""
     parts = np.split(np.arange(N), [100, 470])
     plan = family.plan([family.describe(X[rows]) for rows in parts], known)
     scales = scales_of(np.abs(weights).sum(axis=1))
     pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
     given = [PartitionWeights(np.ascontiguousarray(weights[:, rows]), scales) for rows in parts]
-    conversation, answer = plan.choose(scales, known.random_state), None
+    conversation, answer = plan.choose(scales, known.random_state, request), None
     while True:
         try:
             question = conversation.send(answer)
         except StopIteration as end:
-            outputs = [pricer.outputs(end.value.learners) for pricer in pricers]
-            return end.value, parts, outputs
+            found = [(p.outputs(end.value.learners), p.cells(end.value.learners)) for p in pricers]
+            return end.value, parts, found
         replies = [pricer.summarise(own, question) for pricer, own in zip(pricers, given)]
         answer = plan.merge(plan.merge(*replies[:2]), replies[2])
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("with_cells", [False, True])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", ["numbers", "gaps", "sparse", "categories"])
-def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
+def test_trees_of_partitions_are_those_of_one_machine(kind, settings, with_cells, seed):
     X = features(kind, np.random.default_rng(seed))
     weights = np.random.default_rng(seed).normal(size=(K, N)) ** 3
     n_categories = np.where(np.arange(D) == 0, 30, 0) if kind == "categories" else None
     family = TreeFamily(**settings)
     one, many = (context(K, seed, n_categories=n_categories) for _ in range(2))
-    alone = family.bind(X, one).price(weights)
-    chosen, parts, outputs = together(family, X, weights, many)
+    request = PricingRequest(with_cells=with_cells)
+    alone = family.bind(X, one).price(weights, request)
+    chosen, parts, here = together(family, X, weights, many, request)
     expected, found = alone.learners.arrays(), chosen.learners.arrays()
     assert expected.keys() == found.keys()
     assert len(expected["feature"]) > 3 * K
@@ -63,8 +66,10 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, seed):
         assert np.array_equal(expected[name], found[name]), name
     assert np.array_equal(alone.edges, chosen.edges)
     signed = chosen.learners.outputs(X) > 0
-    for rows, packed in zip(parts, outputs):
+    for rows, (packed, cells) in zip(parts, here):
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
+        assert not with_cells or np.array_equal(alone.cells[:, rows], cells)
+    assert (alone.cells is not None) == with_cells
 
 
 def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
@@ -86,5 +91,5 @@ def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():
 def test_features_that_are_constant_everywhere_give_constants():
     weights = np.array([np.ones(N), -np.ones(N)])
     chosen = together(TreeFamily(), np.ones((N, 2)), weights, context(2))[0]
-    assert chosen.learners.sign.tolist() == [1, -1]
+    assert chosen.learners.output.tolist() == [1, -1]
     assert chosen.edges.tolist() == [N, N]

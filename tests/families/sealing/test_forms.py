@@ -46,7 +46,7 @@ def test_the_flat_form_of_directions_is_compared_too():
     learners, sample = fitted(resolve_weak_learner("projection"))
     flat = learners.flat_form()
     assert flat.directions is not None
-    for wrong in (replace(flat, sign=-flat.sign), replace(flat, directions=-flat.directions)):
+    for wrong in (replace(flat, output=-flat.output), replace(flat, directions=-flat.directions)):
         form = {"flat_form": lambda self, wrong=wrong: wrong}
         other = type("Wrong", (type(learners),), form).from_arrays(learners.arrays(), X.shape[1])
         with pytest.raises(FamilyFault, match="the flat form of learner"):
