@@ -14,7 +14,7 @@ from threadpoolctl import OpenBLASController
 from cwboost import CWBoostClassifier, column_generation
 from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.scores import HeldOutScores
-from cwboost.kernels import SortedFeatures
+from cwboost.kernels import SortedFeatures, one_thread
 
 X, Y = load_iris(return_X_y=True)
 
@@ -33,6 +33,7 @@ def made(classifier=CWBoostClassifier, **params):
 def test_an_interrupt_at_every_tenth_of_a_fit(name, monkeypatch):
     """Of every classifier and family; training for the first time and training again."""
     # CPython may leave the `with` of a lock unreleased if the interrupt comes at its very end.
+    monkeypatch.setattr(one_thread._Process, "alone", RLock())
     if hasattr(OpenBLASController, "_SHARED_STATE"):
         monkeypatch.setattr(OpenBLASController._SHARED_STATE, "lock", RLock())
     outcomes = carried_out(name, ATTACKS[name], 10, seed=0).keys()
