@@ -112,11 +112,11 @@ class ColumnGeneration:
                 return self.end(priced)
             report = self.solve(layers)
             changes = self.columns.changes(self.master.coef_matrix)
-        else:
+        elif any_above(edges, PAYS):
             changes = self.step_cells(priced, edges)
-            if not len(changes.ids):
-                return self.end(priced)
             report = SolverReport(np.nan, False, 1, len(changes.ids))
+        else:
+            return self.end(priced)
         seconds = priced_at - start, perf_counter() - priced_at
         objective = self.record(report, changes, *seconds)
         return self.schedule.goes_on(objective)
@@ -174,17 +174,17 @@ class ColumnGeneration:
 
         Stage-wise only: the coefficients never change again, so that no column is kept.
         """
+        parts = priced.learners, edges, priced.target, priced.cells, priced.cell_counts
         paying = np.flatnonzero(edges > PAYS)
-        if not len(paying):
-            return Changes(*(np.empty(0, np.int64),) * 3, *(np.empty(0),) * 2)
-        self.schedule.loosen()
-        classes = priced.target[paying] + self.first_priced
-        cells, counts = priced.cells[paying], priced.cell_counts[paying]
+        if len(paying) < len(edges):
+            parts = priced.learners.take(paying), *(part[paying] for part in parts[1:])
+        learners, edges, target, cells, counts = parts
+        classes = target + self.first_priced
         outputs, coef = self.master.step_cells(classes, cells, counts, self.settings.step)
-        learners = priced.learners if len(paying) == len(edges) else priced.learners.take(paying)
-        ids = self.model.add_learners(learners.graded(outputs), edges[paying])
+        ids = self.model.add_learners(learners.graded(outputs), edges)
         self.n_steps += len(ids)
-        return Changes(np.empty(0, np.int64), ids, classes, coef, np.full(len(ids), np.nan))
+        no_columns = np.empty(0, dtype=np.int64)
+        return Changes(no_columns, ids, classes, coef, np.full(len(ids), np.nan))
 
     def is_worth_solving(self, layers, n_new) -> bool:
         """Decide by the columns that pay whether to solve the master, and how precisely."""
