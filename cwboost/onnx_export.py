@@ -88,15 +88,13 @@ def to_onnx(
     ensemble, base = classifier.ensemble_, classifier.init_
     ensemble.path.check_rounds(n_estimators, "n_estimators")
     _, learners, coef = ensemble.used(n_estimators)
-    trees = learners.flat_form()
+    trees = learners.flat_form() if len(learners) else _NOTHING
     if trees is None:
         raise NotImplementedError(
             f"the weak learner {classifier.family_.name!r} cannot be exported to ONNX: its "
             "learners have no flat form (of thresholds on derived features, define direction)"
         )
-    coef = coef.toarray()
-    if not len(trees):
-        trees, coef = _NOTHING, np.zeros((1, ensemble.n_scores))
+    coef = coef.toarray() if len(learners) else np.zeros((1, ensemble.n_scores))
     outputs = _outputs(graph, trees, classifier.n_features_in_)
     name = "scores" if decode is None else "bits"
     votes = name if base is None else "votes_of_learners"

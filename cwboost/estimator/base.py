@@ -651,6 +651,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ClassColumns
         """
         self._require_fitted()
+        if not self._scores_classes():
+            raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"label must be one of classes_, got {label!r}")
@@ -731,7 +733,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _shapley(self, X, background, n_estimators) -> Explanation:
         """Return SHAP values of checked input."""
-        if rule_of(self, "_class_scores") != "identity":
+        if not self._scores_classes():
             raise TypeError(
                 f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
                 "sums of votes for classes"
@@ -741,6 +743,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self.ensemble_, X, background, n_estimators, n_threads
         )
         return Explanation(base, values, self._init_scores(X))
+
+    def _scores_classes(self) -> bool:
+        """Return True if the scores of the classes are the sums of the learners' votes."""
+        return rule_of(self, "_class_scores") == "identity"
 
     def _init_scores(self, X) -> np.ndarray:
         """Return the base scores of a checked X, zeros without an init model."""
