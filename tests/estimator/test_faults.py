@@ -43,8 +43,9 @@ def test_an_interrupt_at_every_tenth_of_a_fit(name, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
 def test_a_signal_at_every_tenth_of_a_fit():
-    outcomes = carried_out("alarms", ATTACKS["alarms"], 10, seed=0)
-    assert outcomes["some rounds"]
+    # On a busy machine, fits may slow down so much that all signals come before the first round.
+    tries = (carried_out("alarms", ATTACKS["alarms"], 10, seed) for seed in range(10))
+    assert any(outcomes["some rounds"] for outcomes in tries)
 
 
 def failing(function, error, calls, at=5, late=False):
