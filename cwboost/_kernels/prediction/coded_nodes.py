@@ -45,7 +45,9 @@ class CodedNodes:
     n_columns: int
 
 
-def laid_out_for_codes(offsets, feature, threshold, left, missing, output, max_reached):
+def laid_out_for_codes(
+    offsets, feature, threshold, left, missing, output, max_reached, is_graded=False
+):
     """Return the nodes of trees without category sets, or None if a tree or model is too large.
 
     Parameters
@@ -53,7 +55,8 @@ def laid_out_for_codes(offsets, feature, threshold, left, missing, output, max_r
     offsets, feature, threshold, left, missing, output : ndarray
         As for `TreeEvaluator`, but `feature` holds columns of a block of values.
     max_reached : int
-        Trees of more inner nodes than this are walked; -1 if trees are graded.
+        Trees of more inner nodes than this are walked.
+    is_graded : bool, default=False
     """
     inner = np.flatnonzero(feature >= 0)
     sizes = np.diff(offsets)
@@ -73,7 +76,7 @@ def laid_out_for_codes(offsets, feature, threshold, left, missing, output, max_r
         thresholds,
         nodes,
         np.ascontiguousarray(offsets, dtype=np.int64),
-        *_orders(offsets, feature, left, output, place, max_reached),
+        *_orders(offsets, feature, left, is_graded | (output > 0), place, max_reached),
         output=output,
         n_columns=n_columns,
     )
@@ -105,12 +108,15 @@ def _codings(feature, threshold, missing_right):
     return np.array(codings, CODING), np.concatenate(tables), column, code, n_columns
 
 
-def _orders(offsets, feature, left, output, place, max_reached):
-    """Return order, order_start, n_inner and height, as `CodedNodes` has them."""
+def _orders(offsets, feature, left, counts, place, max_reached):
+    """Return order, order_start, n_inner and height, as `CodedNodes` has them.
+
+    `counts` is true for the leaves in order.
+    """
     before = np.concatenate([[0], np.cumsum(feature >= 0)])
     n_inner = np.diff(before[offsets]).astype(np.int32)
     reached = n_inner <= max_reached
-    listed = np.repeat(reached, np.diff(offsets)) & ((feature >= 0) | (output > 0))
+    listed = np.repeat(reached, np.diff(offsets)) & ((feature >= 0) | counts)
     kept = np.flatnonzero(listed)
     tree = np.repeat(np.arange(len(n_inner)), np.diff(offsets))[kept]
     order = kept[np.lexsort((feature[kept] < 0, tree))]

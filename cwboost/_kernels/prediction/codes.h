@@ -41,12 +41,13 @@ typedef struct {
     const double *thresholds;
     const cwb_coded_node *nodes;
     const int64_t *start; /* begin of the nodes of each tree */
-    /* Places of the inner nodes of each tree, parents first, then of the leaves with output 1. */
+    /* Places of the inner nodes of each tree, parents first, then of the leaves with output 1, of
+     * graded trees of all leaves. */
     const int32_t *order;
     const int64_t *order_start;
     const int32_t *n_inner;
     const int32_t *height; /* levels of each tree that is walked; -1 for other trees */
-    const int8_t *output;  /* of every node, if trees are graded: all of them are walked then */
+    const int8_t *output;  /* of every node */
 } cwb_coded_trees;
 
 typedef struct {
@@ -56,9 +57,9 @@ typedef struct {
      * for one set per node of the largest tree. Reads one byte beyond the columns of `codes`. */
     void (*sets)(const cwb_coded_trees *trees, int64_t first, int64_t last, const uint8_t *codes,
                  int64_t n_rows, uint64_t *reach, uint64_t *out);
-    /* out[row] = the output of graded tree t. Writes whole groups of eight rows. */
+    /* out[row] = the output of graded tree t. Reads and writes whole groups of eight rows. */
     void (*graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes, int64_t n_rows,
-                   double *out);
+                   uint64_t *reach, double *out);
     int64_t max_reached; /* trees of more inner nodes are better walked */
 } cwb_code_kernels;
 

@@ -1,4 +1,5 @@
 /* Codes of values and trees on codes, see codes.h. */
+#include "common/lanes.h"
 
 /* The set of the 64 codes that are at least `least`, which is positive. */
 CWB_INLINE uint64_t CWB_NAME(codes_from)(const uint8_t *codes, uint8_t least) {
@@ -64,11 +65,9 @@ static void CWB_NAME(code)(const cwb_coded_trees *trees, const double *x, uint8_
     }
 }
 
-/* Rows on which a tree is +1, from the rows that reach each node. */
-CWB_INLINE uint64_t CWB_NAME(reached)(const cwb_coded_node *nodes, const int32_t *order,
-                                      int64_t n_inner, int64_t n_order, const uint8_t *codes,
-                                      uint64_t *reach) {
-    uint64_t set = 0;
+/* The rows that reach each node. */
+CWB_INLINE void CWB_NAME(reach_nodes)(const cwb_coded_node *nodes, const int32_t *order,
+                                      int64_t n_inner, const uint8_t *codes, uint64_t *reach) {
     reach[0] = ~UINT64_C(0);
     for (int64_t i = 0; i < n_inner; i++) {
         const cwb_coded_node node = nodes[order[i]];
@@ -77,6 +76,14 @@ CWB_INLINE uint64_t CWB_NAME(reached)(const cwb_coded_node *nodes, const int32_t
         reach[node.next >> 8] = here ^ right;
         reach[(node.next >> 8) + 1] = right;
     }
+}
+
+/* Rows on which a tree is +1, from the rows that reach each node. */
+CWB_INLINE uint64_t CWB_NAME(reached)(const cwb_coded_node *nodes, const int32_t *order,
+                                      int64_t n_inner, int64_t n_order, const uint8_t *codes,
+                                      uint64_t *reach) {
+    uint64_t set = 0;
+    CWB_NAME(reach_nodes)(nodes, order, n_inner, codes, reach);
     for (int64_t i = n_inner; i < n_order; i++) set |= reach[order[i]];
     return set;
 }
@@ -109,9 +116,30 @@ CWB_INLINE uint64_t CWB_NAME(walked)(const cwb_coded_node *nodes, int32_t height
     return set;
 }
 
-static void CWB_NAME(graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes,
-                             int64_t n_rows, double *out) {
+/* Outputs of a graded tree, leaf by leaf, from the rows that reach each. */
+CWB_INLINE void CWB_NAME(graded_by_leaf)(const cwb_coded_trees *trees, int64_t t,
+                                         const uint8_t *codes, uint64_t *reach, double *out) {
     const int64_t start = trees->start[t];
+    const int32_t *order = trees->order + trees->order_start[t];
+    const int64_t n_order = trees->order_start[t + 1] - trees->order_start[t];
+    CWB_NAME(reach_nodes)(trees->nodes + start, order, trees->n_inner[t], codes, reach);
+    for (int64_t i = trees->n_inner[t]; i < n_order; i++) {
+        const cwb_doubles value = cwb_splat((double)trees->output[start + order[i]]);
+        const uint64_t set = reach[order[i]];
+        for (int j = 0; j < CWB_CODED_BLOCK / 8; j++) {
+            const cwb_mask mask = cwb_mask_of((unsigned)(set >> (8 * j)) & 0xFF);
+            cwb_store(out + 8 * j, cwb_pick(mask, value, cwb_load(out + 8 * j)));
+        }
+    }
+}
+
+static void CWB_NAME(graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes,
+                             int64_t n_rows, uint64_t *reach, double *out) {
+    const int64_t start = trees->start[t];
+    if (trees->height[t] < 0) {
+        CWB_NAME(graded_by_leaf)(trees, t, codes, reach, out);
+        return;
+    }
     for (int64_t row = 0; row < n_rows; row += CWB_CODED_ABREAST) {
         uint32_t place[CWB_CODED_ABREAST];
         CWB_NAME(walk_eight)(trees->nodes + start, trees->height[t], codes + row, place);

@@ -13,6 +13,9 @@ __all__ = ["TreeLayouts"]
 MAX_NODES_BY_SET = 255
 """A tree with more inner nodes than this is walked, since a row meets few of them."""
 
+MAX_GRADED = 64
+"""A graded tree with more inner nodes than this is walked by codes."""
+
 ROWS_WORTH_CODES, TREES_WORTH_CODES = 64, 64
 """Fewer rows do not repay the search for codes, nor do fewer trees or no more than features."""
 
@@ -40,14 +43,14 @@ class TreeLayouts:
     Attributes
     ----------
     is_graded : bool
-        True if a leaf has another output than -1 and +1; all trees are then walked.
+        True if a leaf has another output than -1 and +1.
     """
 
     def __init__(self, trees, places: np.ndarray, sets: np.ndarray, max_reached: int):
         self._trees, self._places = trees, places
         self._sets = sets
         self.is_graded = bool((np.abs(trees[-1][trees[1] < 0]) != 1).any())
-        self._max_reached = -1 if self.is_graded else max_reached
+        self._max_reached = min(max_reached, MAX_GRADED) if self.is_graded else max_reached
         n_trees, n_used = len(trees[0]) - 1, int(places.max()) + 1
         self._suits_codes = not len(sets) and n_trees >= max(TREES_WORTH_CODES, n_used)
         self._n_rows = 0  # of all calls that would have used codes
@@ -73,7 +76,7 @@ class TreeLayouts:
 
     @made_once
     def _coded(self) -> CodedNodes | None:
-        return laid_out_for_codes(*self._columns(), self._max_reached)
+        return laid_out_for_codes(*self._columns(), self._max_reached, self.is_graded)
 
     def _columns(self):
         """Return the arrays with columns for features."""

@@ -26,7 +26,7 @@ cdef extern from "prediction/codes.h" nogil:
                      const uint8_t *codes, int64_t n_rows, uint64_t *reach,
                      uint64_t *out) noexcept nogil
         void (*graded)(const cwb_coded_trees *trees, int64_t t, const uint8_t *codes,
-                       int64_t n_rows, double *out) noexcept nogil
+                       int64_t n_rows, uint64_t *reach, double *out) noexcept nogil
         int64_t max_reached
     void cwb_fetch_nodes(const cwb_coded_trees *trees, int64_t t, int64_t part, int64_t n_parts)
 

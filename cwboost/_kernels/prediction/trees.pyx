@@ -308,7 +308,8 @@ cdef void evaluate_graded(
     cdef int64_t i, row
     memset(outputs, 0, sizeof(outputs))
     if batch.coded != NULL:
-        code_kernels.graded(batch.coded, t, work.codes + block * work.codes_stride, n_rows, outputs)
+        code_kernels.graded(batch.coded, t, work.codes + block * work.codes_stride, n_rows,
+                            work.reach, outputs)
     else:
         kernels.graded(batch.flat, t, work.x + block * work.x_stride, n_rows, work.simple, outputs)
     for i in range(votes.indptr[t], votes.indptr[t + 1]):
