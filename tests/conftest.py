@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from plugin_folder import write_distribution
 from reference_family import ReferenceStump
@@ -76,6 +77,11 @@ def register(monkeypatch):
     known = dict(discovery._registry._registered)
     monkeypatch.setattr(discovery._registry, "_registered", known)
     return cwboost.register_family
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,6 @@ import pytest
 from cwboost.baselines import codes
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(4)
-
-
 def splits(code):
     """Return the columns as splits: the set of classes with the sign of class 0."""
     return {frozenset(np.flatnonzero(column == column[0])) for column in code.T}

@@ -10,12 +10,6 @@ import pytest
 from cwboost.datasets.formats import cifar, idx, images, npz, tables
 from cwboost.datasets.formats.files import read_packed
 
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
 # ---------------------------------------------------------------- npz
 
 

@@ -37,11 +37,6 @@ def random_path(rng, n_rounds=12, n_scores=4, changes=20, added=3):
     return builder.path(), stages
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
 @pytest.fixture(params=["plain", "offsets"])
 def model(rng, request):
     """An ensemble, and its coefficients and offsets after every round."""

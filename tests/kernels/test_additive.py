@@ -36,11 +36,6 @@ def assert_scores(X, stumps, scores, coef):
     assert np.all(np.abs(scores - outputs(X, *stumps) @ coef) <= bound)
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(3)
-
-
 PIXELS = np.concatenate([np.arange(-2, 258) + 0.5, np.arange(-1, 257), [np.inf, -np.inf, 1e300]])
 
 

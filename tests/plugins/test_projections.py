@@ -17,11 +17,6 @@ def family(n_projections, kind):
     return ProjectionFamily(n_projections if kind == "gaussian" else None, kind)
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
 @pytest.mark.parametrize("n_columns", [1, 3, 8, 31, 32, 45, 70])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
 def test_projections_are_sums_in_the_order_of_features(rng, n_columns, dtype):

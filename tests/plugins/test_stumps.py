@@ -9,11 +9,6 @@ from scipy import sparse
 from cwboost import PricingRequest
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
 def random_learners(rng, n_stumps=40, n_features=6):
     return StumpLearners(
         feature=rng.integers(-1, n_features, n_stumps),

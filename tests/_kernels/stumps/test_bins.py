@@ -9,11 +9,6 @@ from cwboost.kernels import SortedFeatures
 N_SAMPLES = 70_001  # more than 65,536, and not a multiple of the block size
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
 def matrix(rng, case):
     """Four columns that are sorted into bins in different ways."""
     X = rng.normal(size=(N_SAMPLES, 4)).astype(np.float32)

@@ -17,11 +17,6 @@ from cwboost.kernels import SortedFeatures
 DTYPES = [np.uint8, np.float32, np.float64]
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(11)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_number_of_targets(rng, dtype, order):
