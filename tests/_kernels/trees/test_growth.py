@@ -76,8 +76,8 @@ CASES = [
 def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits, criterion):
     X, weights = make(np.random.default_rng(7))
     expected = [grow(X, row, criterion=criterion, **limits) for row in weights]
-    for form in (np.asarray, sp.csr_array, sp.csc_array):
-        priced = price(form(X), weights, criterion=criterion, **EXACT, **limits)
+    for form, n_threads in ((np.asarray, 1), (sp.csr_array, 2), (sp.csc_array, 3)):
+        priced = price(form(X), weights, n_threads, criterion=criterion, **EXACT, **limits)
         assert [nested(priced.learners, t) for t in range(len(weights))] == expected
         outputs = walked(priced.learners.arrays(), X)
         assert np.array_equal(unpack_outputs(priced.outputs, len(X)), outputs)
@@ -134,44 +134,6 @@ def test_edges_are_exact_sums_of_rounded_weights():
     rounded = PartitionWeights(weights, scales).rounded()
     edges = (rounded * unpack_outputs(priced.outputs, 301).T).sum(axis=1) / scales
     assert np.array_equal(priced.edges, edges)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("max_features", ["sqrt", 2, 0.5, None])
-def test_threads_and_repetition_give_the_same_bits(sparse, max_features):
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 5, size=(600, 12)) * (rng.random((600, 12)) < 0.4).astype(float)
-    X = sp.csr_array(X) if sparse else X
-    weights = signed_weights(rng, 600, 7)
-    runs = [price(X, weights, n_threads=t, max_features=max_features) for t in (1, 2, 2, 3)]
-    for other in runs[1:]:
-        assert np.array_equal(runs[0].outputs, other.outputs)
-        assert np.array_equal(runs[0].edges, other.edges)
-        for name, array in runs[0].learners.arrays().items():
-            assert np.array_equal(array, other.learners.arrays()[name]), name
-
-
-@pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 6}])
-@pytest.mark.parametrize("format", ["csr", "csc"])
-def test_sparse_equals_dense(criterion, limits, format):
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(400, 20)).round(1) * (rng.random((400, 20)) < 0.2)
-    X[:, 3] = np.where(rng.random(400) < 0.1, np.nan, X[:, 3])
-    X[:, 4] = 0
-    X[:, 5] = np.abs(X[:, 5]) + 1  # no zero anywhere
-    weights = signed_weights(rng, 400, 3)
-    weights[:, ::7] = 0
-    X[:, 6] = rng.normal(size=400) * (rng.random(400) < 0.9)  # its bins hold several values
-    params = {"criterion": criterion, "max_features": 6, "max_bins": 40, **limits}
-    dense, sparse = (
-        price(X, weights, **params),
-        price(sp.csr_array(X).asformat(format), weights, **params),
-    )
-    assert np.array_equal(dense.outputs, sparse.outputs)
-    assert np.array_equal(dense.edges, sparse.edges)
-    for t in range(3):
-        assert nested(dense.learners, t) == nested(sparse.learners, t)
 
 
 def test_infinite_and_huge_values():
