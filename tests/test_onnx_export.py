@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models import paper, stages
+from models import paper
 from reference_family import ReferenceLearners, ReferenceStump
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
 import cwboost
 from cwboost import CWBoostClassifier, to_onnx
-from cwboost.datasets import load_pendigits, load_vowel
 from cwboost.estimator.base import BoostingClassifier
 
 pytest.importorskip("onnx")
@@ -32,28 +31,12 @@ def answers(model, X, dtype="float64"):
 def assert_same_answers(clf, X, n_estimators=None, dtype="float64"):
     given = answers(to_onnx(clf, n_estimators=n_estimators, input_dtype=dtype), X, dtype)
     assert list(given) == ["label", "scores", "probabilities"]
+    np.testing.assert_array_equal(given["label"], clf.predict(X, n_estimators))
     scores = clf._scores(X, n_estimators)
-    labels, sure = clf.predict(X, n_estimators), np.ones(len(X), dtype=bool)
-    if isinstance(clf, cwboost.AdaBoostMOClassifier):
-        # Code words at equal distance from the bits tie, up to the order of summation.
-        best = np.sort(scores, axis=1)
-        sure = best[:, -1] - best[:, -2] > 1e-12
-        assert sure.mean() > 0.2
-    np.testing.assert_array_equal(given["label"][sure], labels[sure])
     np.testing.assert_allclose(given["scores"], scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
         given["probabilities"], clf.predict_proba(X, n_estimators), rtol=1e-10, atol=1e-12
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("load", [load_iris, load_digits, load_vowel, load_pendigits])
-def test_labels_and_scores_agree_on_real_data(load, family):
-    X, y = load(return_X_y=True)
-    X = X.astype(np.float64)
-    clf = stages(family, n_estimators=20, C=1e4, learning_rate=0.3)
-    assert_same_answers(clf.fit(X[::2], y[::2]), X)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -89,12 +72,6 @@ def test_no_rows_and_no_learner_at_all():
     assert_same_answers(clf, X, n_estimators=0)
     given = answers(to_onnx(clf), X[:0])
     assert given["label"].shape == (0,) and given["scores"].shape == (0, 3)
-
-
-def test_a_code_of_one_bit():
-    X, y = load_iris(return_X_y=True)
-    clf = cwboost.AdaBoostMOClassifier("stump", n_estimators=12, random_state=0).fit(X, y == 1)
-    assert_same_answers(clf, X)
 
 
 def test_projections_of_two_trainings():
