@@ -1,7 +1,5 @@
 """The coefficient path and the ensemble, with a family small enough to read."""
 
-import pickle
-
 import numpy as np
 import pytest
 from reference_family import ReferenceLearners
@@ -152,19 +150,6 @@ def test_final_of_a_stagewise_path_is_the_path_itself():
 def test_bad_n_rounds(model, n_rounds, error):
     with pytest.raises(error, match="n_rounds"):
         model[0].scores(np.zeros((1, 6)), n_rounds)
-
-
-def test_arrays_round_trip_and_pickle(model, rng):
-    ensemble, _ = model
-    X = rng.normal(size=(20, 6))
-    scores = ensemble.scores(X)
-    assert ("offsets" in ensemble.arrays()) == (ensemble.offsets is not None)
-    again = Ensemble.from_arrays(ensemble.arrays(), Signs, 6, 4)
-    np.testing.assert_array_equal(again.scores(X), scores)
-    np.testing.assert_array_equal(again.edges, ensemble.edges)
-    copy = pickle.loads(pickle.dumps(ensemble))
-    assert copy._scorer is None and ensemble._scorer is not None
-    np.testing.assert_array_equal(copy.scores(X), scores)
 
 
 def put(index, value):
