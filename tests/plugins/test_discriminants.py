@@ -73,15 +73,6 @@ def test_sums_of_groups_are_products_in_chunks(dtype):
     assert group_sums(X[:0], weights[:, :0], features, 2)[1].shape == (10, 3)
 
 
-def test_a_plane_between_two_classes_is_found_in_one_round():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(400, 6))
-    signs = np.sign(X @ [1, -2, 3, 1, 1, -1])
-    priced = bind(X, 1, max_features=None, shrinkage=1e-3).price(signs[None])
-    assert priced.edges[0] > 0.96 * 400
-    assert bind(X, 1, max_features=1).price(signs[None]).edges[0] < 0.7 * 400
-
-
 def test_degenerate_weights_and_features():
     X = np.zeros((20, 3))
     constant = bind(X, 2).price(np.ones((2, 20)))

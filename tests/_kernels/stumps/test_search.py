@@ -35,14 +35,6 @@ def test_every_number_of_targets(rng, dtype, order):
     np.testing.assert_allclose(constants.edges, np.abs(weights.sum(axis=1)), rtol=1e-13)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 1), (9, 3), (257, 2), (400, 0)])
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_shapes(rng, shape, dtype):
-    X = rng.integers(0, 5, shape).astype(dtype)
-    weights = rng.integers(-4, 5, (3, shape[0])).astype(np.float64)
-    assert_best(X, weights, SortedFeatures(X).search(weights), exact_ties=True)
-
-
 NUMBERS = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 1e300, -1e300, 1e-310, -5e-324, 3.5, 1e38, 1e39]
 
 
@@ -120,20 +112,6 @@ def test_wide_indices(rng, n_samples):
     again = SortedFeatures(X[:, 1:], 1).search(weights)
     h = unpack_outputs(again.outputs, n_samples).T
     np.testing.assert_allclose((h * weights).sum(axis=1), again.edges, rtol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_targets", [5, 10, 19, 38, 75])
-def test_bits_do_not_depend_on_threads(rng, dtype, n_targets):
-    X = rng.integers(0, 99, (3000, 37)).astype(dtype)
-    if dtype != np.uint8:
-        X[rng.random(X.shape) < 0.01] = np.nan
-    weights = class_weights(rng, 3000, n_targets)
-    one, two = SortedFeatures(X, 1), SortedFeatures(X, 2)
-    for search in ("search", "search_shared"):
-        expected, found = (getattr(features, search)(weights) for features in (one, two))
-        for name, values in vars(found).items():
-            np.testing.assert_array_equal(values, getattr(expected, name))
 
 
 def long_columns(rng, case, n=2600):
