@@ -17,6 +17,7 @@ from cwboost import (
     MixedFamily,
     SklearnFamily,
     get_family,
+    get_init,
     load_model,
     register_family,
     to_onnx,
@@ -49,7 +50,9 @@ KINDS = {
     "scikit-learn": partial(fitted, SklearnFamily()),
     "linear": partial(fitted, SklearnFamily(RidgeClassifier())),
     "derived": partial(fitted, Means()),
-    "logistic": partial(fitted, "stump", init=LogisticRegression()),
+    "logistic": partial(fitted, "stump", init=LogisticRegression(C=0.5)),
+    "logistic, two classes": partial(fitted, "stump", y=Y == "a", init=LogisticRegression()),
+    "kernel": partial(fitted, "stump", init=get_init("kernel")(max_landmarks=60)),
     "thinned": lambda: fitted().thin(X, Y, C=1e4),
     "stopped": partial(fitted, early_stopping=True),
     "two classes": partial(fitted, y=Y == "a"),
@@ -121,8 +124,11 @@ def check_sums(model, explain):
 
 def check_sets(model):
     if model.model_.conformity is not None:
-        small, large = (np.count_nonzero(model.predict_set(X, a)) for a in (0.2, 0.01))
-        assert small <= large <= X.shape[0] * len(model.classes_)
+        small, large = model.predict_set(X, 0.2), model.predict_set(X, 0.01)
+        assert (small <= large).all() and small.sum() < large.sum()
+        some = small.any(axis=1)
+        predicted = np.searchsorted(model.classes_, model.predict(X))
+        assert small[some, predicted[some]].all()
 
 
 CHECKS = {

@@ -16,7 +16,6 @@ from cwboost import (
     FittedInit,
     InitModel,
     get_init,
-    load_model,
     pack_outputs,
 )
 from cwboost.families.init_models import SklearnInit, resolve_init
@@ -78,27 +77,6 @@ def test_boosting_improves_on_the_model_that_it_starts_from(halves, correction):
     both = CWBoostClassifier("tree", init=LOGISTIC, **params).fit(X, y).score(X_test, y_test)
     assert both > alone + 0.1
     assert both > pure - 0.03
-
-
-def test_an_init_model_is_saved_with_its_parameters(halves, tmp_path):
-    X, y, *_ = halves
-    kernel = get_init("kernel")(max_landmarks=60)
-    clf = CWBoostClassifier("stump", init=kernel, n_estimators=2, random_state=0).fit(X, y)
-    clf.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    assert loaded.init.max_landmarks == loaded.init_.model.max_landmarks == 60
-    np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
-
-
-def test_two_classes_and_example_weights():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    y = np.where(X[:, 0] + rng.normal(size=300) > 0, "yes", "no")
-    for init in (LogisticRegression(), "kernel"):
-        clf = CWBoostClassifier(n_estimators=5, init=init, random_state=0)
-        clf.fit(X, y, sample_weight=rng.uniform(0.5, 2, 300))
-        assert clf.score(X, y) > 0.7
-        assert clf.decision_function(X).shape == (300,)
 
 
 def test_a_model_without_columns_predicts_its_base(halves):

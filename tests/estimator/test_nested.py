@@ -3,10 +3,8 @@
 import pytest
 from models import CLASSIFIERS, paper
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 from cwboost import CWBoostClassifierCV, TreeFamily
-from cwboost.datasets import load_vowel
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda c: c.__name__)
@@ -37,13 +35,3 @@ def test_unknown_names_do_not_hide_the_other_parameters():
         clf.set_params(weak_learner__max_depth=3)
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         paper("tree").set_params(weak_learner__depth=3)
-
-
-def test_a_grid_search_reaches_a_named_weak_learner():
-    X, y = load_vowel(return_X_y=True)
-    clf = paper("tree", n_estimators=3)
-    search = GridSearchCV(clf, {"weak_learner__max_depth": [1, 6]}, cv=2).fit(X, y)
-    scores = search.cv_results_["mean_test_score"]
-    assert scores[0] != scores[1]
-    assert search.best_estimator_.weak_learner.max_depth == [1, 6][scores.argmax()]
-    assert clf.weak_learner == "tree"

@@ -38,16 +38,6 @@ def test_sets_lack_the_true_class_as_seldom_as_asked(load, given):
         assert missed / len(own) <= (binom.ppf(0.999, n, alpha) + 1) / n
 
 
-def test_sets_grow_as_alpha_falls_and_hold_the_prediction_if_they_hold_any_class():
-    X, y = noisy(*load_digits(return_X_y=True))
-    clf = CWBoostClassifier("tree", n_estimators=20, random_state=0).fit(X[:900], y[:900])
-    small, large = clf.predict_set(X[900:], 0.3), clf.predict_set(X[900:], 0.05)
-    assert (small <= large).all() and small.sum() < large.sum()
-    some = small.any(axis=1)
-    predicted = np.searchsorted(clf.classes_, clf.predict(X[900:]))
-    assert small[some, predicted[some]].all()
-
-
 def test_every_class_keeps_its_own_share():
     rng = np.random.default_rng(0)
     y = (rng.random(4000) < 0.1).astype(int)
