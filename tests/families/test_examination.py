@@ -1,7 +1,7 @@
 """Checks of a family before its use: its version of the contract, its capabilities."""
 
 import pytest
-from plugin_folder import family_source, only_record
+from plugin_folder import only_record
 
 from cwboost.families import examination
 from cwboost.families.discovery import (
@@ -25,14 +25,6 @@ def test_a_family_of_an_older_accepted_version_works_and_warns(healthy, newer_co
     assert only_record("healthy-dist").state == "loaded"
     with pytest.warns(DeprecationWarning, match="the plugin needs an update"):
         resolve_weak_learner(family())
-
-
-@pytest.mark.parametrize("version", [0, 4])
-def test_versions_outside_the_window_are_refused(install, newer_contract, version):
-    source = family_source("odd", ("api_version = 1", f"api_version = {version}"))
-    install("odd-dist", "1", {"odd": "odd_plugin"}, odd_plugin=source)
-    with pytest.raises(FamilyError, match=f"version {version} .* accepts versions 1 to 3"):
-        get_family("odd")
 
 
 def test_capabilities_are_checked_with_a_readable_message(healthy):

@@ -86,8 +86,3 @@ def test_names_of_shipped_and_of_two_init_models_are_refused(installed):
     installed(target="other_flat:Acme", distribution="other-dist")
     with pytest.raises(FamilyError, match=r"registered by one-dist 3 .* and other-dist 3"):
         get_init("flat")
-
-
-def test_a_name_must_be_a_str():
-    with pytest.raises(TypeError, match="name of init model: expected a str, got int"):
-        get_init(3)

@@ -90,13 +90,6 @@ def test_random_selection_draws_by_shares(data):
     np.testing.assert_array_equal(found.edges[drawn], stumps.edges[drawn])
 
 
-def test_parts_are_stored_by_name(fitted):
-    arrays = fitted["best"].ensemble_.learners.arrays()
-    assert {"part", "stump/feature", "projection/threshold"} <= set(arrays)
-    learners = get_family("mixed").learners_type.from_arrays(arrays, 10)
-    assert (learners.part == fitted["best"].ensemble_.learners.part).all()
-
-
 @pytest.mark.parametrize(
     "change, message",
     [
