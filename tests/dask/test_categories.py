@@ -1,46 +1,16 @@
-"""Columns of categories on partitions: the model is that of local training."""
+"""Columns of categories on partitions: what is refused, and in which words."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from partitions import assert_same_learners, local, split, train
+from partitions import split, train
 
 from cwboost import ProjectionFamily, StumpFamily, TreeFamily
 
 RNG = np.random.default_rng(0)
 N = 300
 Y = RNG.integers(0, 3, N)
-
-
-def codes(n_categories, missing=0.1):
-    """Return category codes that tell something of Y, some of them missing."""
-    preferred = RNG.integers(0, 3, n_categories)
-    found = RNG.integers(0, n_categories, N).astype(float)
-    for _ in range(3):
-        wrong = preferred[found.astype(int)] != Y
-        found[wrong] = RNG.integers(0, n_categories, wrong.sum())
-    found[RNG.random(N) < missing] = np.nan
-    return found
-
-
-X = np.column_stack([np.round(RNG.normal(size=N) + Y, 1), codes(4), codes(300), codes(7, 0)])
-CATEGORICAL = [1, 2, 3]
-
-
-@pytest.mark.parametrize("categorical", [CATEGORICAL, [0, *CATEGORICAL]])
-def test_stumps_are_those_of_local_training(categorical):
-    wanted = local("stump", X, Y, 12, categorical_features=categorical)
-    assert wanted.ensemble_.learners.category_sets is not None
-    blocks = split(X, Y, 40, 0, 130)
-    one, other = (
-        train(StumpFamily(), b, 12, n_workers=n, categorical=categorical)
-        for n, b in ((1, [(X, Y)]), (2, blocks))
-    )
-    assert_same_learners(one.model.ensemble(), wanted.ensemble_)
-    assert_same_learners(other.model.ensemble(), wanted.ensemble_)
-    np.testing.assert_array_equal(one.model.ensemble().coef().data, wanted.ensemble_.coef().data)
-    bounds = other.model.history["dual_bound"]
-    np.testing.assert_allclose(bounds, wanted.history_["dual_bound"], rtol=1e-9)
+X = np.column_stack([RNG.normal(size=N), RNG.integers(0, 4, N)])
 
 
 def frame(**columns):

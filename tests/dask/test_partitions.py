@@ -178,16 +178,6 @@ def test_projections_give_the_learners_of_local_training(data, family):
     np.testing.assert_allclose(found.coef().toarray(), wanted.coef().toarray(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("selection", ["best", "random"])
-def test_mixed_families_choose_by_target(data, selection):
-    family = MixedFamily(
-        [StumpFamily(), TreeFamily(max_depth=2, max_features=1)], selection=selection
-    )
-    ensemble = train(family, split(*data, 300), 4, n_workers=2).model.ensemble()
-    assert list(ensemble.learners.parts) == ["stump", "tree"]
-    assert np.mean(ensemble.scores(data[0]).argmax(axis=1) == data[1]) > 0.4
-
-
 @pytest.mark.parametrize(
     ("family", "error", "message"),
     [
