@@ -24,11 +24,6 @@ def model(tmp_path_factory):
     return prepared(paper(n_estimators=5).fit(X, y), tmp_path_factory.mktemp("bombs") / "model")
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.cwb"
-
-
 def nested(node, depth, wrap):
     for _ in range(depth):
         node = wrap(node)

@@ -23,11 +23,6 @@ DTYPES = st.sampled_from(list(container.DTYPES))
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.cwb"
-
-
-@pytest.fixture
 def written(path):
     write(path, {"a": 1}, {"x": np.arange(1000), "y": np.linspace(0, 1, 7)})
     return path
@@ -202,13 +197,6 @@ def test_other_files(path, data, message):
     path.write_bytes(data)
     with pytest.raises(ModelFileError, match=message):
         read(path, LIMIT)
-
-
-def test_missing_file_and_folder(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read(tmp_path / "absent", LIMIT)
-    with pytest.raises(FileNotFoundError):
-        write(tmp_path / "absent" / "x", {}, {})
 
 
 def test_permissions_and_links(written, tmp_path):

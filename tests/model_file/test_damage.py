@@ -27,11 +27,6 @@ def model(reference):
     return clf.fit(X, Y)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.cwb"
-
-
 def test_an_absent_family_is_named(model, path, monkeypatch):
     model.save(path)
     monkeypatch.setenv("CWBOOST_PLUGINS", "0")

@@ -30,11 +30,6 @@ def model(reference):
     return trained(reference)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.cwb"
-
-
 def test_without_stages(reference, path):
     clf = trained(reference, n_estimators=40)
     clf.save(path)
