@@ -197,6 +197,8 @@ def test_npz(tmp_path):
         ({"X": X, "y": y.astype(object)}, "is not an NPZ file of numbers and text"),
         ({"Z": X}, "must have an array X or X_train, has only"),
         ({"X": X * 1j, "y": y}, "X must hold numbers, got dtype complex128"),
+        ({"X": X.astype("M8[s]"), "y": y}, r"X must hold numbers, got dtype datetime64\[s\]"),
+        ({"X": X.astype("m8[ms]"), "y": y}, r"X must hold numbers, got dtype timedelta64\[ms\]"),
         ({"X": X, "y": y.astype("S1")}, r"y must hold numbers or text, got dtype \|S1"),
     ):
         np.savez(path, **arrays)

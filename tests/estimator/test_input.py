@@ -1,7 +1,6 @@
 """Frames as users have them: numbers, bools, categories, text, gaps; and what is refused."""
 
 import datetime
-import re
 import sys
 
 import numpy as np
@@ -10,7 +9,6 @@ from models import CLASSIFIERS, paper
 from scipy import sparse
 
 from cwboost import CWBoostClassifier
-from cwboost.cli import main
 
 pd = pytest.importorskip("pandas")
 N = 300
@@ -231,24 +229,6 @@ def test_what_one_container_refuses_all_refuse(kind, container):
             use()
     with pytest.raises((TypeError, ValueError), match=rf"{message}|must hold categories"):
         small(categorical_features=[0, 1]).fit(given, Y)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in UNFIT if kind != "missing times"])
-def test_files_refuse_it_too(kind, tmp_path, capsys):
-    column, _ = UNFIT[kind]
-    np.savez(tmp_path / "t.npz", X=np.stack([column, column], axis=1), y=Y)
-    files = [tmp_path / "t.npz"]
-    table = pd.DataFrame({"a": column, "b": column, "label": Y})
-    if kind != "complex numbers":  # Parquet has none
-        table.to_parquet(tmp_path / "t.parquet")
-        files.append(tmp_path / "t.parquet")
-    if column.dtype.kind == "M":  # the others are words of a CSV file
-        table.to_csv(tmp_path / "t.csv", index=False)
-        files.append(tmp_path / "t.csv")
-    for path in files:
-        assert main(["fit", str(path), str(tmp_path / "m.cwb"), "--quiet"]) not in (0, None), path
-        assert re.search("dates|times|complex|must hold numbers", capsys.readouterr().err), path
-        assert not (tmp_path / "m.cwb").exists()
 
 
 def test_missing_times_among_categories_are_missing():
