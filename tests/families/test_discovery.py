@@ -30,12 +30,6 @@ def test_an_unknown_name_lists_the_known_and_the_closest_and_no_traceback(health
     assert "a_module_that_nobody_has" not in message
 
 
-def test_shipped_families_are_names_of_the_package():
-    for name, attribute in (("stump", "StumpFamily"), ("tree", "TreeFamily")):
-        assert getattr(cwboost, attribute) is get_family(name)
-    assert cwboost.ProjectionFamily is get_family("projection")
-
-
 def test_resolve_takes_names_and_instances_only(healthy):
     family = get_family("healthy")
     instance = family()

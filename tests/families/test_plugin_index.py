@@ -56,20 +56,6 @@ def test_a_failure_is_told_to_whoever_asks_for_any_of_its_entry_points(install, 
         get_family("third")
 
 
-def test_the_distribution_of_a_family(install):
-    install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
-    assert discovery.distribution_of("healthy") == ("healthy-dist", "2.1")
-    assert discovery.distribution_of("stump")[0] == "cwboost"
-    assert discovery.distribution_of("auto")[0] == "cwboost"
-    assert discovery.distribution_of("nobody") is None
-
-
-def test_an_entry_point_may_name_a_class(install):
-    entry = {"direct": "direct_plugin:ReferenceStump"}
-    install("direct-dist", "1", entry, direct_plugin=family_source("direct"))
-    assert get_family("direct").name == "direct"
-
-
 @pytest.mark.parametrize("list_first", [False, True])
 def test_an_entry_point_reserves_its_name(install, list_first):
     install("owner", "1", {"mine": "owner_plugin"}, owner_plugin=family_source("mine"))
