@@ -33,14 +33,16 @@ def steps(clf, X, feature):
     return np.diff(np.array(scores), axis=0)
 
 
+# The second says of each class what makes it less likely.
 @pytest.mark.slow
+@pytest.mark.parametrize("constraints", [[1, -1, 0, 0], [[-1, 0, 0, 0], [0, -1, 0, 0]]])
 @pytest.mark.parametrize("family", ["stump", *TREES.values(), ["stump", "tree"]], ids=str)
-def test_scores_of_two_classes(family):
+def test_scores_of_two_classes(family, constraints):
     X, y = data(2)
     given = paper(family, n_estimators=40, C=1e5)
     free = steps(given.fit(X, y), X, 0)
     assert free[..., 1].min() < -1e-3  # noise alone would break it
-    clf = given.set_params(monotonic_cst=[1, -1, 0, 0]).fit(X, y)
+    clf = given.set_params(monotonic_cst=constraints).fit(X, y)
     for feature, sign in ((0, 1), (1, -1)):
         change = sign * steps(clf, X, feature)
         assert change[..., 1].min() >= -1e-12 and change[..., 0].max() <= 1e-12
