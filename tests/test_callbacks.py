@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, RaiseAt
+from models import CLASSIFIERS, RaiseAt, assert_same_training
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -17,21 +17,11 @@ from cwboost.estimator import rounds
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:400], Y[:400]
-TIMES = ("pricing_seconds", "solver_seconds")
 
 
 def classifier(**params):
     paper = {"weak_learner": "stump", "correction": "total"}
     return CWBoostClassifier(**{**paper, "n_estimators": 12, "C": 1e3, "random_state": 1, **params})
-
-
-def assert_same_model(ours, theirs):
-    for name, array in theirs.ensemble_.arrays().items():
-        np.testing.assert_array_equal(ours.ensemble_.arrays()[name], array, err_msg=name)
-    for name in theirs.history_.keys() - set(TIMES):
-        np.testing.assert_array_equal(ours.history_[name], theirs.history_[name], err_msg=name)
-    assert ours.stop_reason_ == theirs.stop_reason_
-    assert ours.best_iteration_ == theirs.best_iteration_
 
 
 # ---------------------------------------------------------------------------- CSV log
@@ -101,13 +91,13 @@ def test_resumed_training_equals_uninterrupted(tmp_path, params):
     assert loaded.n_iter_ == 6 and loaded.stop_reason_ == "checkpoint"
     np.testing.assert_array_equal(loaded.history_["objective"], whole.history_["objective"][:6])
     loaded.set_params(warm_start=True).fit(X, Y)
-    assert_same_model(loaded, whole)
+    assert_same_training(loaded, whole)
 
 
 def test_a_checkpoint_does_not_change_the_estimator(tmp_path):
     plain = classifier().fit(X, Y)
     clf = classifier(callbacks=[Checkpoint(tmp_path / "c", every_rounds=5)]).fit(X, Y)
-    assert_same_model(clf, plain)
+    assert_same_training(clf, plain)
     assert not hasattr(clf, "_state")
     assert load_model(tmp_path / "c").n_iter_ == 10
 
@@ -197,7 +187,7 @@ def test_estimators_with_callbacks_can_be_cloned_and_pickled(tmp_path):
     callbacks = [ProgressBar(verbose=0), CSVLog(tmp_path / "l"), Checkpoint(tmp_path / "c")]
     clf = classifier(n_estimators=3, callbacks=callbacks).fit(X, Y)
     again = pickle.loads(pickle.dumps(clone(clf))).fit(X, Y)
-    assert_same_model(again, clf)
+    assert_same_training(again, clf)
     assert copy.deepcopy(clf).callbacks[1].path == tmp_path / "l"
 
 

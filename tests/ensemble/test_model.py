@@ -113,8 +113,7 @@ def test_builder_continues_a_path(rng):
             path.value[part][::-1],
             path.learners_offsets[r + 1],
         )
-    for name, array in builder.path().arrays().items():
-        np.testing.assert_array_equal(array, path.arrays()[name])
+    np.testing.assert_equal(builder.path().arrays(), path.arrays())
 
 
 def test_builder_refuses_lengths_and_vanishing_learners():

@@ -139,8 +139,7 @@ class Life(RuleBasedStateMachine):
         self.replace_by(pickle.loads(pickle.dumps(self.model)))
 
     def replace_by(self, other):
-        for name, values in self.model.history_.items():
-            np.testing.assert_array_equal(other.history_[name], values)
+        np.testing.assert_equal(other.history_, self.model.history_)
         for n in range(1, self.model.ensemble_.n_rounds + 1):
             np.testing.assert_array_equal(
                 other.decision_function(self.X, n_estimators=n),

@@ -47,8 +47,7 @@ def test_a_number_and_a_category_compete_and_threads_change_no_bit():
         bound(X, [False, True, False], [0, 300, 0], 11, n_threads=n).price(weights) for n in (1, 2)
     ]
     assert {0, 1} <= set(priced[0].learners.feature.tolist())
-    for name, array in priced[0].learners.arrays().items():
-        np.testing.assert_array_equal(priced[1].learners.arrays()[name], array)
+    np.testing.assert_equal(priced[1].learners.arrays(), priced[0].learners.arrays())
     np.testing.assert_array_equal(priced[0].outputs, priced[1].outputs)
     np.testing.assert_array_equal(priced[0].edges, priced[1].edges)
     alone = bind(cwboost.StumpFamily(), X[:, [0, 2]], 11)

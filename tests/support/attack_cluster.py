@@ -142,10 +142,7 @@ def train(data, callbacks=None, n_rounds=ROUNDS):
 
 
 def assert_same_bits(one, other):
-    one, other = one.ensemble_.arrays(), other.ensemble_.arrays()
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name])
+    np.testing.assert_equal(one.ensemble_.arrays(), other.ensemble_.arrays())
 
 
 def interrupted(data, number, delay):

@@ -36,6 +36,17 @@ def bind(family, X, n_targets=3, seed=0, **known):
     return family.bind(X, context(n_targets, seed, **known))
 
 
+def assert_same_training(one, other):
+    """The same rounds, bit for bit, whatever time they took."""
+    np.testing.assert_equal(one.ensemble_.arrays(), other.ensemble_.arrays())
+    histories = [dict(clf.history_) for clf in (one, other)]
+    for history in histories:
+        del history["pricing_seconds"], history["solver_seconds"]
+    np.testing.assert_equal(*histories)
+    for name in ("n_iter_", "best_iteration_", "stop_reason_", "probability_scale_"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
 class RaiseAt:
     """A callback that raises after a round, as Ctrl-C does or a fault."""
 

@@ -40,8 +40,7 @@ def weights_of(rng, X, n_targets, kind):
 
 
 def assert_same(one, other):
-    for name, values in vars(one).items():
-        np.testing.assert_array_equal(values, getattr(other, name), name)
+    np.testing.assert_equal(vars(one), vars(other))
 
 
 def searched(features, weights, use_bins, columns=None):

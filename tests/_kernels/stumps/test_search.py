@@ -186,8 +186,7 @@ def test_sparse_equals_dense(rng, dtype, format):
     dense = X.toarray()
     weights = np.vstack([class_weights(rng, 90, 9), rng.integers(-2, 3, (4, 90))])
     found, reference = SortedFeatures(X, 2).search(weights), SortedFeatures(dense).search(weights)
-    for name in vars(reference):
-        np.testing.assert_array_equal(getattr(found, name), getattr(reference, name))
+    np.testing.assert_equal(vars(found), vars(reference))
     assert_best(dense, weights, found)
     assert_best_shared(X, weights, SortedFeatures(X, 2).search_shared(weights))
 
