@@ -38,16 +38,12 @@ def record_of_flat():
     return record
 
 
-def test_an_init_model_is_found_by_its_entry_point(installed):
+def test_an_init_model_is_found_by_its_entry_point_and_can_be_disabled(installed, monkeypatch):
     installed()
     assert get_init("flat").__module__ == "flat_plugin"
     record = record_of_flat()
     assert (record.kind, record.name, record.state) == ("init model", "flat", "loaded")
     assert_healthy_undisturbed()
-
-
-def test_an_init_model_can_be_disabled(installed, monkeypatch):
-    installed()
     monkeypatch.setenv("CWBOOST_DISABLE_PLUGINS", "flat")
     with pytest.raises(FamilyError, match="init model 'flat' is turned off"):
         get_init("flat")

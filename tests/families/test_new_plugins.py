@@ -41,10 +41,7 @@ def test_a_new_plugin_is_the_template_under_its_name(template, tmp_path):
     assert ("Cython" in project) == (template == "cython")
 
 
-TAKEN = ["stump", "tree", "projection", "auto", "kernel"]
-
-
-@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.parametrize("name", ["stump", "tree", "projection", "auto", "kernel"])
 def test_taken_names_are_refused(name, tmp_path):
     with pytest.raises(ValueError, match=f"the name '{name}' is that of .*: choose another"):
         write_plugin(name, tmp_path / "new")

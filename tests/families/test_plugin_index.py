@@ -68,10 +68,7 @@ def test_an_entry_point_reserves_its_name(install, list_first):
     assert record.error == "ValueError: the name 'mine' is taken by an entry point of owner 1"
 
 
-DISABLED = ["Healthy.Dist", "healthy", " other , healthy_dist,"]
-
-
-@pytest.mark.parametrize("value", DISABLED)
+@pytest.mark.parametrize("value", ["Healthy.Dist", "healthy", " other , healthy_dist,"])
 def test_plugins_can_be_disabled_one_by_one(install, monkeypatch, value):
     install("healthy-dist", "2.1", {"healthy": "healthy_plugin"}, **HEALTHY)
     install("second-dist", "1", {"second": "second_plugin"}, second_plugin=family_source("second"))

@@ -97,11 +97,6 @@ def test_a_plugin_that_asks_for_families_while_loading_fails_alone(healthy):
     assert_healthy_undisturbed()
 
 
-def test_a_plugin_may_use_a_built_in_while_loading(install):
-    install("derived-dist", "1", derived_plugin=loading("derived", ASKS))
-    assert only_record("derived-dist").state == "loaded"
-
-
 def test_a_plugin_that_asks_while_another_thread_waits_for_its_import(install, monkeypatch):
     """One thread imports a plugin, which asks for a family; another asks for the plugin."""
     gate = ModuleType("gate")
