@@ -110,13 +110,9 @@ def test_threads_and_repetition_give_the_same_bits(pendigits, model):
         np.testing.assert_array_equal(other.history_["objective"], first.history_["objective"])
 
 
-def test_warm_start_continues_with_other_data_and_another_C(halves):
+def test_warm_start_continues_with_other_data(halves):
     X, y, *_ = halves
     clf = paper(n_estimators=20, C=1e3, warm_start=True).fit(X, y)
-    before = clf.history_["objective"][-1]
-    clf.set_params(n_estimators=21, C=1e4).fit(X, y)
-    assert clf.n_iter_ == 21
-    assert clf.history_["objective"][-1] < 10 * before
     clf.set_params(n_estimators=40).fit(X[:600], y[:600])
     assert clf.n_iter_ == 40
     assert clf.score(X[:600], y[:600]) == 1 - clf.history_["train_error"][-1]

@@ -40,11 +40,6 @@ def test_the_default_errs_little(halves):
     assert default().fit(X, y).score(X_test, y_test) > 0.96
 
 
-def test_a_number_of_rounds_is_that_number(halves):
-    X, y, *_ = halves
-    assert default(n_estimators=3).fit(X, y).n_iter_ == 3
-
-
 def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))

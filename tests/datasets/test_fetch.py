@@ -134,11 +134,6 @@ def test_unpacking_never_leaves_its_folder(server, tmp_path, name):
     assert not list(tmp_path.rglob("outside"))
 
 
-def test_fetch_of_a_set_without_address_says_where_to_get_it(tmp_path):
-    with pytest.raises(ValueError, match=r"SUN has no stable public address.*vision\.princeton"):
-        fetch("SUN", tmp_path)
-
-
 # ---------------------------------------------------------------- command line
 
 
@@ -152,5 +147,6 @@ def test_command_lists_the_sets(capsys, tmp_path):
 def test_command_explains_what_it_cannot_fetch(capsys, tmp_path):
     assert main(["datasets", "fetch", "LABELME", "--data", str(tmp_path)]) == 1
     error = capsys.readouterr().err
-    assert "www.ais.uni-bonn.de" in error and "Traceback" not in error
+    assert re.search(r"LABELME has no stable public address.*www\.ais\.uni-bonn\.de", error)
+    assert "Traceback" not in error
     assert main(["datasets", "fetch"]) == 1

@@ -37,6 +37,7 @@ REFUSED = [
     ({"X": X[:0], "y": Y[:0]}, {}, "0 sample"),
     ({"X": np.full((150, 2), "a", dtype=object)}, {}, "column 1 hold text"),
     ({"X_val": X}, {}, "X_val and y_val"),
+    ({"sample_weight_val": ALL}, {}, "sample_weight_val needs X_val"),
     ({"X_val": X, "y_val": Y[:3]}, {}, "X_val has 150 rows and y_val 3"),
     ({"X_val": X, "y_val": Y + 1}, {}, "y_val must hold only training labels, got .*3"),
     ({"sample_weight": -ALL}, {}, "Negative values"),

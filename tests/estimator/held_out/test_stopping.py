@@ -94,7 +94,7 @@ def test_split_off_examples_bring_their_weights(vowel):
     assert not np.allclose(clf.history_["valid_error"], plain.history_["valid_error"])
 
 
-def test_evaluation_sets_are_recorded_and_change_nothing(vowel, tmp_path):
+def test_evaluation_sets_are_recorded_and_change_nothing(vowel):
     X, y, X_val, y_val = vowel
     sets = {"seen": (X, y), "same": (X_val, y_val, np.ones(len(y_val)))}
     clf = fitted(vowel, early_stopping=True, eval_sets=sets)
@@ -105,8 +105,6 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel, tmp_path):
     np.testing.assert_array_equal(clf.history_["seen_error"], clf.history_["train_error"])
     np.testing.assert_array_equal(clf.decision_function(X), plain.decision_function(X))
     assert clf.probability_scale_ == plain.probability_scale_
-    clf.save(tmp_path / "m")
-    assert set(load_model(tmp_path / "m").history_) == set(clf.history_)
 
 
 @pytest.mark.parametrize(
@@ -125,11 +123,6 @@ def test_evaluation_sets_are_recorded_and_change_nothing(vowel, tmp_path):
 def test_bad_held_out_arguments(vowel, arguments, error, match):
     with pytest.raises(error, match=match):
         fitted(vowel, **arguments)
-
-
-def test_weights_of_held_out_examples_need_the_examples(vowel):
-    with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
-        stages(**PARAMS).fit(*vowel[:2], sample_weight_val=np.ones(100))
 
 
 def test_patience_grows_as_steps_shrink(vowel):
