@@ -30,6 +30,13 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: (item.path not in of_wheel, item.path not in slow))
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture(scope="session")
 def c_compiler():
     """The command of the C compiler; tests that need one are skipped if there is none."""

@@ -97,6 +97,5 @@ def test_plot_tree(clf):
     assert len(texts) == len(nodes) + 2 and len(ax.lines) == len(nodes) - 1
     assert texts[-2:] == ["no", "yes"] and ax.texts[-2].get_position() < ax.texts[-1].get_position()
     assert texts[0].startswith(f"{nodes['feature'].iloc[0]} > {nodes['threshold'].iloc[0]:.4g}")
-    matplotlib.pyplot.close("all")
     with pytest.raises(ValueError, match="learner must lie in"):
         plot_tree(clf, 99)

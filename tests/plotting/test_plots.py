@@ -35,12 +35,6 @@ def clf():
     )
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
-
-
 def test_plot_history(clf):
     ax = plot_history(clf)
     assert [line.get_label() for line in ax.lines] == ["training examples", "validation examples"]
