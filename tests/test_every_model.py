@@ -224,6 +224,8 @@ def test_a_file_gives_the_same_model_and_inspect_reads_it(model, tmp_path, capsy
     assert main(["inspect", str(path), "--json", "--top", "3"]) == 0
     strongest = json.loads(capsys.readouterr().out)["strongest"]
     assert strongest and all(entry["votes +1 if"] for entry in strongest)
+    of_bits = {str(entry["class"]).startswith("bit ") for entry in strongest}
+    assert of_bits == {isinstance(model, AdaBoostMOClassifier)}
     assert b"sklearn." not in path.read_bytes()  # no import path
 
 

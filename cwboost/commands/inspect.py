@@ -116,7 +116,7 @@ def _strongest(classifier, top: int) -> list[dict]:
     from cwboost.ensemble import inspection, tables
 
     ensemble, labels = classifier.ensemble_, classifier.classes_.tolist()
-    if ensemble.n_scores != len(labels):
+    if not classifier._scores_classes():
         labels = [f"bit {k}" for k in range(ensemble.n_scores)]
     about = classifier._feature_names(), classifier._categories(), top
     rows = [
