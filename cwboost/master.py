@@ -30,6 +30,8 @@ __all__ = [
     "RestrictedMaster",
     "dual_value",
     "largest",
+    "offsets_of_cells",
+    "scale_of_cells",
     "steps_of_cells",
     "violations_of",
 ]
@@ -80,8 +82,21 @@ def dual_value(loss: float, margins: float, q: float, best_edge: float) -> float
     return t / q * (margins + (1.0 - log(t)) * loss)
 
 
-def steps_of_cells(sums, offsets, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact coordinate steps of cells, as whole outputs and one unit per learner.
+def offsets_of_cells(counts) -> np.ndarray:
+    """Return where the cells of each learner begin, from their numbers, and the number of all."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def scale_of_cells(loss: float) -> float:
+    """Return the power of two by which weights are multiplied before they are summed by cell.
+
+    Either sign of a row of R sums to the loss at most, so that one suits all rows.
+    """
+    return float(scales_of(np.array([2.0 * loss]))[0])
+
+
+def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarray, ...]:
+    """Return a fraction of the exact coordinate steps of cells, rounded.
 
     A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
     weights of either sign there, the objective without the coefficients falls the most by the step
@@ -94,13 +109,16 @@ def steps_of_cells(sums, offsets, n_samples: int) -> tuple[np.ndarray, np.ndarra
     offsets : ndarray of shape (n_learners + 1,), dtype int64
         Where the cells of each learner begin.
     n_samples : int
+    step : float
+        In (0, 1].
 
     Returns
     -------
     outputs : ndarray of shape (n_cells,), dtype int8
         -127 to 127; the largest magnitude of a learner is 127, or all of them are 0.
-    units : ndarray of shape (n_learners,), dtype float64
-        The steps are the outputs times these.
+    coef : ndarray of shape (n_learners,), dtype float64
+    moves : ndarray of shape (n_cells,), dtype float64
+        The outputs times the coefficient of their learner.
     """
     sizes = np.diff(offsets)
     totals = np.add.reduceat(sums.sum(axis=1), offsets[:-1]) if len(sizes) else np.empty(0)
@@ -109,7 +127,8 @@ def steps_of_cells(sums, offsets, n_samples: int) -> tuple[np.ndarray, np.ndarra
     steps = 0.5 * (log(sums[:, 0] + smooth) - log(sums[:, 1] + smooth))
     most = np.maximum.reduceat(np.abs(steps), offsets[:-1]) if len(sizes) else np.empty(0)
     units = np.where(most > 0, most, 1.0) / LARGEST_OUTPUT
-    return np.rint(steps / np.repeat(units, sizes)).astype(np.int8), units
+    outputs, coef = np.rint(steps / np.repeat(units, sizes)).astype(np.int8), step * units
+    return outputs, coef, np.repeat(coef, sizes) * outputs
 
 
 @runtime_checkable
@@ -413,13 +432,10 @@ class RestrictedMaster:
         them. Over the pairs of one learner, the loss after twice the exact steps is that before.
         """
         classes = np.ascontiguousarray(classes, dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        # Both signs of a row sum to the loss at most: one power of two suits all rows.
-        scales = np.repeat(scales_of(np.array([2.0 * self.pairs.loss])), len(classes))
-        sums = self.pairs.cell_sums(classes, cells, offsets, scales)
-        outputs, units = steps_of_cells(sums, offsets, self.pairs.n_samples)
-        coef = step * units
-        self.pairs.move_cells(classes, cells, offsets, np.repeat(coef, counts) * outputs)
+        offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
+        sums = self.pairs.cell_sums(classes, cells, offsets, scale)
+        outputs, coef, moves = steps_of_cells(sums, offsets, self.pairs.n_samples, step)
+        self.pairs.move_cells(classes, cells, offsets, moves)
         self.cell_coef += float(coef.sum())
         self._edges = None
         return outputs, coef

@@ -10,8 +10,13 @@ import numpy as np
 
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
-from cwboost.families.partitioned import scales_of
-from cwboost.master import dual_value, steps_of_cells, violations_of
+from cwboost.master import (
+    dual_value,
+    offsets_of_cells,
+    scale_of_cells,
+    steps_of_cells,
+    violations_of,
+)
 from cwboost.solvers.fcd import as_layers
 
 __all__ = ["PartitionedMaster", "sum_in_order"]
@@ -120,17 +125,15 @@ class PartitionedMaster:
         counts : ndarray of shape (n,), int64
             Number of cells of each learner.
         """
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        scale = scales_of(np.array([2.0 * self.pairs.loss]))[0]
+        offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
         (parts,) = self.ask(("take_cells", (learners, classes, offsets, scale)))
         self._cell_sums = sum_in_order(parts)
 
     def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
         """Take a step of every cell of the learners taken last; see `RestrictedMaster`."""
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        outputs, units = steps_of_cells(self._cell_sums, offsets, self.n_samples)
-        coef = step * units
-        self._take_gradient(("move_cells", (np.repeat(coef, counts) * outputs,)))
+        about = self._cell_sums, offsets_of_cells(counts), self.n_samples, step
+        outputs, coef, moves = steps_of_cells(*about)
+        self._take_gradient(("move_cells", (moves,)))
         self.cell_coef += float(coef.sum())
         return outputs, coef
 

@@ -16,6 +16,7 @@ from cwboost._kernels.fcd.pair_weights import PairWeights
 from cwboost._kernels.fcd.row_sampling import draw_uniformly
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.partitioned import PartitionWeights
+from cwboost.families.sealing import check_cells
 
 __all__ = ["KEY_BYTES", "Partition"]
 
@@ -95,8 +96,10 @@ class Partition:
 
     def take_cells(self, learners, classes, offsets, scale) -> np.ndarray:
         """Find the cells of the examples; return the sums of the rounded weights by cell."""
-        self._cells = classes, self.pricer.cells(learners), offsets
-        return self.pairs.cell_sums(*self._cells, np.repeat(scale, len(classes)))
+        cells = self.pricer.cells(learners)
+        check_cells(cells, np.diff(offsets), len(classes), self.pairs.n_samples, ValueError)
+        self._cells = classes, cells, offsets
+        return self.pairs.cell_sums(*self._cells, scale)
 
     def move_cells(self, moves) -> None:
         """Move the scores by one number for each of the cells found last."""

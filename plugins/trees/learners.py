@@ -190,12 +190,11 @@ def _merged(learners: TreeLearners) -> TreeLearners:
         output[inner[equal]] = own[equal]
         inner = inner[~equal]
     # The nodes that a root leads to, one level at a time.
-    reached = np.isin(np.arange(len(output)), learners.offsets[:-1])
-    level = learners.offsets[:-1]
+    reached, level = np.zeros(len(output), dtype=bool), learners.offsets[:-1]
     while len(level):
+        reached[level] = True
         level = child[level[output[level] == 0]]
         level = np.concatenate([level, level + 1])
-        reached[level] = True
     kept = np.flatnonzero(reached)
     new = np.cumsum(reached) - 1
     is_leaf = output[kept] != 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cwboost.plugins.trees.partitioned import PartitionTrees
 from partitions import assert_same_learners, local, split, train
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
@@ -193,6 +194,13 @@ def test_families_that_partitions_refuse(family, error, message):
 def members(kind):
     """Return the names of what a protocol asks for."""
     return sorted({*kind.__annotations__, *(n for n in vars(kind) if n[0] != "_")})
+
+
+def test_cells_that_a_family_counts_wrongly_are_refused_where_they_are(data, monkeypatch):
+    cells = PartitionTrees.cells
+    monkeypatch.setattr(PartitionTrees, "cells", lambda *given: cells(*given) + np.int32(10**6))
+    with pytest.raises(ValueError, match=r"partition 0 .*: cells must lie below cell_counts"):
+        train(TreeFamily(), split(*data, 300), 1)
 
 
 def test_every_member_of_a_master_works_on_one_machine_and_on_partitions(data):

@@ -356,7 +356,7 @@ cdef class PairWeights:
         return rows
 
     def cell_sums(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
-                  const int64_t[::1] offsets, const double[::1] scales):
+                  const int64_t[::1] offsets, double scale):
         """Return the exact sums of the rounded weights of either sign, by cell.
 
         Parameters
@@ -367,8 +367,8 @@ cdef class PairWeights:
             The cell of each example, from 0, for each of these classes.
         offsets : ndarray of shape (n + 1,), dtype int64
             Where the cells of each begin among all; the number of all at the end.
-        scales : ndarray of shape (n,), dtype float64
-            Powers of two by which the weights are multiplied before they are rounded.
+        scale : float
+            Power of two by which the weights are multiplied before they are rounded.
 
         Returns
         -------
@@ -387,9 +387,8 @@ cdef class PairWeights:
         cdef const int32_t* cell = &cells[0, 0]
         cdef const int64_t* first = &offsets[0]
         cdef const int64_t* own = &classes[0]
-        cdef const double* scale = &scales[0]
         for k in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
-            add_cells(R + own[k] * self.stride, cell + k * n, n, scale[k], sum + 2 * first[k])
+            add_cells(R + own[k] * self.stride, cell + k * n, n, scale, sum + 2 * first[k])
         return sums
 
     def move_cells(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,

@@ -14,6 +14,7 @@ from cwboost.families.sealing.pricer import (
     SealedPricer,
     bind_family,
     certificate,
+    check_cells,
     check_learners,
     check_priced,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "add_note",
     "bind_family",
     "certificate",
+    "check_cells",
     "check_forms",
     "check_learners",
     "check_priced",

@@ -20,6 +20,7 @@ __all__ = [
     "SealedPricer",
     "bind_family",
     "certificate",
+    "check_cells",
     "check_learners",
     "check_priced",
 ]
@@ -201,7 +202,7 @@ def check_priced(
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
     if priced.cells is not None:
-        _check_cells(priced, n_samples, fault)
+        check_cells(priced.cells, priced.cell_counts, len(learners), n_samples, fault)
     edges, target = np.ascontiguousarray(edges), np.ascontiguousarray(target)
     return Priced(learners, outputs, edges, target, priced.cells, priced.cell_counts)
 
@@ -224,10 +225,10 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
     return target
 
 
-def _check_cells(priced: Priced, n_samples: int, fault) -> None:
-    n, cells, counts = len(priced.learners), priced.cells, priced.cell_counts
-    _check_array("cells", cells, INT32, (n, n_samples), fault)
-    _check_array("cell_counts", counts, INT64, (n,), fault)
+def check_cells(cells, counts, n_learners: int, n_samples: int, fault) -> None:
+    """Check the cells that a family tells: kernels count on them. See `check_priced`."""
+    _check_array("cells", cells, INT32, (n_learners, n_samples), fault)
+    _check_array("cell_counts", counts, INT64, (n_learners,), fault)
     if not cells.flags.c_contiguous:
         raise fault("cells must be C-contiguous")
     # As unsigned numbers, negative ones are too large.

@@ -84,9 +84,9 @@ def test_cells_take_fractions_of_their_exact_steps(seed, n_threads):
 
 
 def test_cells_without_weight_and_learners_without_cells_of_weight():
-    outputs, units = steps_of_cells(np.zeros((3, 2)), np.array([0, 1, 3]), 10)
+    outputs, units, _ = steps_of_cells(np.zeros((3, 2)), np.array([0, 1, 3]), 10, 1.0)
     assert outputs.tolist() == [0, 0, 0] and (units > 0).all()
-    outputs, units = steps_of_cells(np.zeros((0, 2)), np.array([0]), 10)
+    outputs, units, _ = steps_of_cells(np.zeros((0, 2)), np.array([0]), 10, 1.0)
     assert len(outputs) == len(units) == 0
     with pytest.raises(ValueError, match="cells: expected 1 rows of 5"):
         RestrictedMaster([2, 3], 1.0).step_cells([0], np.zeros((1, 4), np.int32), [1], 0.1)
