@@ -33,7 +33,7 @@ can take from the least eigenvalue."""
 MOST_LEVERAGE = 0.95
 """Limit of the share of its own label in the score of an example, which may be an estimate."""
 
-CHUNK, WEIGHTED_CHUNK = 1024, 512
+CHUNK, WEIGHTED_CHUNK, LANDMARKS_CHUNK = 1024, 512, 256
 """Number of examples whose sums are formed at a time; of weighted ones, so that sums of products of
 two kernel values and a weight do not exceed 2**(17 + 17 + 10 + 9) = 2**53."""
 
@@ -140,7 +140,9 @@ def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int =
     A[np.diag_indices(len(A))] += JITTER
     A *= penalty
     A += products
+    del products  # each of these matrices takes up to 32 MB
     B = inverse_factor(A, n_threads)
+    del A
     found = Coefficients(matrix_product(B.T, matrix_product(B, moments, n_threads), n_threads))
     leverages = Leverages(B, n_threads)
     left_out = np.empty_like(Y)
@@ -202,9 +204,12 @@ class Leverages:
         pulls : ndarray of shape (n_landmarks,), dtype float64
             This part over ``B e_i``: times its own coefficient, what its score has of it.
         """
-        spread, own = self._spread(values), self._root / ROOT_UNIT
-        pulls = (spread * own).sum(axis=0) / np.square(own).sum(axis=0)
-        return np.square(spread - pulls * own).sum(axis=0), pulls
+        squares, pulls = np.empty(len(values)), np.empty(len(values))
+        for some in _chunks(len(values), LANDMARKS_CHUNK):
+            spread, own = self._spread(values[some]), self._root[:, some] / ROOT_UNIT
+            pulls[some] = (spread * own).sum(axis=0) / np.square(own).sum(axis=0)
+            squares[some] = np.square(spread - pulls[some] * own).sum(axis=0)
+        return squares, pulls
 
     def _spread(self, values) -> np.ndarray:
         """Return B p of each example: sums of integers below 2**53."""
