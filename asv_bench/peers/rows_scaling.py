@@ -7,6 +7,7 @@ from time import perf_counter
 from data import blobs, load
 from models import LARGE_C, cwboost_stumps, fit, fitting
 from report import Row, number
+from sklearn.datasets import make_classification
 from timing import alternate, peak_memory
 
 
@@ -36,6 +37,18 @@ def classes(settings):
 
 
 def threads(settings):
+    X, y = make_classification(
+        *(100_000, 20), n_informative=12, n_classes=5, n_clusters_per_class=4, random_state=0
+    )
+    fits = {n: fitting(X, y, "cwboost_default", settings.rounds(60), n) for n in (1, 2)}
+    times = alternate(fits, min(3, settings.repeats), clock=perf_counter)
+    yield Row(
+        "two threads over one, fit of the default, 100,000 x 20, 5 classes",
+        1.7,
+        times[1] / times[2],
+        "x",
+        f"{number(times[1])} s and {number(times[2])} s",
+    )
     for name in settings.names(["MNIST", "MFEAT", "ISOLET"]):
         X, _, y, _ = load(settings.data, name)
         rounds = settings.rounds(200)

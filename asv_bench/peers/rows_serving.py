@@ -39,6 +39,11 @@ def many_classes(settings):
         f"{number(ours)} s, LightGBM {number(theirs)} s",
     )
     yield added(X, y, 5, f"memory that the default adds, {shape}", 2_000.0, "MB", 1.0)
+    X, y = blobs(25_000, 50, 5_000)
+    seconds = spent(lambda: fit(MAKERS["cwboost_default"](2), X, y))
+    shape = "2 rounds of the default, 25,000 x 50, 5,000 classes"
+    yield Row(shape, 20.0, seconds, "s", "processor time", at_most=True)
+    yield added(X, y, 2, f"memory that they add: {shape}", 4_000.0, "MB", 1.0)
 
 
 def large_memory(settings):
