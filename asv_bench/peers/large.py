@@ -27,6 +27,8 @@ FRAMES = {
         ("idNum", "date", "MDC", "vehicleSearch", "personSearch", "citationIssued"),
     ),
     "stops, race": ("carData", "MplsStops", "race", ("idNum", "date")),
+    "vocabulary, education": ("carData", "GSSvocab", "educGroup", ("educ",)),
+    "earnings, region": ("AER", "CPS1988", "region", ()),
     "rodents, genus": (
         "ratdat",
         "complete",

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from peers import large, two_classes
+from peers import large, tables
 from peers.data import pooled
 from peers.frames import typed
 from sklearn.datasets import load_digits
@@ -12,12 +12,13 @@ from sklearn.datasets import load_digits
 NUMERIC = ["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS", "ISOLET", "YALEB", "MNIST"]
 
 ABLATION = {
-    **dict.fromkeys(["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT"], "numeric"),
+    **dict.fromkeys(["VOWEL", "PENDIGITS", "digits", "SATIMAGE", "MFEAT", "USPS"], "numeric"),
     **dict.fromkeys(["eucalyptus", "obesity", "arrhythmia", "dry_bean", "wall_robot"], "mixed"),
+    "steel_plates": "mixed",
 }
 """The sets of the ablation, and the studies that load them."""
 
-STUDIES = ["mixed", "numeric", "two_classes", "large", "ablation"]
+STUDIES = ["mixed", "several_classes", "two_classes", "numeric", "large", "ablation"]
 
 
 def names(study, folder):
@@ -26,7 +27,10 @@ def names(study, folder):
         return list(json.loads((folder / "tables" / "tables.json").read_text()))
     if study == "large":
         return large.names()
-    known = {"numeric": NUMERIC, "two_classes": two_classes.TABLES, "ablation": ABLATION}
+    known = {
+        **{"numeric": NUMERIC, "ablation": ABLATION},
+        **{"two_classes": tables.TWO_CLASSES, "several_classes": tables.SEVERAL_CLASSES},
+    }
     return list(known[study])
 
 
@@ -39,7 +43,7 @@ def load(study, folder, name):
         return pd.DataFrame(X), np.unique(y, return_inverse=True)[1]
     if study == "mixed":
         return _mixed(folder / "tables", name)
-    return {"two_classes": two_classes.load, "large": large.load}[study](name)
+    return large.load(name) if study == "large" else tables.load(name)
 
 
 def _mixed(folder, name):

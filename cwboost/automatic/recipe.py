@@ -1,8 +1,8 @@
 """The recipe: start from a kernel model, boost as long as a holdout run says, train on all.
 
 A holdout run is a training in which a fifth of the examples has next to no weight, on small data a
-few such trainings together. The scores of these examples tell how long to boost, and the scale of
-the probabilities. The data decide nothing else.
+few such trainings together. The scores of these examples tell how long to boost, whether from the
+kernel model or from zero, and the scale of the probabilities. The data decide nothing else.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.held_out.stopping import EarlyStopping
+from cwboost.estimator.initial import fitted_init
 from cwboost.estimator.problem import Problem
+from cwboost.kernels import log
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
 __all__ = [
     "HoldoutRun",
+    "best_run",
     "follow",
     "holdout_run",
     "init_of",
+    "is_worth_it",
     "most_rounds",
     "settings_of_run",
     "splits",
@@ -45,11 +49,17 @@ class HoldoutRun:
         Of the probabilities.
     conformity : Conformity
         Of the examples left out.
+    loss : float
+        Their log loss after these rounds.
+    keeps_base : bool, default=True
+        False if boosting had better start from zero than from the base scores.
     """
 
     n_rounds: int
     scale: float
     conformity: Conformity
+    loss: float
+    keeps_base: bool = True
 
 
 def init_of(init, is_default: bool):
@@ -68,8 +78,73 @@ def most_rounds(n_estimators, is_default: bool, settings: Settings) -> int:
     return at.ROUNDS
 
 
+def is_worth_it(model, problem: Problem, rng, n_threads: int, facts) -> bool:
+    """Return True if an init model, fitted to a sample, tells enough about the classes."""
+    n_samples = len(problem.y)
+    size = min(n_samples, at.SAMPLE)
+    sample = problem.take(np.arange(size) * n_samples // size)
+    fitted, scores = fitted_init(model, sample, rng, n_threads, facts)
+    if fitted is None:
+        return False
+    _, loss = scale_and_loss(scores, sample.y, sample.weight)
+    shares = np.bincount(sample.y, sample.weight) / sample.weight.sum()
+    shares = shares[shares > 0]
+    return loss < at.MOST_LOSS_LEFT * -(shares * log(shares)).sum()
+
+
+def best_run(
+    run, counts, settings: Settings, rng, may_drop_base: bool, n_rounds: int, chooses: bool
+) -> HoldoutRun | None:
+    """Do the holdout run, from the start that ends lower if there are two.
+
+    Trees may have to undo what the base scores get wrong: where a run from zero ends lower,
+    boosting starts from zero.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(drawn, settings, from_zero, n_rounds, chooses)`` does a holdout run, see
+        `holdout_run`.
+    counts : ndarray of shape (n_classes,), int
+        Examples of each class.
+    settings : Settings
+        Of the training.
+    rng : numpy.random.Generator
+        Draws the examples left out.
+    may_drop_base : bool
+        True if there are base scores, and the recipe may do without them.
+    n_rounds : int
+        Largest number of rounds of the training.
+    chooses : bool
+        True if the run chooses the number of rounds and the start; False if all are trained.
+
+    Returns
+    -------
+    HoldoutRun or None
+        None if the classes are too small to leave an example out.
+    """
+    drawn = list(splits(counts, rng))
+    if not drawn:
+        return None
+    found = run(drawn, settings, False, n_rounds, chooses)
+    if found is None or not (chooses and may_drop_base):
+        return found
+    other = run(drawn, settings, True, n_rounds, chooses)
+    if other is None or other.loss >= found.loss:
+        return found
+    return replace(other, keeps_base=False)
+
+
 def holdout_run(
-    problem: Problem, bind, settings: Settings, rng, n_threads: int, n_rounds: int, chooses: bool
+    problem: Problem,
+    bind,
+    rng,
+    n_threads: int,
+    drawn,
+    settings: Settings,
+    from_zero: bool,
+    n_rounds: int,
+    chooses: bool,
 ) -> HoldoutRun | None:
     """Train on most of the examples and follow the others.
 
@@ -81,11 +156,15 @@ def holdout_run(
     problem : Problem
     bind : callable
         ``bind(problem, rng)`` binds the family to the examples.
-    settings : Settings
-        Of the training.
     rng : numpy.random.Generator
         The run's own.
     n_threads : int
+    drawn : list of ndarrays of int
+        The examples left out, ascending, of each training.
+    settings : Settings
+        Of the training.
+    from_zero : bool
+        True to do without the base scores.
     n_rounds : int
         Largest number of rounds of the training.
     chooses : bool
@@ -94,21 +173,19 @@ def holdout_run(
     Returns
     -------
     HoldoutRun or None
-        None if the classes are too small to leave an example out.
+        None if no round could be done.
     """
-    shorter, settings = settings_of_run(settings, chooses)
+    shorter, settings = settings_of_run(settings)
+    base = None if from_zero else problem.base
 
     def training(left_out: np.ndarray) -> ColumnGeneration:
         """Return a training in which some examples have next to no weight."""
         weight = problem.weight.copy()
         weight[left_out] *= at.NEGLIGIBLE
         pricer = bind(replace(problem, weight=weight), rng)
-        master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=problem.base)
+        master = RestrictedMaster(problem.counts, settings.C, weight, n_threads, base=base)
         return ColumnGeneration(pricer, master, settings, rng)
 
-    drawn = list(splits(problem.counts, rng))
-    if not drawn:
-        return None
     runs = [training(left_out) for left_out in drawn]
     every = np.concatenate(drawn)
 
@@ -141,10 +218,10 @@ class Runs:
         return all(going_on)
 
 
-def settings_of_run(settings: Settings, chooses: bool) -> tuple[float, Settings]:
+def settings_of_run(settings: Settings) -> tuple[float, Settings]:
     """Return by what factor a holdout run has fewer rounds than the training, and its settings."""
     rate = settings.learning_rate
-    longer = rate if chooses else max(rate, min(at.LONGER_STEPS * rate, at.LONGEST_STEP))
+    longer = max(rate, min(at.LONGER_STEPS * rate, at.LONGEST_STEP))
     return rate / longer, replace(settings, learning_rate=longer, tol=0.0)
 
 
@@ -167,24 +244,24 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     last = ceil(n_rounds * shorter)
     patience = ceil(at.PATIENCE / training.settings.learning_rate)
     stopping = EarlyStopping(LOGLOSS, "", patience)
-    best, scale = None, LOSS_SCALE
+    best, scale, loss = None, LOSS_SCALE, np.nan
     while training.n_rounds < last and training.round():
         if chooses:
             now = scores()
             scale, loss = scale_and_loss(now, y, weight, scale)
             is_over = stopping.observe(loss, training.n_rounds)
             if stopping.kept_round == training.n_rounds:
-                best = scale, now
+                best = scale, loss, now
             if is_over:
                 break
     if not training.n_rounds:
         return None
     if chooses:
-        n_rounds, (scale, now) = min(n_rounds, round(stopping.kept_round / shorter)), best
+        n_rounds, (scale, loss, now) = min(n_rounds, round(stopping.kept_round / shorter)), best
     else:
         now = scores()
-        scale, _ = scale_and_loss(now, y, weight)
-    return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y))
+        scale, loss = scale_and_loss(now, y, weight)
+    return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y), loss)
 
 
 def splits(counts, rng):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
@@ -10,6 +11,7 @@ import numpy as np
 from distributed import Client, default_client
 from sklearn.metrics import accuracy_score
 
+from cwboost.automatic import recipe
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
@@ -175,17 +177,25 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             setup = shared_start(crew, setup, start)
         setup = planned(setup, family, descriptions_of(own), columns, rng)
         crew.bind(setup)
-        master = PartitionedMaster(
-            crew, setup.masses, setup.n_total, setup.q, not settings.stagewise
+        training = _training(crew, setup, family, settings, rng)
+        run_rng, may_drop_base = rng.spawn(1)[0], self._may_drop_base(previous)
+        run = partial(
+            recipe.best_run,
+            partial(holdout_run, training, run_rng),
+            setup.class_counts,
+            settings,
+            run_rng,
+            may_drop_base and setup.base is not None,
         )
-        master.start(setup.base is not None)
-        pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
-        training = PartitionedTraining(pricer, master, settings, rng)
-        run = partial(holdout_run, training, setup.class_counts, settings)
         plan = self._plan(family, settings, VALID in sets, run)
+        if not plan.keeps_base:
+            crew.ask(("drop_base", ()), ("drop_held_out_base", ()))
+            setup = replace(setup, base=None)
+            training = _training(crew, setup, family, settings, rng)
         if sets:
             held_out = PartitionedSets(crew, self.classes_, sets, plan.watched)
-            training = PartitionedTraining(pricer, master, settings, rng, held_out)
+            of_training = training.pricer, training.master
+            training = PartitionedTraining(*of_training, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
             training.resume(previous["kept"], previous["history"])
@@ -295,6 +305,15 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         local = self.to_local().set_params(callbacks=None)
         method = partial(getattr(local, name), n_estimators=n_estimators)
         return predicted(X, method, kind, self.classes_)
+
+
+def _training(crew, setup, family, settings, rng) -> PartitionedTraining:
+    """Return a training on bound partitions, before its first round."""
+    keeps_columns = not settings.stagewise
+    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, keeps_columns)
+    master.start(setup.base is not None)
+    pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
+    return PartitionedTraining(pricer, master, settings, rng)
 
 
 def _names_of_set(role, name) -> tuple:

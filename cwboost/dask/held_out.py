@@ -99,7 +99,13 @@ def _joined(role, parts):
 
 
 def holdout_run(
-    training: PartitionedTraining, counts, settings: Settings, n_rounds: int, chooses: bool
+    training: PartitionedTraining,
+    rng,
+    drawn,
+    settings: Settings,
+    from_zero: bool,
+    n_rounds: int,
+    chooses: bool,
 ):
     """Train on most of the examples and follow the others, the same as on one machine.
 
@@ -110,28 +116,24 @@ def holdout_run(
     ----------
     training : PartitionedTraining
         Before its first round.
-    counts : ndarray of shape (n_classes,), int
-        Examples of each class.
-    settings : Settings
-        Of the training.
-    n_rounds : int
-        Largest number of rounds of the training.
-    chooses : bool
-        True if the run chooses the number of rounds.
+    rng : numpy.random.Generator
+        The run's own.
+    drawn : list of ndarrays of int
+        The examples left out; the first of them is taken.
+    settings, from_zero, n_rounds, chooses
+        As on one machine.
 
     Returns
     -------
     HoldoutRun or None
-        None if the classes are too small to leave an example out.
+        None if no round could be done.
     """
-    crew, rng = training.master.crew, training.rng.spawn(1)[0]
-    shorter, settings = recipe.settings_of_run(settings, chooses)
-    left_out = next(recipe.splits(counts, rng), None)
-    if left_out is None:
-        return None
-    (parts,) = crew.ask(("leave_out", (left_out, at.NEGLIGIBLE)))
+    crew = training.master.crew
+    shorter, settings = recipe.settings_of_run(settings)
+    (parts,) = crew.ask(("leave_out", (drawn[0], at.NEGLIGIBLE, from_zero)))
     masses, y, weight = zip(*parts)
-    run = _run(training, settings, sum_in_order(masses), rng)
+    has_base = training.master.has_base and not from_zero
+    run = _run(training, settings, sum_in_order(masses), has_base, rng)
 
     def scores() -> np.ndarray:
         (parts,) = run.master.ask(("left_out", ()))
@@ -139,16 +141,16 @@ def holdout_run(
 
     examples = np.concatenate(y), np.concatenate(weight)
     found = recipe.follow(run, scores, *examples, n_rounds, shorter, chooses)
-    crew.ask(("leave_out", ([], 1.0)))
+    crew.ask(("leave_out", ([], 1.0, False)))
     crew.forget()
     return found
 
 
-def _run(training, settings, masses, rng) -> PartitionedTraining:
+def _run(training, settings, masses, has_base: bool, rng) -> PartitionedTraining:
     """Return a training on the same partitions, whose weights by class are `masses`."""
     crew, pricer = training.master.crew, training.pricer
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
     master = PartitionedMaster(crew, masses, pricer.n_samples, q)
-    master.start(training.master.has_base)
+    master.start(has_base)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
     return PartitionedTraining(own, master, settings, rng)

@@ -24,6 +24,7 @@ CHANGING = frozenset(
     {
         *("take", "move", "keep", "keep_learners", "set_coef", "drop_columns", "leave_out"),
         *("take_cells", "move_cells", "start_from", "keep_outputs", "follow"),
+        *("drop_base", "drop_held_out_base"),
     }
 )
 """Operations that change the state of a partition."""

@@ -156,7 +156,7 @@ class Partition:
         """Drop the kept columns, and keep the pair weights."""
         self.columns = ColumnStore(self.columns.n_classes, self.columns.n_bytes)
 
-    def leave_out(self, places, factor) -> tuple:
+    def leave_out(self, places, factor, from_zero: bool) -> tuple:
         """Start again without columns, and with next to no weight for some examples.
 
         Parameters
@@ -165,6 +165,8 @@ class Partition:
             Places of these examples among those of all partitions.
         factor : float
             Of their weights.
+        from_zero : bool
+            True to do without the base scores.
 
         Returns
         -------
@@ -177,11 +179,17 @@ class Partition:
         weight = self.weight.copy()
         weight[self._left_out] *= factor
         self._sampled = None, None
-        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, self._base)
+        base = None if from_zero else self._base
+        self.pairs = PairWeights(self.counts, weight, self.q, self.n_threads, base)
         self.drop_columns()
         sums = np.array([part.sum() for part in np.split(weight, np.cumsum(self.counts)[:-1])])
         y = np.repeat(np.arange(len(self.counts)), self.counts)
         return sums, y[self._left_out], self.weight[self._left_out]
+
+    def drop_base(self) -> None:
+        """Start again from zero in place of the base scores."""
+        self._base, self._sampled = None, (None, None)
+        self.pairs = PairWeights(self.counts, self.weight, self.q, self.n_threads)
 
     def left_out(self) -> np.ndarray:
         """Return the scores of the examples left out."""
@@ -223,6 +231,10 @@ class HeldOutPartition:
     def labels(self) -> tuple:
         """Return the set, and class index and weight of every example."""
         return self.role, self.y, self.weight
+
+    def drop_held_out_base(self) -> None:
+        """Forget the base scores."""
+        self.base = np.zeros_like(self.base)
 
     def keep_outputs(self, learners, ids) -> None:
         """Keep the outputs of new learners."""

@@ -13,7 +13,7 @@ from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing import read_only
 from cwboost.fitted_model import BaseScores
 
-__all__ = ["start_again", "start_from"]
+__all__ = ["fitted_init", "start_again", "start_from"]
 
 
 def start_from(
@@ -35,7 +35,7 @@ def start_from(
     facts : dict
         What `InitContext` says of the columns of categories.
     """
-    fitted, scores = _fitted(model, problem, rng, n_threads, facts)
+    fitted, scores = fitted_init(model, problem, rng, n_threads, facts)
     if fitted is None:
         return None, problem
     factor = fit_scale(scores, problem.y, problem.weight) / LOSS_SCALE
@@ -50,12 +50,16 @@ def start_again(base: BaseScores | None, problem: Problem, rng, n_threads: int, 
     """
     if base is None:
         return None, problem
-    fitted, scores = _fitted(base.model, problem, rng, n_threads, facts)
+    fitted, scores = fitted_init(base.model, problem, rng, n_threads, facts)
     own = base(problem.X, n_threads) if fitted is None else base.factor * scores
     return base, replace(problem, base=own)
 
 
-def _fitted(model, problem: Problem, rng, n_threads, facts):
+def fitted_init(model: InitModel | None, problem: Problem, rng, n_threads: int, facts):
+    """Return a fitted init model, and what it gives the examples without their own labels.
+
+    Either is None if there is no model, or the data do not suit it.
+    """
     if model is None:
         return None, None
     context = InitContext(

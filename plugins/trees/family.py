@@ -248,9 +248,9 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 class AutoFamily(TreeFamily):
     """The default: `TreeFamily`, with what `cwboost.CWBoostClassifier` decides by the data.
 
-    With this weak learner, boosting starts from the kernel model (``init="auto"``), and a holdout
-    run finds the number of rounds (``n_estimators="auto"``). The parameters are those of
-    `TreeFamily`.
+    With this weak learner, a holdout run finds whether boosting starts from the kernel model
+    (``init="auto"``) and the number of rounds (``n_estimators="auto"``). The parameters are those
+    of `TreeFamily`.
 
     Examples
     --------

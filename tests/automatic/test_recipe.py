@@ -50,6 +50,24 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     assert few < many <= constants.MOST_LENGTH / 0.5
 
 
+def test_the_init_model_is_left_out_where_classes_overlap(halves):
+    X, y, *_ = halves
+    assert default(n_estimators=5).fit(X, y).init_ is not None
+    noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.5, y, y[::-1])
+    assert default(n_estimators=5).fit(X, noisy).init_ is None
+    assert default(n_estimators=5, init="kernel").fit(X, noisy).init_ is not None
+
+
+def test_boosting_starts_from_zero_where_that_ends_lower():
+    X = np.random.default_rng(0).random((900, 4))
+    y = np.floor(4 * X[:, :2]).sum(axis=1).astype(int) % 3  # squares, whose corners kernels round
+    clf = default().fit(X, y)
+    assert clf.init_ is None and clf.probability_scale_ != 2.0
+    same(clf, default(init=None, n_estimators=clf.n_iter_).fit(X, y), X)
+    # A given number of rounds leaves no choice.
+    assert default(n_estimators=5).fit(X, y).init_ is not None
+
+
 def test_given_examples_decide_in_place_of_a_holdout_run(halves):
     X, y, X_val, y_val = halves
     clf = default(init=None, learning_rate=0.5).fit(X, y, X_val=X_val, y_val=y_val)

@@ -14,6 +14,7 @@ from cwboost import (
     StumpFamily,
     TreeFamily,
 )
+from cwboost.automatic import recipe
 from cwboost.dask.held_out import holdout_run
 from cwboost.datasets import load_vowel
 from cwboost.families.composed.partitioned import check_members
@@ -87,12 +88,18 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
             np.testing.assert_array_equal(weights, partition.pairs.weights)
 
 
+def one_run(training, y, chooses):
+    rng = training.rng.spawn(1)[0]
+    drawn = list(recipe.splits(np.bincount(y), rng))
+    return holdout_run(training, rng, drawn, training.settings, False, 60, chooses)
+
+
 def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
     blocks, settings = split(*data, 180), {"learning_rate": 0.1, "subsample": 0.5, "n_workers": 2}
     untouched = train(StumpFamily(), blocks, 20, **settings)
     training = train(StumpFamily(), blocks, 0, **settings)
     scales = [local("stump", *data, 60, random_state=k).probability_scale_ for k in range(4)]
-    found = holdout_run(training, np.bincount(data[1]), training.settings, 60, False)
+    found = one_run(training, data[1], chooses=False)
     assert found.n_rounds == 60 and found.scale == pytest.approx(np.mean(scales), rel=0.35)
     while training.n_rounds < 20 and training.round():
         pass
@@ -100,7 +107,7 @@ def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
         training.model.history["objective"], untouched.model.history["objective"]
     )
     training = train(StumpFamily(), blocks, 0, **settings)
-    few = holdout_run(training, np.bincount(data[1]), training.settings, 60, True)
+    few = one_run(training, data[1], chooses=True)
     assert 1 <= few.n_rounds <= 60
 
 

@@ -21,7 +21,11 @@ def problem(kind, seed, n=2600):
     """
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 8)), 1)
-    scores = X[:, :5] @ rng.normal(size=(5, 3)) + rng.gumbel(size=(n, 3))
+    if kind == "steps":
+        return X, np.floor(2 * X[:, :2]).sum(axis=1).astype(int) % 3
+    scores = X[:, :5] @ rng.normal(size=(5, 3))
+    if kind != "clear":
+        scores += rng.gumbel(size=(n, 3))
     if kind == "gaps":
         X[rng.random(X.shape) < 0.15] = np.nan
     if kind == "categories":
@@ -45,13 +49,14 @@ def test_two_workers_grow_the_trees_of_one_process(client, weak_learner, kind, s
     np.testing.assert_allclose(there.decision_function(X), scores, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories"])
-def test_the_default_finds_the_same_rounds_and_scale(client, kind):
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "categories", "clear", "steps"])
+def test_the_default_finds_the_same_start_rounds_and_scale(client, kind):
     X, y = problem(kind, 0)  # of fewer examples, one machine draws several splits
     settings = {"learning_rate": 0.5, "random_state": 0}
     settings["categorical_features"] = [0, 1] if kind == "categories" else None
     local = CWBoostClassifier(**settings).fit(X, y)
     chunks = da.from_array(X, chunks=(700, 8)), da.from_array(y, chunks=700)
     there = DaskCWBoostClassifier(**settings).fit(*chunks).to_local()
+    assert (there.init_ is None) == (local.init_ is None) == (kind != "clear")
     assert there.n_iter_ == local.n_iter_ > 1
     np.testing.assert_allclose(there.predict_proba(X), local.predict_proba(X), atol=1e-9)
