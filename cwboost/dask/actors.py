@@ -112,8 +112,7 @@ class ActorCrew(Crew):
 
     def close(self) -> None:
         for actor in self._actors.values():
-            if actor._future is not None:
-                actor._future.release()  # else the worker keeps it until garbage is collected here
+            _release(actor)
         self._release_chunks()
         self._actors, self._held = {}, {}
         self.client.direct_to_workers = self._was_direct
@@ -127,7 +126,7 @@ class ActorCrew(Crew):
             self._count_losses(len(lost))
             partitions = sorted(index for key in lost for index in self._held.pop(key))
             for key in lost:
-                del self._actors[key]
+                _release(self._actors.pop(key))
             more, lost = self._replaced(partitions, method, arguments)
             results += more
         return results
@@ -222,12 +221,18 @@ class ActorCrew(Crew):
             # New tasks every time: a key that the scheduler is about to forget may be cancelled.
             make = dask.delayed(Chunk, pure=False)
             tasks = {index: make(*self.sources[index]) for index in partitions}
-            futures = started(self.client, tasks, self._numbers())
+            numbers = self._numbers()
+            futures = started(self.client, tasks, numbers)
             while any(future.status == "pending" for future in futures.values()):
                 try:
                     wait(list(futures.values()), timeout=LOOK_SECONDS)
                 except TimeoutError:
                     self._wait_for_worker()
+                    if not numbers.keys() <= self._known_workers().keys():
+                        # Dask may wait for ever for the worker that a source was to be on.
+                        for future in futures.values():
+                            future.release()
+                        break
                 except CancelledError:
                     break
             if all(future.status in ("finished", "error") for future in futures.values()):
@@ -328,3 +333,12 @@ class ActorCrew(Crew):
             except Exception:
                 self.client.direct_to_workers = self._was_direct
                 return
+
+
+def _release(actor) -> None:
+    """Let the cluster forget an actor, with its sources and where these were to be.
+
+    To drop it is not enough: the cluster keeps it until garbage is collected here.
+    """
+    if actor._future is not None:
+        actor._future.release()

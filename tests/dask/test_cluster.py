@@ -3,6 +3,7 @@
 import gc
 from random import Random
 from threading import Timer
+from time import sleep
 
 import pytest
 
@@ -64,6 +65,20 @@ def test_a_call_that_dask_leaves_unanswered_is_a_loss(client):
 
     Timer(0.5, lose).start()
     assert crew._call({actor.key: actor}, "run", ()) == ([], [actor.key])
+
+
+def test_the_cluster_forgets_a_lost_actor_though_it_is_referred_to(client):
+    """Else it keeps the sources, and where they were to be: on a worker that is gone."""
+    crew = ActorCrew(client, [])
+    actor = client.submit(faults.Sleeper, actor=True, pure=False).result(timeout=60)
+    crew._actors, crew._held = {actor.key: actor}, {actor.key: []}
+    faults.kill(client, actor._address)
+    assert crew._on_all("describe") == []
+    for _ in range(500):
+        if not client.run_on_scheduler(lambda dask_scheduler: actor.key in dask_scheduler.tasks):
+            return
+        sleep(0.01)
+    raise AssertionError("the scheduler still knows the actor after 5 s")
 
 
 def test_one_worker_gives_the_bits_of_four(cluster, calm):
