@@ -369,9 +369,10 @@ class CWBoostClassifier(BoostingClassifier):
     def _start_from(self, problem, family, previous, rng):
         """Return the base scores of a model, and the problem with those of its examples."""
         facts = categorical_facts(self._categories(), self.n_features_in_)
+        given = problem, rng, self._n_threads(), facts
         if previous is not None:
-            return start_again(previous["base"], problem, rng, self._n_threads(), facts)
-        model, given = self._init_model(family), (problem, rng, self._n_threads(), facts)
+            return start_again(previous["base"], *given)
+        model = self._init_model(family)
         if model is not None and self._may_drop_base(previous):
             model = model if recipe.is_worth_it(model, *given) else None
         return start_from(model, *given)
@@ -380,11 +381,10 @@ class CWBoostClassifier(BoostingClassifier):
         """Return True if the recipe decides whether boosting starts from an init model."""
         return previous is None and isinstance(self.init, str) and self.init == "auto"
 
-    def _holdout_run(self, problem, family, settings: Settings, rng, may_drop_base: bool):
-        """Return a function that does the run, of the largest number of rounds and `chooses`."""
-        bind = partial(self._bind_priced, family=family)
-        run = partial(recipe.holdout_run, problem, bind, rng, self._n_threads())
-        return partial(recipe.best_run, run, problem.counts, settings, rng, may_drop_base)
+    def _best_run(self, run, counts, rng, base, previous):
+        """Return a function of the largest number of rounds and `chooses`: the best holdout run."""
+        may_drop_base = base is not None and self._may_drop_base(previous)
+        return partial(recipe.best_run, run, counts, rng, may_drop_base)
 
     def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
         """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
@@ -413,8 +413,9 @@ class CWBoostClassifier(BoostingClassifier):
         rng = self._generator()
         init_rng, run_rng = rng.spawn(2)
         base, problem = self._start_from(problem, family, previous, init_rng)
-        may_drop_base = base is not None and self._may_drop_base(previous)
-        run = self._holdout_run(problem, family, settings, run_rng, may_drop_base)
+        bind = partial(self._bind_priced, family=family)
+        run = partial(recipe.holdout_run, problem, bind, run_rng, self._n_threads(), settings)
+        run = self._best_run(run, problem.counts, run_rng, base, previous)
         plan = self._plan(family, settings, held_out is not None, run)
         if not plan.keeps_base:
             base, problem = None, replace(problem, base=None)

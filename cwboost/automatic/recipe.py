@@ -93,7 +93,7 @@ def is_worth_it(model, problem: Problem, rng, n_threads: int, facts) -> bool:
 
 
 def best_run(
-    run, counts, settings: Settings, rng, may_drop_base: bool, n_rounds: int, chooses: bool
+    run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool
 ) -> HoldoutRun | None:
     """Do the holdout run, from the start that ends lower if there are two.
 
@@ -103,12 +103,9 @@ def best_run(
     Parameters
     ----------
     run : callable
-        ``run(drawn, settings, from_zero, n_rounds, chooses)`` does a holdout run, see
-        `holdout_run`.
+        ``run(drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`.
     counts : ndarray of shape (n_classes,), int
         Examples of each class.
-    settings : Settings
-        Of the training.
     rng : numpy.random.Generator
         Draws the examples left out.
     may_drop_base : bool
@@ -126,10 +123,10 @@ def best_run(
     drawn = list(splits(counts, rng))
     if not drawn:
         return None
-    found = run(drawn, settings, False, n_rounds, chooses)
+    found = run(drawn, False, n_rounds, chooses)
     if found is None or not (chooses and may_drop_base):
         return found
-    other = run(drawn, settings, True, n_rounds, chooses)
+    other = run(drawn, True, n_rounds, chooses)
     if other is None or other.loss >= found.loss:
         return found
     return replace(other, keeps_base=False)
@@ -140,8 +137,8 @@ def holdout_run(
     bind,
     rng,
     n_threads: int,
-    drawn,
     settings: Settings,
+    drawn,
     from_zero: bool,
     n_rounds: int,
     chooses: bool,
@@ -159,10 +156,10 @@ def holdout_run(
     rng : numpy.random.Generator
         The run's own.
     n_threads : int
-    drawn : list of ndarrays of int
-        The examples left out, ascending, of each training.
     settings : Settings
         Of the training.
+    drawn : list of ndarrays of int
+        The examples left out, ascending, of each training.
     from_zero : bool
         True to do without the base scores.
     n_rounds : int

@@ -11,7 +11,6 @@ import numpy as np
 from distributed import Client, default_client
 from sklearn.metrics import accuracy_score
 
-from cwboost.automatic import recipe
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
@@ -178,15 +177,9 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         setup = planned(setup, family, descriptions_of(own), columns, rng)
         crew.bind(setup)
         training = _training(crew, setup, family, settings, rng)
-        run_rng, may_drop_base = rng.spawn(1)[0], self._may_drop_base(previous)
-        run = partial(
-            recipe.best_run,
-            partial(holdout_run, training, run_rng),
-            setup.class_counts,
-            settings,
-            run_rng,
-            may_drop_base and setup.base is not None,
-        )
+        run_rng = rng.spawn(1)[0]
+        run = partial(holdout_run, training, run_rng, settings)
+        run = self._best_run(run, setup.class_counts, run_rng, setup.base, previous)
         plan = self._plan(family, settings, VALID in sets, run)
         if not plan.keeps_base:
             crew.ask(("drop_base", ()), ("drop_held_out_base", ()))

@@ -101,8 +101,8 @@ def _joined(role, parts):
 def holdout_run(
     training: PartitionedTraining,
     rng,
-    drawn,
     settings: Settings,
+    drawn,
     from_zero: bool,
     n_rounds: int,
     chooses: bool,
@@ -118,9 +118,11 @@ def holdout_run(
         Before its first round.
     rng : numpy.random.Generator
         The run's own.
+    settings : Settings
+        Of the training.
     drawn : list of ndarrays of int
         The examples left out; the first of them is taken.
-    settings, from_zero, n_rounds, chooses
+    from_zero, n_rounds, chooses
         As on one machine.
 
     Returns
