@@ -41,32 +41,22 @@ def threads(settings):
         *(100_000, 20), n_informative=12, n_classes=5, n_clusters_per_class=4, random_state=0
     )
     fits = {n: fitting(X, y, "cwboost_default", settings.rounds(60), n) for n in (1, 2)}
-    times = alternate(fits, min(3, settings.repeats), clock=perf_counter)
-    yield Row(
-        "two threads over one, fit of the default, 100,000 x 20, 5 classes",
-        1.7,
-        times[1] / times[2],
-        "x",
-        f"{number(times[1])} s and {number(times[2])} s",
-    )
+    yield two_threads(" of the default, 100,000 x 20, 5 classes", fits, min(3, settings.repeats))
     for name in settings.names(["MNIST", "MFEAT", "ISOLET"]):
         X, _, y, _ = load(settings.data, name)
         rounds = settings.rounds(200)
-        times = alternate(
-            {
-                n: fitting(X, y, "cwboost_stumps", rounds, n, C=LARGE_C, probability_scale=2.0)
-                for n in (1, 2)
-            },
-            settings.repeats,
-            clock=perf_counter,
-        )
-        yield Row(
-            f"two threads over one, fit, stumps, stagewise, {name}",
-            1.7,
-            times[1] / times[2],
-            "x",
-            f"{number(times[1])} s and {number(times[2])} s",
-        )
+        fits = {
+            n: fitting(X, y, "cwboost_stumps", rounds, n, C=LARGE_C, probability_scale=2.0)
+            for n in (1, 2)
+        }
+        yield two_threads(f", stumps, stagewise, {name}", fits, settings.repeats)
+
+
+def two_threads(what, fits, repeats):
+    """Return the row of fits by their number of threads."""
+    times = alternate(fits, repeats, clock=perf_counter)
+    detail = f"{number(times[1])} s and {number(times[2])} s"
+    return Row(f"two threads over one, fit{what}", 1.7, times[1] / times[2], "x", detail)
 
 
 def memory(settings):

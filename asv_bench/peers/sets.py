@@ -28,8 +28,10 @@ def names(study, folder):
     if study == "large":
         return large.names()
     known = {
-        **{"numeric": NUMERIC, "ablation": ABLATION},
-        **{"two_classes": tables.TWO_CLASSES, "several_classes": tables.SEVERAL_CLASSES},
+        "numeric": NUMERIC,
+        "ablation": ABLATION,
+        "two_classes": tables.TWO_CLASSES,
+        "several_classes": tables.SEVERAL_CLASSES,
     }
     return list(known[study])
 

@@ -51,7 +51,7 @@ SEVERAL_CLASSES = {
     "weather": ("nycflights13", "weather", "origin", ("time_hour",)),
     "gapminder": ("dslabs", "gapminder", "region", ("country", "continent")),
 }
-"""The same; no setting of ours was chosen by looking at them."""
+"""The same; no setting of ours depends on them."""
 
 FEWEST = 20
 """Examples of rarer classes are left out."""
