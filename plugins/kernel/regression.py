@@ -35,7 +35,8 @@ MOST_LEVERAGE = 0.95
 
 CHUNK, WEIGHTED_CHUNK, LANDMARKS_CHUNK = 1024, 512, 256
 """Number of examples whose sums are formed at a time; of weighted ones, so that sums of products of
-two kernel values and a weight do not exceed 2**(17 + 17 + 10 + 9) = 2**53."""
+two kernel values and a weight do not exceed 2**(17 + 17 + 10 + 9) = 2**53; and of landmarks, whose
+products are dense."""
 
 SIGNS = 64
 """Number of vectors of signs. Up to this number of landmarks, all leverages are exact."""
