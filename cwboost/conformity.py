@@ -14,6 +14,7 @@ from math import floor
 import numpy as np
 
 from cwboost.kernels import softmax
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["Conformity"]
 
@@ -39,10 +40,9 @@ class Conformity:
     @classmethod
     def of(cls, logits, y) -> Conformity:
         """Return that of examples, from the logits of all classes, (n, n_classes)."""
-        n = min(len(y), MOST_KEPT)
-        kept = np.arange(n) * len(y) // max(n, 1)
+        kept = evenly_spaced(len(y), MOST_KEPT)
         label = np.asarray(y)[kept].astype(np.int64)
-        return cls(label, softmax(logits[kept])[np.arange(n), label])
+        return cls(label, softmax(logits[kept])[np.arange(len(kept)), label])
 
     def check(self, n_classes: int) -> None:
         """Raise ValueError unless the arrays, which may come from a file, are such."""

@@ -23,6 +23,7 @@ from cwboost.estimator.problem import Problem
 from cwboost.kernels import log
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
+from cwboost.support.samples import evenly_spaced
 
 __all__ = [
     "HoldoutRun",
@@ -80,9 +81,7 @@ def most_rounds(n_estimators, is_default: bool, settings: Settings) -> int:
 
 def is_worth_it(model, problem: Problem, rng, n_threads: int, facts) -> bool:
     """Return True if an init model, fitted to a sample, tells enough about the classes."""
-    n_samples = len(problem.y)
-    size = min(n_samples, at.SAMPLE)
-    sample = problem.take(np.arange(size) * n_samples // size)
+    sample = problem.take(evenly_spaced(len(problem.y), at.SAMPLE))
     fitted, scores = fitted_init(model, sample, rng, n_threads, facts)
     if fitted is None:
         return False

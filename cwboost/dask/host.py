@@ -17,6 +17,7 @@ from cwboost.dask.partition import HeldOutPartition, Partition
 from cwboost.families.partitioned import PartitionContext, PricingPlan
 from cwboost.families.sealing import add_note, read_only
 from cwboost.fitted_model import BaseScores
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["CHANGING", "Host", "Setup", "named"]
 
@@ -149,9 +150,7 @@ class Host:
         found = {}
         for index, X, weight in self._training(setup):
             places = setup.context_of(index, self.n_threads).places
-            kept = min(setup.n_total, most)
-            wanted = np.arange(kept) * setup.n_total // kept
-            rows = np.flatnonzero(np.isin(places, wanted))
+            rows = np.flatnonzero(np.isin(places, evenly_spaced(setup.n_total, most)))
             found[index] = places[rows], rows, X[rows], weight[rows]
         return found
 

@@ -14,6 +14,7 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.composed.joined_trees import trees_on_features
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 from cwboost.kernels import usable_threads
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["TreeShapley", "node_counts", "shapley_values"]
 
@@ -60,8 +61,7 @@ def shapley_values(
     trees, plain = trees_on_features(form)
     others = np.setdiff1d(np.arange(len(form)), plain)
     if len(others):
-        n = background.shape[0]
-        background = background[np.arange(min(n, DIRECTED_ROWS)) * n // min(n, DIRECTED_ROWS)]
+        background = background[evenly_spaced(background.shape[0], DIRECTED_ROWS)]
     shapley = TreeShapley(trees, coef[plain], background)
     values, base = shapley(X, n_threads), shapley.base
     if len(others):

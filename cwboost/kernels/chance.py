@@ -29,6 +29,7 @@ from scipy.special import ndtri
 from cwboost._kernels.common.elementary import exp, log
 from cwboost._kernels.common.gains import fractions_beyond_chance
 from cwboost.kernels.projector import matrix_product
+from cwboost.support.samples import evenly_spaced
 
 __all__ = [
     "THRESHOLDS_SEARCHED",
@@ -145,8 +146,7 @@ class LinearGains:
         They ascend and are evenly spaced: if a caller sorts its examples by class, the sample
         holds each class in proportion. A matrix of the sample alone is its own sample.
         """
-        n = min(n_samples, SAMPLE, max(64, CELLS // n_features))
-        return np.arange(n) * n_samples // n
+        return evenly_spaced(n_samples, min(SAMPLE, max(64, CELLS // n_features)))
 
     def __call__(self, directions, polarity, weights, gained) -> np.ndarray:
         """Return the gains of learners as fractions of their edges.

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from cwboost._kernels.trees.binning import copy_columns
 from cwboost.kernels.matrices import canonical_csc, readable
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["FeatureSketch", "values_of_features"]
 
@@ -78,7 +79,7 @@ class FeatureSketch:
         n = len(values)
         if n <= _SKETCHED:
             return cls.of(values, max_entries)
-        sample = values[np.arange(_SKETCHED) * n // _SKETCHED]
+        sample = values[evenly_spaced(n, _SKETCHED)]
         exact = np.zeros(values.shape[1], dtype=bool)
         has_nan = np.isnan(values).any(axis=0)
         return replace(cls.of(sample, max_entries), exact=exact, has_nan=has_nan, n_rows=n)

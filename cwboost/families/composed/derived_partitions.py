@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.families.composed.derived_learners import DerivedLearners
-from cwboost.families.composed.drawing import Drawing, seen
+from cwboost.families.composed.drawing import Drawing
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
 from cwboost.families.partitioned import (
@@ -16,6 +16,7 @@ from cwboost.families.partitioned import (
     PricingPlan,
 )
 from cwboost.kernels import BinnedMatrix, Bins, FeatureSketch, best_of_bins
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["DerivedPlan"]
 
@@ -93,7 +94,7 @@ class DerivedPartition(PartitionPricer):
     def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
         self._X, self._context = X, context
         self._key = int(context.places[0])
-        wanted = seen(context.n_total, family.sample_size)
+        wanted = evenly_spaced(context.n_total, family.sample_size)
         self._seen = np.flatnonzero(np.isin(context.places, wanted))
         self._number, self._values, self._binned = 0, None, None
 

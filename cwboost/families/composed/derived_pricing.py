@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.families.composed.derived_learners import DerivedLearners
-from cwboost.families.composed.drawing import Drawing, seen
+from cwboost.families.composed.drawing import Drawing
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
 from cwboost.kernels import SortedFeatures
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["DerivedPricer"]
 
@@ -20,7 +21,7 @@ class DerivedPricer(Pricer):
         self.exact = bool(family.exhaustive)
         self._X = X
         self._n_threads, self._rng = context.n_threads, context.random_state
-        self._seen = rows = seen(self.n_samples, family.sample_size)
+        self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)
         facts = (None if known is None else known[rows] for known in (context.y, context.weight))
         self._drawing = Drawing(family, X[rows], *facts, self.n_samples, self._rng)
         self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None

@@ -13,7 +13,7 @@ from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.partitioned import scales_of
 from cwboost.families.sealing import read_only
 
-__all__ = ["DrawContext", "Drawing", "seen"]
+__all__ = ["DrawContext", "Drawing"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,12 +50,6 @@ class DrawContext:
     random_state: np.random.Generator
     n_samples: int
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
-def seen(n_samples: int, most: int) -> np.ndarray:
-    """Return the places of the examples that `draw` sees, evenly spaced."""
-    n = min(n_samples, most)
-    return np.arange(n) * n_samples // n
 
 
 class Drawing:
