@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work
+from cwboost._kernels.trees.types cimport Matrix, Node, Rows, Settings, Tree, TreeNode, Work
 
 cdef enum:
     # Up to this number of inner nodes, outputs are computed from the codes, 256 rows at a time.
@@ -8,12 +8,23 @@ cdef enum:
     # Places that a set of rows is kept for, beside those of the inner nodes: leaves of either sign.
     LEAF_PLACES = 2
 
+cdef void use_rows(Work *work, const Rows *rows) noexcept nogil
 cdef bint grow_tree(
     const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
     Tree *tree, uint8_t *packed, int32_t *cells, double *edge
 ) noexcept nogil
 
-# What growth on partitions takes one by one.
+# What growth by all threads, or on partitions, takes one by one.
+cdef bint start_growth(
+    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
+    Tree *tree, Node *root) noexcept nogil
+cdef bint grow_below(
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
+) noexcept nogil
+cdef bint settle(Tree *tree, bint merge) noexcept nogil
+cdef void write_edge(
+    const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,
+    int32_t *cells, double *edge) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil
 cdef void divide_rows(
     const Matrix *X, Work *work, const TreeNode *split, int64_t start, int64_t end,
@@ -21,5 +32,5 @@ cdef void divide_rows(
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale, double bound) noexcept nogil
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed, int32_t *cells
-) noexcept nogil
+    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
+    int32_t *cells) noexcept nogil

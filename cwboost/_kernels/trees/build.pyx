@@ -10,10 +10,11 @@ gets the split of largest gain by the chosen criterion (see criteria.h). With la
 masses |r_i| it is a weighted two-class problem, to which "gini" and "entropy" apply as well: they
 prefer purer children of the same sign, and so have a gain where the edge is flat.
 
-One thread grows a tree from the tree's own seed, and weights are rounded so that sums are exact
-(rows.h): the tree depends neither on the number of threads nor on the order in which nodes are
-split, and growth on partitions (partitions.pyx) finds the same one. A stable partition keeps rows
-and weights of a node contiguous and in example order; examples of zero weight take no part.
+A tree grows from its own seed, and weights are rounded so that sums are exact (rows.h): the tree
+depends neither on the number of threads nor on the order in which nodes are split. Growth by all
+threads together (together.pyx) and on partitions (partitions.pyx) finds the same one. A stable
+partition keeps rows and weights of a node contiguous and in example order; examples of zero weight
+take no part.
 """
 
 from libc.math cimport fabs, isinf
@@ -27,7 +28,7 @@ from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
-    CWB_FIRST, Matrix, Node, Settings, Tree, TreeNode, Work)
+    CWB_FIRST, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
 
 cdef extern from "trees/rows.h" nogil:
     double cwb_scale_of(double mass)
@@ -158,16 +159,15 @@ cdef void load_weights(
     sum_node(work, root)
 
 
-cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexcept nogil:
-    """Compute the outputs of a finished tree on all rows from the codes of dense features."""
+cdef void outputs_by_codes(
+    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end
+) noexcept nogil:
+    """Compute the outputs of a finished tree on some rows from the codes of dense features."""
     cdef cwb_coded[255] inner
     cdef int32_t[2 * MAX_INNER_BY_CODES + 1] place
     cdef int32_t n_inner = 0
     cdef int64_t i
     cdef const TreeNode *node
-    if tree.n == 1:
-        memset(work.positive, tree.nodes[0].sign > 0, X.n_rows)
-        return
     for i in range(tree.n):
         place[i] = tree.nodes[i].sign > 0
         if tree.nodes[i].left >= 0:
@@ -181,13 +181,15 @@ cdef void outputs_by_codes(const Matrix *X, Work *work, const Tree *tree) noexce
             inner[place[i] - CWB_FIRST].right = place[node.left + 1]
             inner[place[i] - CWB_FIRST].first = node.first
             inner[place[i] - CWB_FIRST].width = node.width
-    kernels.outputs_by_codes(inner, n_inner, X.codes, X.n_rows, work.reach, work.positive)
+    kernels.outputs_by_codes(inner, n_inner, X.codes + start, X.n_rows, end - start, work.reach,
+                             work.positive + start)
 
 
 cdef bint outputs_by_rows(
-    const Matrix *X, Work *work, const Tree *tree, int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, int64_t first_row, int64_t end_row,
+    int32_t *cells
 ) noexcept nogil:
-    """Compute the outputs of a tree on all rows: they go down together, node by node.
+    """Compute the outputs of a tree on some rows: they go down together, node by node.
 
     Write the place of each row's leaf to `cells` as well, unless that is NULL.
     """
@@ -198,9 +200,9 @@ cdef bint outputs_by_rows(
     cdef const TreeNode *node
     cdef int64_t i, end, middle
     part.index = 0
-    part.start, part.end = 0, X.n_rows
-    for i in range(X.n_rows):
-        work.rows[i] = <int32_t> i
+    part.start, part.end = 0, end_row - first_row
+    for i in range(part.end):
+        work.rows[i] = <int32_t> (first_row + i)
     work.n_frontier = 0
     if not push(work, &part, False):
         return False
@@ -228,45 +230,55 @@ cdef bint outputs_by_rows(
 
 
 cdef bint write_outputs(
-    const Matrix *X, Work *work, const Tree *tree, uint8_t *packed, int32_t *cells
+    const Matrix *X, Work *work, const Tree *tree, int64_t start, int64_t end, uint8_t *packed,
+    int32_t *cells
 ) noexcept nogil:
-    """Write the outputs of a tree on all rows, as bits, and their cells; False if memory ran out.
+    """Write the outputs of a tree on rows start:end, as bits, and their cells.
 
-    The cell of a row is the place of its leaf. They are not written if `cells` is NULL.
+    The cell of a row is the place of its leaf; they are not written if `cells` is NULL. `start` is
+    a multiple of eight. Returns False if memory ran out.
     """
     if tree.n == 1:
-        memset(work.positive, tree.nodes[0].sign > 0, X.n_rows)
+        memset(work.positive + start, tree.nodes[0].sign > 0, end - start)
         if cells != NULL:
-            memset(cells, 0, X.n_rows * sizeof(int32_t))
+            memset(cells + start, 0, (end - start) * sizeof(int32_t))
     elif (cells == NULL and X.codes != NULL and X.categorical == NULL
             and tree.n // 2 <= MAX_INNER_BY_CODES):
-        outputs_by_codes(X, work, tree)
-    elif not outputs_by_rows(X, work, tree, cells):
+        outputs_by_codes(X, work, tree, start, end)
+    elif not outputs_by_rows(X, work, tree, start, end, cells):
         return False
-    cwb_pack_outputs(work.positive, X.n_rows, packed)
+    cwb_pack_outputs(work.positive + start, end - start, packed + start // 8)
     return True
 
 
-cdef bint grow_tree(
-    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
-    Tree *tree, uint8_t *packed, int32_t *cells, double *edge
-) noexcept nogil:
-    """Grow one tree and write its outputs to `packed`; False if memory ran out.
+cdef void use_rows(Work *work, const Rows *rows) noexcept nogil:
+    work.rows, work.weights, work.weight_of = rows.rows, rows.weights, rows.weight_of
 
-    With `cells`, neighbouring leaves of one sign stay apart.
-    """
+
+cdef bint start_growth(
+    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
+    Tree *tree, Node *root
+) noexcept nogil:
+    """Take the rows that have a weight and find the root's split; False if memory ran out."""
+    root.fixed, root.index, root.depth, root.seed = False, 0, 0, seed
+    tree.scale = scale_of(weights, X.n_rows)
+    load_weights(X, settings, work, weights, tree.scale, root)
+    if not start_tree(tree, root):
+        return False
+    find_splits(X, settings, work, tree, root, 1)
+    return True
+
+
+cdef bint grow_below(
+    const Matrix *X, const Settings *settings, Work *work, Tree *tree, const Node *top
+) noexcept nogil:
+    """Split a node whose split is found, and all nodes below it; False if memory ran out."""
     cdef bint best_first = settings.max_leaves > 0
-    cdef int64_t n_leaves = 1, k, n = X.n_rows if work.kept == NULL else work.n_kept
-    cdef double total, scale = scale_of(weights, X.n_rows)
+    cdef int64_t n_leaves = 1, k
     cdef Node node
     cdef Node children[2]
-    node.fixed, node.index, node.depth, node.seed = False, 0, 0, seed
     work.n_frontier = 0
-    load_weights(X, settings, work, weights, scale, &node)
-    if not start_tree(tree, &node):
-        return False
-    find_splits(X, settings, work, tree, &node, 1)
-    if not push(work, &node, best_first):
+    if not push(work, top, best_first):
         return False
     while work.n_frontier > 0:
         node = pop(work, best_first)
@@ -282,14 +294,44 @@ cdef bint grow_tree(
         for k in range(1, -1, -1):
             if not push(work, &children[k], best_first):
                 return False
-    if cells == NULL:
+    return True
+
+
+cdef bint settle(Tree *tree, bint merge) noexcept nogil:
+    """Order the nodes of a grown tree; False if memory ran out."""
+    if merge:
         merge_equal_leaves(tree)
-    if not sort_by_level(tree) or not write_outputs(X, work, tree, packed, cells):
-        return False
-    edge[0] = cwb_edge_of(packed, weights, work.kept, n, scale, &total)
+    return sort_by_level(tree)
+
+
+cdef void write_edge(
+    const Matrix *X, Work *work, const double *weights, Tree *tree, uint8_t *packed,
+    int32_t *cells, double *edge
+) noexcept nogil:
+    """Write the edge of a tree's outputs; if a constant has a larger one, become it."""
+    cdef int64_t n = X.n_rows if work.kept == NULL else work.n_kept
+    cdef double total
+    edge[0] = cwb_edge_of(packed, weights, work.kept, n, tree.scale, &total)
     if edge[0] < fabs(total):
         become_constant(tree, total)
-        write_outputs(X, work, tree, packed, cells)
+        write_outputs(X, work, tree, 0, X.n_rows, packed, cells)
         edge[0] = fabs(total)
-    edge[0] /= scale
+    edge[0] /= tree.scale
+
+
+cdef bint grow_tree(
+    const Matrix *X, const Settings *settings, Work *work, const double *weights, uint64_t seed,
+    Tree *tree, uint8_t *packed, int32_t *cells, double *edge
+) noexcept nogil:
+    """Grow one tree and write its outputs to `packed`; False if memory ran out.
+
+    With `cells`, neighbouring leaves of one sign stay apart.
+    """
+    cdef Node root
+    if not (start_growth(X, settings, work, weights, seed, tree, &root)
+            and grow_below(X, settings, work, tree, &root)
+            and settle(tree, cells == NULL)
+            and write_outputs(X, work, tree, 0, X.n_rows, packed, cells)):
+        return False
+    write_edge(X, work, weights, tree, packed, cells, edge)
     return True

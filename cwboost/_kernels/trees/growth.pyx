@@ -1,4 +1,4 @@
-"""Growth of one tree per target on a binned matrix, in parallel over the trees."""
+"""Growth of one tree per target on a binned matrix."""
 
 from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
@@ -6,28 +6,43 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.trees.build cimport grow_tree
+from cwboost._kernels.trees.build cimport grow_tree, use_rows
 from cwboost._kernels.trees.nodes cimport TreeBatch
-from cwboost._kernels.trees.types cimport Matrix, Settings, Tree, Work
+from cwboost._kernels.trees.together cimport grow_together
+from cwboost._kernels.trees.types cimport Matrix, Round, Settings, Work
 from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
 
+cdef enum:
+    # Rows times features searched at the root from which threads share a tree; with fewer, what
+    # they save is lost by waiting for one another.
+    FEWEST_SHARED = 65_536
 
-cdef bint grow_all(
-    const Matrix *X, const Settings *settings, Work *works, int n_threads, const char *weights,
-    Py_ssize_t stride, const uint64_t *seeds, Tree *trees, Py_ssize_t n_trees, uint8_t *packed,
-    int32_t *cells, double *edges
-) noexcept:
-    """Grow every tree; True if memory ran out. Rows of weights are `stride` bytes apart."""
-    cdef Py_ssize_t t
-    cdef int64_t n_bytes = (X.n_rows + 7) // 8
+
+cdef bint grow_one(const Round *own, Py_ssize_t t) noexcept nogil:
+    cdef int thread = omp_get_thread_num()
+    cdef Work *work = own.works + thread
+    use_rows(work, own.rows + thread)
+    return grow_tree(
+        own.X, own.settings, work, <const double *> (own.weights + t * own.stride), own.seeds[t],
+        own.trees + t, own.packed + t * ((own.X.n_rows + 7) // 8),
+        NULL if own.cells == NULL else own.cells + t * own.X.n_rows, own.edges + t)
+
+
+cdef bint grow_all(const Round *own) noexcept nogil:
+    """Grow every tree; False if memory ran out.
+
+    One thread grows a tree. Those left over, fewer than there are threads, are grown by all.
+    """
+    cdef Py_ssize_t t, n_alone = own.n_trees
+    cdef int64_t n = own.X.n_rows if own.works[0].kept == NULL else own.works[0].n_kept
     cdef bint failed = False
-    for t in prange(n_trees, nogil=True, schedule="dynamic", num_threads=n_threads):
-        if not grow_tree(X, settings, works + omp_get_thread_num(),
-                         <const double *> (weights + t * stride), seeds[t], trees + t,
-                         packed + t * n_bytes,
-                         NULL if cells == NULL else cells + t * X.n_rows, edges + t):
-            failed |= 1
-    return failed
+    # Best first, which node comes next depends on the whole tree.
+    if (own.n_threads > 1 and own.settings.max_leaves == 0
+            and n * min(own.settings.max_features, own.X.n_usable) >= FEWEST_SHARED):
+        n_alone -= own.n_trees % own.n_threads
+    for t in prange(n_alone, num_threads=own.n_threads, schedule="dynamic"):
+        failed |= not grow_one(own, t)
+    return not failed and (n_alone == own.n_trees or grow_together(own, n_alone))
 
 
 cdef class TreeGrower:
@@ -105,11 +120,17 @@ cdef class TreeGrower:
         cdef TreeBatch batch = TreeBatch(n_trees)
         for t in range(n_trees):
             batch.trees[t].monotonic = &constraints[t, 0] if monotonic is not None else NULL
-        if n_trees > 0 and X.n_rows > 0 and grow_all(
-            X, &self.settings, self.space.work, self.space.n_threads, <const char *> &r[0, 0],
-            r.strides[0], &seed[0], batch.trees, n_trees, &bits[0, 0],
-            &cell[0, 0] if with_cells else NULL, &edge[0]
-        ):
+        cdef Round own
+        cdef bint done = True
+        if n_trees > 0 and X.n_rows > 0:
+            own.X, own.settings, own.works = X, &self.settings, self.space.work
+            own.rows, own.n_threads = self.space.rows, self.space.n_threads
+            own.n_trees, own.stride, own.weights = n_trees, r.strides[0], <const char *> &r[0, 0]
+            own.seeds, own.trees, own.packed = &seed[0], batch.trees, &bits[0, 0]
+            own.cells, own.edges = &cell[0, 0] if with_cells else NULL, &edge[0]
+            with nogil:
+                done = grow_all(&own)
+        if not done:
             raise MemoryError("nodes of the grown trees")
         nodes = batch.arrays(X, self.space.bins.n_categories)
         return nodes, packed, edges, cells if with_cells else None

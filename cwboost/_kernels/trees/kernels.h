@@ -17,7 +17,7 @@ typedef struct {
     void (*node_sums)(const double *weights, int64_t n, double *out);
     double (*mass)(const double *weights, int64_t n);
     void (*outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes,
-                             int64_t n_rows, void *reach, uint8_t *positive);
+                             int64_t stride, int64_t n_rows, void *reach, uint8_t *positive);
     void (*best_split)(cwb_scan *scan, const cwb_rules *rules, int32_t n_bins, cwb_split *split);
 } cwb_tree_kernels;
 

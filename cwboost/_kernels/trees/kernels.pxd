@@ -12,8 +12,8 @@ cdef extern from "trees/kernels.h" nogil:
         void (*node_sums)(const double *weights, int64_t n, double *out) noexcept nogil
         double (*mass)(const double *weights, int64_t n) noexcept nogil
         void (*outputs_by_codes)(
-            const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t n_rows,
-            void *reach, uint8_t *positive) noexcept nogil
+            const cwb_coded *nodes, int64_t n_inner, const uint8_t *codes, int64_t stride,
+            int64_t n_rows, void *reach, uint8_t *positive) noexcept nogil
         void (*best_split)(
             cwb_scan *scan, const cwb_rules *rules, int32_t n_bins,
             cwb_split *split) noexcept nogil

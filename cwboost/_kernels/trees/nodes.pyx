@@ -111,6 +111,38 @@ cdef bint split_node(
     return True
 
 
+cdef bint start_subtree(const Tree *tree, const Node *top, Tree *subtree) noexcept nogil:
+    """Start a tree of what grows below a node of another; False if memory ran out."""
+    subtree[0] = tree[0]
+    subtree.n, subtree.capacity, subtree.total = 1, 64, 0
+    subtree.nodes = <TreeNode *> malloc(64 * sizeof(TreeNode))
+    if subtree.nodes == NULL:
+        return False
+    subtree.nodes[0] = tree.nodes[top.index]
+    return True
+
+
+cdef bint join_subtree(Tree *tree, int64_t place, const Tree *subtree) noexcept nogil:
+    """Put a subtree in the place of its root; False if memory ran out."""
+    cdef int64_t i, shift = tree.n - 1, n = tree.n + subtree.n - 1
+    cdef TreeNode *grown
+    if n > tree.capacity:
+        grown = <TreeNode *> realloc(tree.nodes, 2 * n * sizeof(TreeNode))
+        if grown == NULL:
+            return False
+        tree.nodes, tree.capacity = grown, 2 * n
+    tree.nodes[place] = subtree.nodes[0]
+    memcpy(tree.nodes + tree.n, subtree.nodes + 1, (subtree.n - 1) * sizeof(TreeNode))
+    if tree.nodes[place].left >= 0:
+        tree.nodes[place].left += <int32_t> shift
+    for i in range(tree.n, n):
+        if tree.nodes[i].left >= 0:
+            tree.nodes[i].left += <int32_t> shift
+    tree.n = n
+    tree.total += subtree.total
+    return True
+
+
 cdef void merge_equal_leaves(Tree *tree) noexcept nogil:
     """Replace subtrees whose leaves have one sign by leaves."""
     cdef int64_t i

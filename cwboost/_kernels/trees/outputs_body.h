@@ -71,7 +71,7 @@ CWB_INLINE CWB_NAME(bytes)
 
 /* Outputs of a tree on CWB_BYTES * turns rows. */
 CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
-                                        const uint8_t *codes, int64_t n_rows, int turns,
+                                        const uint8_t *codes, int64_t stride, int turns,
                                         CWB_NAME(bytes) * sets, uint8_t *positive) {
     const CWB_NAME(bytes) none = {0};
     for (int64_t i = 0; i < n_inner + CWB_FIRST; i++) sets[i] = none;
@@ -80,7 +80,7 @@ CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
         const cwb_coded node = nodes[i];
         const CWB_NAME(bytes) here = sets[CWB_FIRST + i];
         const CWB_NAME(bytes) right =
-            CWB_NAME(set_on_right)(codes + node.feature * n_rows, turns, node.first, node.width);
+            CWB_NAME(set_on_right)(codes + node.feature * stride, turns, node.first, node.width);
         sets[node.left] |= here & ~right;
         sets[node.right] |= here & right;
     }
@@ -90,19 +90,19 @@ CWB_INLINE void CWB_NAME(block_outputs)(const cwb_coded *nodes, int64_t n_inner,
     }
 }
 
-/* Outputs of a tree, as bytes 0 or 1. Reads up to 31 codes beyond a column, writes up to 31 bytes
- * beyond the last row. */
+/* Outputs of a tree, as bytes 0 or 1; columns of codes are `stride` apart. Reads up to 31 codes
+ * beyond a column, writes up to 31 bytes beyond the last row. */
 static void CWB_NAME(outputs_by_codes)(const cwb_coded *nodes, int64_t n_inner,
-                                       const uint8_t *codes, int64_t n_rows, void *reach,
-                                       uint8_t *positive) {
+                                       const uint8_t *codes, int64_t stride, int64_t n_rows,
+                                       void *reach, uint8_t *positive) {
     const int64_t block = CWB_BYTES * CWB_TURNS;
     for (int64_t row = 0; row < n_rows; row += block) {
         const int64_t left = n_rows - row;
         if (left >= block) {
-            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, n_rows, CWB_TURNS, reach,
+            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, stride, CWB_TURNS, reach,
                                     positive + row);
         } else {
-            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, n_rows,
+            CWB_NAME(block_outputs)(nodes, n_inner, codes + row, stride,
                                     (int)((left + CWB_BYTES - 1) / CWB_BYTES), reach,
                                     positive + row);
         }

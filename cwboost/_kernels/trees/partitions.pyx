@@ -233,7 +233,8 @@ cdef class NodeRows:
                 tree.nodes[k - offsets[t]].sign = signs[k]
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
-                                 batch.trees + t, &out[t, 0], &cell[t, 0]):
+                                 batch.trees + t, 0, self.space.X.n_rows, &out[t, 0],
+                                 &cell[t, 0]):
                 failed |= 1
         if failed:
             raise MemoryError("scratch memory of the trees")

@@ -59,15 +59,21 @@ cdef struct Node:
     int32_t index
     cwb_split split
 
+cdef struct Rows:
+    # The rows of one growing tree that take part, node by node, with their rounded weights.
+    int32_t *rows
+    double *weights
+    double *weight_of    # listed features: weight of a row
+
 cdef struct Work:
-    # Scratch of one thread.
+    # Scratch of one thread, and the rows of the tree that it works on.
     const int64_t *kept  # the only rows that have a weight, ascending; NULL: all may
     int64_t n_kept
     int32_t *rows
-    int32_t *scratch_rows
     double *weights
+    double *weight_of
+    int32_t *scratch_rows
     double *scratch_weights
-    double *weight_of    # listed features: weight of a row
     uint8_t *slot_of     # listed features: place of a row's node in the search, else 2
     uint8_t *column      # sparse: one feature's codes
     uint8_t *positive    # output of each row is +1
@@ -99,4 +105,21 @@ cdef struct Tree:
     int64_t n, capacity
     double root_mass
     double total  # edge on the weights that took part, the unit of gains
+    double scale  # by which weights are multiplied before they are rounded
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints
+
+cdef struct Round:
+    # The trees of one round and where their outputs go. Tree t has the weights from
+    # weights + t * stride bytes on; cells is NULL if nobody wants them.
+    const Matrix *X
+    const Settings *settings
+    Work *works  # of every thread
+    const Rows *rows
+    int n_threads
+    Py_ssize_t n_trees, stride
+    const char *weights
+    const uint64_t *seeds
+    Tree *trees
+    uint8_t *packed
+    int32_t *cells
+    double *edges

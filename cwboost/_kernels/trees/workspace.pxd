@@ -1,4 +1,4 @@
-from cwboost._kernels.trees.types cimport Matrix, Settings, Work
+from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Work
 
 cdef class TreeSettings:
     cdef Settings own
@@ -6,6 +6,7 @@ cdef class TreeSettings:
 cdef class Workspace:
     cdef Matrix X
     cdef Work *work
+    cdef Rows *rows  # a tree's, for every thread
     cdef int n_threads
     cdef readonly object bins
     cdef object usable, categorical, arrays

@@ -7,9 +7,9 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES
+from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Node, Work, cwb_pair, cwb_split)
+    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Node, Rows, Work, cwb_pair, cwb_split)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -67,7 +67,7 @@ cdef class Workspace:
     """
 
     def __cinit__(self, bins, binned, bint counted, int n_threads):
-        self.work = NULL
+        self.work, self.rows = NULL, NULL
         self.blocks = []
         self.n_threads = n_threads
         self.bins, self.usable = bins, bins.usable
@@ -125,14 +125,18 @@ cdef class Workspace:
         cdef size_t n = self.X.n_rows, n_features = max(1, self.X.n_usable)
         cdef size_t n_listed = n if self.X.indptr != NULL else 1
         cdef Work *work
+        cdef Rows *own
         self.work = <Work *> calloc(self.n_threads, sizeof(Work))
-        if self.work == NULL:
+        self.rows = <Rows *> calloc(self.n_threads, sizeof(Rows))
+        if self.work == NULL or self.rows == NULL:
             raise MemoryError("scratch memory of the trees")
         for t in range(self.n_threads):
-            work = self.work + t
-            work.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            work, own = self.work + t, self.rows + t
+            own.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
+            own.weights = <double *> self._scratch(n * sizeof(double))
+            own.weight_of = <double *> self._scratch(n_listed * sizeof(double))
+            use_rows(work, own)
             work.scratch_rows = <int32_t *> self._scratch(n * sizeof(int32_t))
-            work.weights = <double *> self._scratch(n * sizeof(double))
             work.scratch_weights = <double *> self._scratch(n * sizeof(double))
             work.positive = <uint8_t *> self._scratch(n)
             work.hist = <cwb_pair *> self._scratch(8 * CWB_BINS * 16)
@@ -142,7 +146,6 @@ cdef class Workspace:
             work.swaps = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.splits = <cwb_split *> self._scratch(2 * n_features * sizeof(cwb_split))
-            work.weight_of = <double *> self._scratch(n_listed * sizeof(double))
             work.slot_of = <uint8_t *> self._scratch(n_listed)
             memset(work.slot_of, 2, n_listed)
             work.column = <uint8_t *> self._scratch(n_listed)
@@ -172,5 +175,6 @@ cdef class Workspace:
             for t in range(self.n_threads):
                 free(self.work[t].frontier)
             free(self.work)
+        free(self.rows)
         for block in self.blocks or ():
             free(<void *> block)

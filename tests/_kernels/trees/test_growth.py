@@ -12,6 +12,7 @@ from models import bind
 from random_trees import walked
 from slow_trees import grow, nested
 
+import cwboost
 from cwboost import unpack_outputs
 from cwboost.families.partitioned import PartitionWeights, scales_of
 
@@ -81,6 +82,58 @@ def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits
         assert [nested(priced.learners, t) for t in range(len(weights))] == expected
         outputs = walked(priced.learners.arrays(), X)
         assert np.array_equal(unpack_outputs(priced.outputs, len(X)), outputs)
+
+
+def wide_and_listed(rng):
+    """Dense columns and some of mostly zeros, missing values and two columns of categories."""
+    X = rng.integers(0, 300, size=(12000, 12)).astype(float)
+    X[:, :4] *= rng.random((12000, 4)) < 0.1
+    X[rng.random(X.shape) < 0.02] = np.nan
+    X[:, 10:] %= 40
+    return X
+
+
+SHARED = {
+    "dense": {},
+    "sparse": {"form": sp.csc_array},
+    "categories": {"categories": "subsets", "n_categories": np.repeat([0, 40], [10, 2])},
+    "monotonic": {"monotonic": np.repeat([1, -1, 0], [1, 1, 10])},
+    "edge": {"criterion": "edge", "max_depth": 2},
+    "stump": {"max_depth": 1},
+    "drawn": {"max_features": 7, "max_depth": None},
+    "best first": {"max_leaf_nodes": 20},
+    "constant": {"constant": True},
+}
+
+
+@pytest.mark.parametrize("with_cells", [False, True])
+@pytest.mark.parametrize("kind", SHARED)
+def test_trees_that_threads_share_have_the_same_bits(kind, with_cells):
+    params = {"max_features": None} | SHARED[kind]
+    rng = np.random.default_rng(5)
+    X = wide_and_listed(rng)
+    weights = signed_weights(rng, len(X), 4)
+    if params.pop("constant", False):
+        X, weights[0] = np.ones_like(X), 1.0
+    signs, n_categories = params.pop("monotonic", None), params.pop("n_categories", None)
+    rows = np.flatnonzero(rng.random(len(X)) < 0.8)
+    weights[:, np.setdiff1d(np.arange(len(X)), rows)] = 0
+    X = params.pop("form", np.asarray)(X)
+    request = cwboost.PricingRequest(rows=rows, with_cells=with_cells)
+
+    def grown(n_trees, n_threads):
+        monotonic = None if signs is None else np.tile(signs.astype(np.int8), (n_trees, 1))
+        known = {"n_threads": n_threads, "n_categories": n_categories, "monotonic": monotonic}
+        pricer = bind(TreeFamily(**params), X, n_trees, 3, **known)
+        priced = pricer.price(weights[:n_trees], request)
+        cells = [] if priced.cells is None else [priced.cells]
+        return [*priced.learners.arrays().values(), priced.outputs, priced.edges, *cells]
+
+    for n_trees in (1, 3, 4):
+        alone = grown(n_trees, 1)
+        for n_threads in (2, 3, 7):
+            for own, other in zip(alone, grown(n_trees, n_threads), strict=True):
+                assert np.array_equal(own, other)
 
 
 def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
