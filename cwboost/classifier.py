@@ -16,6 +16,7 @@ from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
 from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.base import BoostingClassifier
+from cwboost.estimator.binding import Binding
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
@@ -37,7 +38,6 @@ from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
-from cwboost.families.sealing import SealedPricer
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
@@ -413,26 +413,27 @@ class CWBoostClassifier(BoostingClassifier):
         rng = self._generator()
         init_rng, run_rng = rng.spawn(2)
         base, problem = self._start_from(problem, family, previous, init_rng)
-        bind = partial(self._bind_priced, family=family)
+        bind = self._binding(family, settings, previous)
         run = partial(recipe.holdout_run, problem, bind, run_rng, self._n_threads(), settings)
         run = self._best_run(run, problem.counts, run_rng, base, previous)
         plan = self._plan(family, settings, held_out is not None, run)
         if not plan.keeps_base:
             base, problem = None, replace(problem, base=None)
         followed = sets.followed_sets(held_out, others or {}, self.classes_, plan.watched, base)
-        training = self._training(problem, family, settings, followed, previous, rng)
+        pricer = bind(problem, rng)
+        training = self._training(problem, pricer, settings, followed, previous, rng)
         return training, base, plan
 
-    def _bind_priced(self, problem, rng, family) -> SealedPricer:
-        """Return the family bound to the problem, for the classes that are priced."""
-        n_priced = family.capabilities.n_priced(len(self.classes_))
-        return self._bind(problem, rng, family, n_priced)
-
-    def _training(self, problem, family, settings: Settings, followed, previous, rng):
-        """Bind the family, set up the restricted master, take up an earlier model."""
+    def _binding(self, family, settings: Settings, previous) -> Binding:
+        """Return a function that binds the family for the classes that are priced."""
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
-        pricer = self._bind_priced(problem, rng, family)
+        n_priced = family.capabilities.n_priced(len(self.classes_))
+        context_of = partial(self._context, family=family, n_targets=n_priced)
+        return Binding(family, context_of, previous is None and not self._keeps_state())
+
+    def _training(self, problem, pricer, settings: Settings, followed, previous, rng):
+        """Set up the restricted master, take up an earlier model."""
         master = RestrictedMaster(
             problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
         )

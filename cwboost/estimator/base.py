@@ -256,11 +256,15 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _bind(self, problem: Problem, rng, family, n_targets: int) -> SealedPricer:
         """The family bound to the problem, its pricing sealed."""
+        return bind_family(family, problem.X, self._context(problem, rng, family, n_targets))
+
+    def _context(self, problem: Problem, rng, family, n_targets: int) -> BindContext:
+        """Return what a family is told of the problem."""
         has_names = hasattr(self, "feature_names_in_")
         monotonic = self._monotonic(family)
         if monotonic is not None and n_targets < len(monotonic):
             monotonic = of_second_score(monotonic)
-        context = BindContext(
+        return BindContext(
             n_targets=n_targets,
             random_state=rng,
             n_threads=self._n_threads(),
@@ -271,7 +275,6 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             monotonic=None if monotonic is None else read_only(monotonic),
             **categorical_facts(self._categories(), self.n_features_in_),
         )
-        return bind_family(family, problem.X, context)
 
     def _monotonic(self, family):
         """The monotonic constraints by class and feature, None if there are none."""

@@ -12,8 +12,12 @@ from cwboost.families.init_contract import InitContext, InitModel
 from cwboost.families.init_models import checked_scores
 from cwboost.families.sealing import read_only
 from cwboost.fitted_model import BaseScores
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["fitted_init", "start_again", "start_from"]
+
+MOST_FOR_SCALE = 50_000
+"""Examples that tell the scale of base scores to three digits; all would take copies of scores."""
 
 
 def start_from(
@@ -38,7 +42,9 @@ def start_from(
     fitted, scores = fitted_init(model, problem, rng, n_threads, facts)
     if fitted is None:
         return None, problem
-    factor = fit_scale(scores, problem.y, problem.weight) / LOSS_SCALE
+    rows = evenly_spaced(len(problem.y), MOST_FOR_SCALE)
+    scale = fit_scale(scores[rows], problem.y[rows], problem.weight[rows])
+    factor = scale / LOSS_SCALE
     return BaseScores(model, fitted, factor), replace(problem, base=factor * scores)
 
 

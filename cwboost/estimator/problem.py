@@ -28,7 +28,8 @@ class Problem:
 
     Parameters
     ----------
-    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
+    matrix : list
+        X alone, an ndarray or CSR/CSC matrix of shape (n_samples, n_features); empty once released.
     y : ndarray of shape (n_samples,), int64
         Class index, not decreasing.
     counts : ndarray of shape (n_classes,), int64
@@ -40,17 +41,26 @@ class Problem:
         Base scores of the examples without their own labels; None for zeros.
     """
 
-    X: object
+    matrix: list
     y: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
     order: np.ndarray
     base: np.ndarray | None = None
 
+    @property
+    def X(self):
+        """The examples."""
+        return self.matrix[0]
+
+    def release(self) -> None:
+        """Let X go, of this problem and of all that `dataclasses.replace` made from it."""
+        self.matrix.clear()
+
     def take(self, rows) -> Problem:
         """Return the problem of some of the examples, given in ascending order."""
         return Problem(
-            X=self.X[rows],
+            matrix=[self.X[rows]],
             y=self.y[rows],
             counts=np.bincount(self.y[rows], minlength=len(self.counts)),
             weight=self.weight[rows],
@@ -136,7 +146,7 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
     in_place = len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows)))
     weight = weight[rows]
     problem = Problem(
-        X=X if in_place else X[rows],
+        matrix=[X if in_place else X[rows]],
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
         weight=_scaled(weight),

@@ -418,6 +418,25 @@ class Pricer(ABC):
         target = np.zeros(len(best), dtype=np.int64)
         return Priced(priced.learners.take(best), priced.outputs[best], edges[best], target)
 
+    def rebound(self, context: BindContext) -> Pricer | None:
+        """Return what `bind` returns for this matrix and another context; optional.
+
+        A classifier trains on one matrix several times, first to find the number of rounds. A
+        pricer that shares what it has prepared saves the time, and the memory of X meanwhile. The
+        two are asked in turn and must not disturb each other.
+
+        Parameters
+        ----------
+        context : BindContext
+            As it was for `bind`, with another generator or other weights.
+
+        Returns
+        -------
+        Pricer or None
+            None, the default, if X is needed: the family is bound again.
+        """
+        return None
+
 
 class WeakLearnerFamily(BaseEstimator, ABC):
     """Hyper-parameters of a kind of weak learner: cheap, cloneable, with ``get_params``.

@@ -14,6 +14,7 @@ from cwboost.testing.material import (
     assert_same_priced,
     bind,
     boosting_weights,
+    context_of,
     integer_weights,
     is_randomised,
     levels,
@@ -207,6 +208,24 @@ def check_repeated_pricing(family):
     assert np.array_equal(first.learners.outputs(X), kept[2]), (
         "price() changed learners of the last round"
     )
+
+
+def check_rebound(family):
+    """Check that rebound() returns what bind() does, and that the two pricers work side by side."""
+    X = pixels()
+    expected = [bind(family, X, seed=seed) for seed in (0, 1)]
+    first = bind(family, X)
+    again = first.rebound(context_of(X, np.random.default_rng(1)))
+    if again is None:
+        return
+    for number in range(3):
+        weights = boosting_weights(len(X), seed=number)
+        for pricer, own, what in zip((first, again), expected, ("bind()", "rebound()")):
+            found = pricer.price(weights, WHOLE)
+            assert_priced(family, found, X, weights, f"pricer of {what}")
+            assert_same_priced(
+                family, own.price(weights, WHOLE), found, f"round {number} of {what}"
+            )
 
 
 def check_shared_pricing(family):

@@ -141,12 +141,17 @@ def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads
 
 def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
     """Bind a clone of the family with a given generator."""
-    known = {} if sparse.issparse(X) else classes(X, n_targets)
-    context = BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
+    context = context_of(X, rng, n_targets, n_threads)
     with _told_of_make_X():
         pricer = clone(family).bind(X, context)
     SealedPricer(pricer, family, Sample.of(X), context)  # checks its attributes
     return pricer
+
+
+def context_of(X, rng, n_targets=N_TARGETS, n_threads=1) -> BindContext:
+    """Return the context that `bind_with` gives a family."""
+    known = {} if sparse.issparse(X) else classes(X, n_targets)
+    return BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
 
 
 @contextmanager

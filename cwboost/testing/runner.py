@@ -10,7 +10,7 @@ from inspect import signature
 
 import numpy as np
 
-from cwboost.families.contract import WeakLearnerFamily, WeakLearners
+from cwboost.families.contract import Pricer, WeakLearnerFamily, WeakLearners
 from cwboost.families.examination import describe_error
 from cwboost.families.init_contract import InitModel
 from cwboost.families.partitioned import PartitionedFamily
@@ -68,6 +68,7 @@ CLAIM_OF_CHECK = {
     "check_missing_values": "missing_values",
     "check_monotonic": "monotonic",
     "check_partitions": "partitioned",
+    "check_rebound": "rebound",
     "check_several_columns": "several_columns",
     "check_symmetric": "symmetric",
     "check_sparse_input": "sparse_input",
@@ -164,6 +165,8 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
     except Exception:
         return claims  # the checks, all of which bind the family, say what is wrong
     claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
+    if type(pricer).rebound is not Pricer.rebound:
+        claims.add("rebound")
     if _prices_on_partitions(family):
         claims.add("partitioned")
     return claims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral
 
 import numpy as np
@@ -121,10 +122,19 @@ class StumpFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         return int(value)
 
 
-class StumpPricer(cwboost.Pricer):
-    """Stumps on one training matrix, whose features are sorted once."""
+class SortedPricer(cwboost.Pricer):
+    """Pricing on one training matrix, whose features are prepared once."""
 
     releases_gil = True
+
+    def rebound(self, context):
+        other = copy(self)
+        other._searched = self._searched.drawn_by(context.random_state)
+        return other
+
+
+class StumpPricer(SortedPricer):
+    """Stumps on one training matrix."""
 
     def __init__(self, features, random_state, n_drawn):
         self.n_samples = features.n_samples
@@ -147,10 +157,8 @@ class StumpPricer(cwboost.Pricer):
         return cwboost.Priced(learners, found.outputs, found.edges)
 
 
-class CategoryStumpPricer(cwboost.Pricer):
+class CategoryStumpPricer(SortedPricer):
     """Stumps on a training matrix with columns of categories."""
-
-    releases_gil = True
 
     def __init__(self, X, context, n_drawn):
         self.n_samples, self._n_features = X.shape

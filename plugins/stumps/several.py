@@ -26,6 +26,10 @@ class SearchedFeatures:
         self._n_drawn = n_drawn
         self._random_state = random_state
 
+    def drawn_by(self, random_state) -> SearchedFeatures:
+        """Return the same features, drawn by another generator."""
+        return SearchedFeatures(len(self._all), self._n_drawn, random_state)
+
     def draw(self) -> np.ndarray:
         """Return the features of a round, ascending."""
         if self._n_drawn is None:

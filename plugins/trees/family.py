@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
@@ -285,6 +286,11 @@ class TreePricer(cwboost.Pricer):
         learners = TreeLearners.of_nodes(nodes, self._n_features)
         counts = np.diff(learners.offsets) if with_cells else None
         return cwboost.Priced(learners, packed, edges, cells=cells, cell_counts=counts)
+
+    def rebound(self, context):
+        other = copy(self)
+        other._random_state, other._monotonic = context.random_state, context.monotonic
+        return other
 
 
 def _check_int(name, value, low, high=None, or_else=""):

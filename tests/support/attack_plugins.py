@@ -53,6 +53,7 @@ COLUMNS = "self.columns = ["
 EXACT = "self.exact = share == 1.0"
 CUTS = "middle = low + (high - low) / 2"
 SEARCHES = "found = [self.best(row[None]) for row in weights]"
+ASKED = "def price(self, weights, request=None):"
 BEST = "total = rows.sum(axis=1)"
 DRAWN = "return features if self.exact else features[self.rng.random(len(features)) < self.share]"
 PRICED = "return Priced(learners, packed, edges, target)"
@@ -240,6 +241,10 @@ FAULTS = {
         (result("return None"), "fit", "pricing must return a Priced, got NoneType"),
         (result("weights *= 0.5"), "fit", "read-only"),
         (result("edges[99]"), "fit", "raised by weak learner 'reference_stump'"),
+    ],
+    ASKED: [
+        ("def rebound(self, context):\n    return self\n\n" + ASKED,
+         "rebound", r"round 0 of rebound\(\): the learners differ", HALF),
     ],
     "[self.best(weights)]": [
         ("[self.best(weights[:1])]",

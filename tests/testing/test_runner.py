@@ -80,7 +80,7 @@ def test_every_check_finds_a_fault():
 
 def test_every_capability_has_a_check():
     assert set(CLAIM_OF_CHECK) <= NAMES
-    claims = {*Capabilities.__dataclass_fields__, "exact", "releases_gil", "partitioned"}
+    claims = {*Capabilities.__dataclass_fields__, "exact", "releases_gil", "partitioned", "rebound"}
     assert set(CLAIM_OF_CHECK.values()) == claims
 
 

@@ -11,11 +11,15 @@ from scipy import sparse
 from cwboost.families.contract import WeakLearnerFamily, WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.families.sealing.faults import described, family_source, fault_of, noted
+from cwboost.support.samples import evenly_spaced
 
 __all__ = ["check_forms", "check_scores"]
 
 MOST_OUTPUTS, LEAST_ROWS = 2**16, 16
 """Of many learners, forms are compared on fewer examples than those: on no fewer than this."""
+
+MOST_LEARNERS = 64
+"""So many of them are compared: a large model should not be laid out for this alone."""
 
 SCORES_SLACK = 1e-9
 """What a score may differ from the sum of outputs, as a fraction of the sum of coefficients."""
@@ -52,6 +56,9 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     def call(name, method, *arguments):
         return noted(lambda: f"{name} of {family_source(family)}", method, *arguments)
 
+    places = evenly_spaced(len(learners), MOST_LEARNERS)
+    if len(places) < len(learners):
+        learners, coef = learners.take(places), None if coef is None else coef[places]
     n_rows = max(LEAST_ROWS, MOST_OUTPUTS // max(1, len(learners)))
     X = X[:: max(1, X.shape[0] // n_rows)]
     outputs = call("outputs", learners.outputs, X)
@@ -69,8 +76,8 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
         if len(wrong):
             i, j = wrong[0]
             raise fault(
-                f"the flat form of learner {j} differs from its outputs: on an example of the "
-                f"training matrix outputs says {outputs[i, j]}"
+                f"the flat form of learner {places[j]} differs from its outputs: on an example of "
+                f"the training matrix outputs says {outputs[i, j]}"
             )
     if coef is None:
         numbers = np.random.default_rng(0).integers(-3, 4, size=(len(learners), 2))

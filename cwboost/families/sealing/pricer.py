@@ -123,6 +123,13 @@ class SealedPricer(Pricer):
         self._refuse_edge(find_false_shared_edge(*parts), priced)
         return priced
 
+    def rebound(self, context: BindContext) -> SealedPricer | None:
+        """See `Pricer.rebound`."""
+        pricer = noted(self._where, self.pricer.rebound, context)
+        if pricer is None:
+            return None
+        return SealedPricer(pricer, self.family, self.sample, context)
+
     def _call(self, method: Callable, weights, request) -> Priced:
         self.n_calls += 1
         return noted(self._where, method, read_only(weights), request)
