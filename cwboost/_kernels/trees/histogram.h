@@ -18,90 +18,68 @@ static inline cwb_pair cwb_as_pair(double weight) {
     return pair;
 }
 
-static inline void cwb_count(const uint8_t *codes, const int32_t *rows, int64_t n,
-                             int64_t *counts) {
-    for (int64_t i = 0; i < n; i++) counts[codes[rows[i]]]++;
-}
-
-/* Eight features at once: their chains of additions are independent, whereas a single chain waits
- * if neighbours fall into the same bin; and rows and weights are read once. */
-static inline void cwb_accumulate8(const uint8_t *const *codes, const int32_t *rows,
-                                   const double *weights, int64_t n, cwb_pair *hist) {
-    const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
-    const uint8_t *e = codes[4], *f = codes[5], *g = codes[6], *h = codes[7];
+/* Histograms of `size` features in `ways` parts each: those of places i, i + ways, ... Chains of
+ * additions of different parts and features are independent, whereas a single chain waits if
+ * neighbours fall into the same bin; and rows and weights are read once for all features. Sizes,
+ * ways and whether `counts` is NULL are constants where this is inlined. */
+__attribute__((always_inline)) static inline void cwb_accumulate_parts(
+    int size, int ways, const uint8_t *const *codes, const int32_t *rows, const double *weights,
+    int64_t n, cwb_pair *hist, int32_t *counts) {
     for (int64_t i = 0; i < n; i++) {
+        cwb_pair *part = hist + (i & (ways - 1)) * size * CWB_BINS;
         const int32_t row = rows[i];
         const cwb_pair pair = cwb_as_pair(weights[i]);
-        hist[a[row]] += pair;
-        hist[CWB_BINS + b[row]] += pair;
-        hist[2 * CWB_BINS + c[row]] += pair;
-        hist[3 * CWB_BINS + d[row]] += pair;
-        hist[4 * CWB_BINS + e[row]] += pair;
-        hist[5 * CWB_BINS + f[row]] += pair;
-        hist[6 * CWB_BINS + g[row]] += pair;
-        hist[7 * CWB_BINS + h[row]] += pair;
+        for (int k = 0; k < size; k++) {
+            const int32_t place = k * CWB_BINS + codes[k][row];
+            part[place] += pair;
+            if (counts) counts[place]++;
+        }
     }
 }
 
-/* Four features, each in two histograms, of even and of odd places: eight chains again. */
-static inline void cwb_accumulate4(const uint8_t *const *codes, const int32_t *rows,
-                                   const double *weights, int64_t n, cwb_pair *hist) {
-    const uint8_t *a = codes[0], *b = codes[1], *c = codes[2], *d = codes[3];
-    cwb_pair *odd = hist + 4 * CWB_BINS;
-    for (int64_t i = 0; i + 2 <= n; i += 2) {
-        const int32_t row = rows[i], next_row = rows[i + 1];
-        const cwb_pair pair = cwb_as_pair(weights[i]), next_pair = cwb_as_pair(weights[i + 1]);
-        hist[a[row]] += pair;
-        odd[a[next_row]] += next_pair;
-        hist[CWB_BINS + b[row]] += pair;
-        odd[CWB_BINS + b[next_row]] += next_pair;
-        hist[2 * CWB_BINS + c[row]] += pair;
-        odd[2 * CWB_BINS + c[next_row]] += next_pair;
-        hist[3 * CWB_BINS + d[row]] += pair;
-        odd[3 * CWB_BINS + d[next_row]] += next_pair;
-    }
-    if (n & 1) {
-        const cwb_pair pair = cwb_as_pair(weights[n - 1]);
-        for (int k = 0; k < 4; k++) hist[k * CWB_BINS + codes[k][rows[n - 1]]] += pair;
-    }
-}
-
-/* Add the odd histogram of a feature to the even one and clear it. */
-static inline void cwb_join4(cwb_pair *hist, int32_t n_bins) {
+/* Add the other parts of each histogram to the first, and clear them. */
+static inline void cwb_join_parts(int size, int ways, const int32_t *n_bins, cwb_pair *hist) {
     const cwb_pair zero = {0.0, 0.0};
-    const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
-    cwb_pair *odd = hist + 4 * CWB_BINS;
-    for (int32_t code = 0; code < n_codes; code++) {
-        hist[code] += odd[code];
-        odd[code] = zero;
+    for (int k = 0; k < size; k++) {
+        const int32_t n_codes = n_bins[k] < CWB_BINS ? n_bins[k] + 1 : CWB_BINS;
+        for (int way = 1; way < ways; way++) {
+            cwb_pair *own = hist + k * CWB_BINS, *part = own + way * size * CWB_BINS;
+            for (int32_t code = 0; code < n_codes; code++) {
+                own[code] += part[code];
+                part[code] = zero;
+            }
+        }
     }
 }
 
-/* One feature: in four histograms, of every fourth place, which are then added up. */
-static inline void cwb_accumulate1(const uint8_t *codes, const int32_t *rows, const double *weights,
-                                   int64_t n, int32_t n_bins, cwb_pair *hist) {
-    const cwb_pair zero = {0.0, 0.0};
-    const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
-    cwb_pair *second = hist + CWB_BINS, *third = second + CWB_BINS, *fourth = third + CWB_BINS;
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        hist[codes[rows[i]]] += cwb_as_pair(weights[i]);
-        second[codes[rows[i + 1]]] += cwb_as_pair(weights[i + 1]);
-        third[codes[rows[i + 2]]] += cwb_as_pair(weights[i + 2]);
-        fourth[codes[rows[i + 3]]] += cwb_as_pair(weights[i + 3]);
-    }
-    for (; i < n; i++) hist[codes[rows[i]]] += cwb_as_pair(weights[i]);
-    for (int32_t code = 0; code < n_codes; code++) {
-        hist[code] += second[code] + third[code] + fourth[code];
-        second[code] = third[code] = fourth[code] = zero;
-    }
+#define CWB_OF_SIZE(size, ways)                                                      \
+    do {                                                                             \
+        if (counts)                                                                  \
+            cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, counts); \
+        else                                                                         \
+            cwb_accumulate_parts(size, ways, codes, rows, weights, n, hist, NULL);   \
+        cwb_join_parts(size, ways, n_bins, hist);                                    \
+    } while (0)
+
+/* Histograms of 8, 4, 2 or 1 features, and how many examples each bin has unless NULL. */
+static inline void cwb_accumulate(int64_t size, const uint8_t *const *codes, const int32_t *n_bins,
+                                  const int32_t *rows, const double *weights, int64_t n,
+                                  cwb_pair *hist, int32_t *counts) {
+    if (size == 8)
+        CWB_OF_SIZE(8, 1);
+    else if (size == 4)
+        CWB_OF_SIZE(4, 2);
+    else if (size == 2)
+        CWB_OF_SIZE(2, 2);
+    else
+        CWB_OF_SIZE(1, 4);
 }
 
 /* Histograms of up to two nodes from the entries of a feature whose code is not the default:
  * hist[slot * CWB_BINS + code], where the slot of a row outside the nodes is 2. */
 static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes, int64_t n_entries,
                                        const uint8_t *slot_of, const double *weight_of,
-                                       cwb_pair *hist, int64_t *counts) {
+                                       cwb_pair *hist, int32_t *counts) {
     for (int64_t i = 0; i < n_entries; i++)
         hist[(int32_t)slot_of[rows[i]] * CWB_BINS + codes[i]] += cwb_as_pair(weight_of[rows[i]]);
     for (int64_t i = 0; counts && i < n_entries; i++)
@@ -110,7 +88,7 @@ static inline void cwb_accumulate_list(const int32_t *rows, const uint8_t *codes
 
 /* The default bin of a node: what its sums have beyond the listed entries. */
 static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sums node, int64_t n,
-                                   cwb_pair *hist, int64_t *counts) {
+                                   cwb_pair *hist, int32_t *counts) {
     const int32_t n_codes = n_bins < CWB_BINS ? n_bins + 1 : CWB_BINS;
     cwb_pair rest = {node.sum, node.mass};
     for (int32_t code = 0; code < n_codes; code++) rest -= hist[code];
@@ -121,7 +99,7 @@ static inline void cwb_add_default(uint8_t default_code, int32_t n_bins, cwb_sum
 }
 
 /* Turn a histogram into running sums over its non-empty bins, and clear it. */
-static inline void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, cwb_scan *scan) {
+static inline void cwb_collect(cwb_pair *hist, int32_t *counts, int32_t n_bins, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     cwb_pair total = zero;
     int64_t count = 0;
@@ -157,35 +135,42 @@ static inline void cwb_collect(cwb_pair *hist, int64_t *counts, int32_t n_bins, 
  * visited, found in order from a bitmap. */
 static inline void cwb_collect_small(const uint8_t *codes, const int32_t *rows,
                                      const double *weights, int64_t n_rows, int32_t n_bins,
-                                     cwb_pair *hist, cwb_scan *scan) {
+                                     cwb_pair *hist, int32_t *counts, cwb_scan *scan) {
     const cwb_pair zero = {0.0, 0.0};
     uint64_t seen[4] = {0, 0, 0, 0};
     for (int64_t i = 0; i < n_rows; i++) {
         const uint8_t code = codes[rows[i]];
         hist[code] += cwb_as_pair(weights[i]);
+        if (counts) counts[code]++;
         seen[code >> 6] |= (uint64_t)1 << (code & 63);
     }
     cwb_pair total = zero;
+    int64_t count = 0;
     int32_t n = 0;
     scan->missing_sum = scan->missing_mass = 0.0;
+    scan->missing_count = 0;
     for (int word = 0; word < 4; word++)
         for (uint64_t left = seen[word]; left; left &= left - 1) {
             const int32_t bin = 64 * word + __builtin_ctzll(left);
             const cwb_pair here = hist[bin];
+            const int32_t own = counts ? counts[bin] : 0;
             hist[bin] = zero;
+            if (counts) counts[bin] = 0;
             if (bin == n_bins) {
                 scan->missing_sum = here[0];
                 scan->missing_mass = here[1];
+                scan->missing_count = own;
                 continue;
             }
+            count += own;
             total += here;
             scan->sum[n] = total[0];
             scan->mass[n] = total[1];
             scan->bin[n] = bin;
+            scan->count[n] = count;
             n++;
         }
     scan->n = n;
-    scan->missing_count = 0;
 }
 
 #endif

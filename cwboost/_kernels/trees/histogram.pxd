@@ -6,12 +6,9 @@ cdef void mark(Work *work, const Node *node, uint8_t slot) noexcept nogil
 cdef void list_histograms(
     const Matrix *X, Work *work, const Node *nodes, int64_t n_nodes, int32_t feature
 ) noexcept nogil
-cdef void code_histogram(
-    const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil
 cdef void group_histograms(
     const Matrix *X, Work *work, const Node *node, const int32_t *features,
     const int32_t *places, int64_t size
 ) noexcept nogil
 cdef void scan_histogram(const Matrix *X, Work *work, int64_t k, int32_t feature) noexcept nogil
-cdef void scan_codes(
-    const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil
+cdef void scan_few(const Matrix *X, Work *work, const Node *node, int32_t feature) noexcept nogil

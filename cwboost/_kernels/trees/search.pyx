@@ -11,7 +11,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from cwboost._kernels.trees.categories cimport best_of_categories, is_categorical
 from cwboost._kernels.trees.histogram cimport (
-    code_histogram, group_histograms, list_histograms, mark, scan_codes, scan_histogram)
+    group_histograms, list_histograms, mark, scan_few, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_split)
@@ -22,6 +22,7 @@ cdef extern from "common/threshold.h" nogil:
 cdef extern from "common/random_words.h" nogil:
     uint64_t cwb_random_word(uint64_t seed, uint64_t i)
 
+cdef int32_t FIRST = 0
 cdef double ROUNDING = 1e-12  # gains up to this fraction of a node's mass are none
 
 
@@ -57,21 +58,21 @@ cdef int64_t search_codes(
 
     Returns the number of features that are not constant in the node.
     """
-    cdef int64_t i = 0, k, group, n_varying = 0
-    cdef bint grouped = work.counts == NULL and 2 * (node.end - node.start) >= CWB_BINS
+    cdef int64_t i = 0, k, group, n_varying = 0, n_left
+    cdef int32_t feature
+    cdef bint few = 2 * (node.end - node.start) < CWB_BINS
     while i < n_places:
-        group = 1
-        if grouped:
-            group = 8 if i + 8 <= n_places else 4 if i + 4 <= n_places else 1
-        if group > 1:
+        n_left = n_places - i
+        group = 1 if few else 8 if n_left >= 8 else 4 if n_left >= 4 else 2 if n_left >= 2 else 1
+        if not few:
             group_histograms(X, work, node, features, places + i, group)
         for k in range(i, i + group):
-            if group > 1:
-                scan_histogram(X, work, k - i, features[places[k]])
+            feature = features[places[k]]
+            if few:
+                scan_few(X, work, node, feature)
             else:
-                scan_codes(X, work, node, features[places[k]])
-            n_varying += best_of_scan(X, settings, work, node, features[places[k]],
-                                      splits + places[k])
+                scan_histogram(X, work, k - i, feature)
+            n_varying += best_of_scan(X, settings, work, node, feature, splits + places[k])
         i += group
     return n_varying
 
@@ -133,7 +134,7 @@ cdef void node_histograms(
         if lists and by_list(X, features[f], n_rows):
             list_histograms(X, work, node, 1, features[f])
         else:
-            code_histogram(X, work, node, features[f])
+            group_histograms(X, work, node, features + f, &FIRST, 1)
         for code in range(2 * n_codes):
             out[2 * n_codes * f + code] = hist[code]
             hist[code] = 0
@@ -157,7 +158,7 @@ cdef bint split_of_histogram(
         hist[code] = sums[code]
     if counts != NULL:
         for code in range(n_codes):
-            work.counts[code] = counts[code]
+            work.counts[code] = <int32_t> counts[code]
     scan_histogram(X, work, 0, feature)
     return best_of_scan(X, settings, work, node, feature, split)
 

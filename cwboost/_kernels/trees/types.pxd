@@ -79,7 +79,7 @@ cdef struct Work:
     uint8_t *positive    # output of each row is +1
     uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses
-    int64_t *counts      # the same; NULL if min_samples_leaf needs none
+    int32_t *counts      # the same; NULL if min_samples_leaf needs none
     int32_t *features    # the usable features; the drawn ones come first
     int32_t *swaps       # places that the draws took them from
     int32_t *pending     # features of a batch that are searched by their codes

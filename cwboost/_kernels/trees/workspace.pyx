@@ -141,7 +141,7 @@ cdef class Workspace:
             work.positive = <uint8_t *> self._scratch(n)
             work.hist = <cwb_pair *> self._scratch(8 * CWB_BINS * 16)
             if counted:
-                work.counts = <int64_t *> self._scratch(3 * CWB_BINS * sizeof(int64_t))
+                work.counts = <int32_t *> self._scratch(8 * CWB_BINS * sizeof(int32_t))
             work.features = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.swaps = <int32_t *> self._scratch(n_features * sizeof(int32_t))
             work.pending = <int32_t *> self._scratch(n_features * sizeof(int32_t))
