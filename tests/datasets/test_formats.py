@@ -10,17 +10,12 @@ import pytest
 from cwboost.datasets.formats import cifar, idx, images, npz, tables
 from cwboost.datasets.formats.files import read_packed
 
-# ---------------------------------------------------------------- npz
-
 
 def test_npz_keeps_arrays_and_names_classes(tmp_path):
     np.savez(tmp_path / "A.npz", X=np.ones((3, 2)), y=[0, 1, 1], classes=np.array(["a", "b"]))
     arrays = npz.reader("B.npz", "A.npz")(tmp_path)
     assert arrays["X"].shape == (3, 2)
     assert list(arrays["target_names"]) == ["a", "b"]
-
-
-# ---------------------------------------------------------------- tables
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -61,9 +56,6 @@ def test_unix_compress_is_read(tmp_path):
         read_packed(path)
 
 
-# ---------------------------------------------------------------- IDX, CIFAR-10
-
-
 def idx_bytes(array):
     return struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
 
@@ -98,9 +90,6 @@ def test_cifar_takes_the_batches_that_are_there(tmp_path, rng):
     assert np.array_equal(arrays["X_test"], rows[3, :, 1:])
 
 
-# ---------------------------------------------------------------- images
-
-
 def write_image(path, grey, size=(20, 12)):
     image = pytest.importorskip("PIL.Image")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,9 +122,6 @@ def test_gtsrb_final_folders(tmp_path):
     assert np.array_equal(arrays["y_train"], [0, 0, 1, 1])
     assert np.array_equal(arrays["X_train"][:, 0], [0, 1, 100, 101])
     assert np.array_equal(arrays["y_test"], [0, 1, 0])
-
-
-# ---------------------------------------------------------------- damaged files
 
 
 def npz_bytes(**arrays):

@@ -18,16 +18,6 @@ from cwboost.experiments.revision import code_digest
 from cwboost.experiments.runner import used
 
 
-def test_records_are_read_in_order(tmp_path):
-    file = RecordFile(tmp_path / "new" / "results.jsonl")
-    assert file.read() == []
-    for n in range(3):
-        file.append({"key": {"run": n % 2}, "value": n})
-    assert [r["value"] for r in file.read()] == [0, 1, 2]
-    assert find_done(file.read(), {"run": 0}, None)["value"] == 2
-    assert find_done(file.read(), {"run": 5}, None) is None
-
-
 @pytest.mark.parametrize(
     ("stopped", "limit", "wanted", "done"),
     [
@@ -63,9 +53,6 @@ def test_a_file_of_something_else_is_refused(tmp_path):
         RecordFile(tmp_path / "r").read()
 
 
-# ---------------------------------------------------------------- what made a result
-
-
 def test_digest_depends_on_paths_and_contents(tmp_path):
     package = tmp_path / "cwboost_digested"
     package.mkdir()
@@ -82,9 +69,6 @@ def test_digest_depends_on_paths_and_contents(tmp_path):
     seen.append(code_digest.__wrapped__(package))
     assert len(set(seen)) == 4
     assert all(len(digest) == 12 for digest in seen)
-
-
-# ---------------------------------------------------------------- tables
 
 
 @pytest.fixture

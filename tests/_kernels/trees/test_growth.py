@@ -40,8 +40,8 @@ def few_values(rng, n, d, levels, missing):
 
 
 def pixels(rng):
-    """More rows than bins, so that histograms are used: of a group of four features and of one."""
-    return rng.integers(0, 200, size=(700, 5)).astype(np.uint8), signed_weights(rng, 700)
+    """More rows than bins, so that histograms are used: of groups of 8, 4, 2 and 1 features."""
+    return rng.integers(0, 200, size=(700, 15)).astype(np.uint8), signed_weights(rng, 700)
 
 
 def mostly_zero(rng):
@@ -84,56 +84,45 @@ def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits
         assert np.array_equal(unpack_outputs(priced.outputs, len(X)), outputs)
 
 
-def wide_and_listed(rng):
-    """Dense columns and some of mostly zeros, missing values and two columns of categories."""
-    X = rng.integers(0, 300, size=(12000, 12)).astype(float)
-    X[:, :4] *= rng.random((12000, 4)) < 0.1
-    X[rng.random(X.shape) < 0.02] = np.nan
-    X[:, 10:] %= 40
-    return X
-
-
-SHARED = {
-    "dense": {},
-    "sparse": {"form": sp.csc_array},
-    "categories": {"categories": "subsets", "n_categories": np.repeat([0, 40], [10, 2])},
-    "monotonic": {"monotonic": np.repeat([1, -1, 0], [1, 1, 10])},
-    "edge": {"criterion": "edge", "max_depth": 2},
-    "stump": {"max_depth": 1},
-    "drawn": {"max_features": 7, "max_depth": None},
-    "best first": {"max_leaf_nodes": 20},
-    "constant": {"constant": True},
-}
+SHARED = [
+    {},
+    {"form": sp.csc_array},
+    {"categories": "subsets", "n_categories": np.repeat([0, 40], [10, 2])},
+    {"monotonic": np.tile(np.repeat(np.int8([1, -1, 0]), [1, 1, 10]), (4, 1))},
+    {"criterion": "edge", "max_depth": 2},
+    {"max_depth": 1},
+    {"max_features": 7, "max_depth": None},
+]
 
 
 @pytest.mark.parametrize("with_cells", [False, True])
-@pytest.mark.parametrize("kind", SHARED)
-def test_trees_that_threads_share_have_the_same_bits(kind, with_cells):
-    params = {"max_features": None} | SHARED[kind]
+@pytest.mark.parametrize("case", SHARED, ids=str)
+def test_trees_that_threads_share_have_the_same_bits(case, with_cells):
+    """Columns of many values, of mostly zeros, and of categories, with gaps."""
     rng = np.random.default_rng(5)
-    X = wide_and_listed(rng)
-    weights = signed_weights(rng, len(X), 4)
-    if params.pop("constant", False):
-        X, weights[0] = np.ones_like(X), 1.0
-    signs, n_categories = params.pop("monotonic", None), params.pop("n_categories", None)
+    X = rng.integers(0, 300, size=(12_000, 12)).astype(float)
+    X[:, :4] *= rng.random((12_000, 4)) < 0.1
+    X[rng.random(X.shape) < 0.02] = np.nan
+    X[:, 10:] %= 40
     rows = np.flatnonzero(rng.random(len(X)) < 0.8)
-    weights[:, np.setdiff1d(np.arange(len(X)), rows)] = 0
+    weights = np.zeros((4, len(X)))
+    weights[:, rows] = signed_weights(rng, len(rows), 4)
+    params = {"max_features": None} | case
     X = params.pop("form", np.asarray)(X)
-    request = cwboost.PricingRequest(rows=rows, with_cells=with_cells)
+    n_categories, monotonic = params.pop("n_categories", None), params.pop("monotonic", None)
 
     def grown(n_trees, n_threads):
-        monotonic = None if signs is None else np.tile(signs.astype(np.int8), (n_trees, 1))
-        known = {"n_threads": n_threads, "n_categories": n_categories, "monotonic": monotonic}
+        known = {"n_threads": n_threads, "n_categories": n_categories}
+        known["monotonic"] = None if monotonic is None else monotonic[:n_trees]
         pricer = bind(TreeFamily(**params), X, n_trees, 3, **known)
+        request = cwboost.PricingRequest(rows=rows, with_cells=with_cells)
         priced = pricer.price(weights[:n_trees], request)
-        cells = [] if priced.cells is None else [priced.cells]
-        return [*priced.learners.arrays().values(), priced.outputs, priced.edges, *cells]
+        return *priced.learners.arrays().values(), priced.outputs, priced.edges, priced.cells
 
     for n_trees in (1, 3, 4):
         alone = grown(n_trees, 1)
         for n_threads in (2, 3, 7):
-            for own, other in zip(alone, grown(n_trees, n_threads), strict=True):
-                assert np.array_equal(own, other)
+            np.testing.assert_equal(grown(n_trees, n_threads), alone)
 
 
 def test_masses_of_children_may_differ_by_hundreds_of_orders_of_magnitude():
