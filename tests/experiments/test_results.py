@@ -18,6 +18,16 @@ from cwboost.experiments.revision import code_digest
 from cwboost.experiments.runner import used
 
 
+def test_records_are_read_in_order(tmp_path):
+    file = RecordFile(tmp_path / "new" / "results.jsonl")
+    assert file.read() == []
+    for n in range(3):
+        file.append({"key": {"run": n % 2}, "value": n})
+    assert [r["value"] for r in file.read()] == [0, 1, 2]
+    assert find_done(file.read(), {"run": 0}, None)["value"] == 2
+    assert find_done(file.read(), {"run": 5}, None) is None
+
+
 @pytest.mark.parametrize(
     ("stopped", "limit", "wanted", "done"),
     [

@@ -15,8 +15,8 @@ from cwboost.support.samples import evenly_spaced
 
 __all__ = ["check_forms", "check_scores"]
 
-MOST_OUTPUTS, LEAST_ROWS = 2**16, 16
-"""Of many learners, forms are compared on fewer examples than those: on no fewer than this."""
+MOST_OUTPUTS = 2**16
+"""So many outputs are compared: of many learners, those on fewer examples."""
 
 MOST_LEARNERS = 64
 """So many of them are compared: a large model should not be laid out for this alone."""
@@ -59,7 +59,7 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     places = evenly_spaced(len(learners), MOST_LEARNERS)
     if len(places) < len(learners):
         learners, coef = learners.take(places), None if coef is None else coef[places]
-    n_rows = max(LEAST_ROWS, MOST_OUTPUTS // max(1, len(learners)))
+    n_rows = MOST_OUTPUTS // max(1, len(learners))
     X = X[:: max(1, X.shape[0] // n_rows)]
     outputs = call("outputs", learners.outputs, X)
     shape = X.shape[0], len(learners)
