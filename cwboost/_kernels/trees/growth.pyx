@@ -6,10 +6,11 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
-from cwboost._kernels.trees.build cimport grow_tree, use_rows
+from cwboost._kernels.trees.build cimport grow_tree
 from cwboost._kernels.trees.nodes cimport TreeBatch
+from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.together cimport grow_together
-from cwboost._kernels.trees.types cimport Matrix, Round, Settings, Work
+from cwboost._kernels.trees.types cimport Matrix, Settings
 from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
 
 cdef enum:
@@ -19,13 +20,9 @@ cdef enum:
 
 
 cdef bint grow_one(const Round *own, Py_ssize_t t) noexcept nogil:
-    cdef int thread = omp_get_thread_num()
-    cdef Work *work = own.works + thread
-    use_rows(work, own.rows + thread)
     return grow_tree(
-        own.X, own.settings, work, <const double *> (own.weights + t * own.stride), own.seeds[t],
-        own.trees + t, own.packed + t * ((own.X.n_rows + 7) // 8),
-        NULL if own.cells == NULL else own.cells + t * own.X.n_rows, own.edges + t)
+        own.X, own.settings, work_on(own, omp_get_thread_num()), weights_of(own, t), own.seeds[t],
+        own.trees + t, packed_of(own, t), cells_of(own, t), own.edges + t)
 
 
 cdef bint grow_all(const Round *own) noexcept nogil:

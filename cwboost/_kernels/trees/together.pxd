@@ -1,3 +1,3 @@
-from cwboost._kernels.trees.types cimport Round
+from cwboost._kernels.trees.round cimport Round
 
 cdef bint grow_together(const Round *own, Py_ssize_t first) noexcept nogil

@@ -6,15 +6,16 @@ exact, so the trees are those that `grow_tree` grows.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport (
-    divide_rows, grow_below, settle, start_growth, use_rows, write_edge, write_outputs)
+    divide_rows, grow_below, settle, start_growth, write_edge, write_outputs)
 from cwboost._kernels.trees.nodes cimport join_subtree, split_node, start_subtree
+from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.search cimport find_splits
-from cwboost._kernels.trees.types cimport Node, Round, Tree, Work
+from cwboost._kernels.trees.types cimport Node, Tree
 
 cdef enum:
     NODES_PER_THREAD = 4  # so many subtrees even out
@@ -26,17 +27,6 @@ cdef struct Level:
     Node *nodes
     Py_ssize_t *trees
     Py_ssize_t n
-
-
-cdef inline Work *work_on(const Round *own, Py_ssize_t rows) noexcept nogil:
-    """Return the scratch memory of this thread, with the rows in the given place."""
-    cdef Work *work = own.works + omp_get_thread_num()
-    use_rows(work, own.rows + rows)
-    return work
-
-
-cdef inline const double *weights_of(const Round *own, Py_ssize_t tree) noexcept nogil:
-    return <const double *> (own.weights + tree * own.stride)
 
 
 cdef bint start_all(const Round *own, Py_ssize_t first, Level *level) noexcept nogil:
@@ -110,31 +100,32 @@ cdef bint grow_subtree(
             and grow_below(own.X, own.settings, work_on(own, tree - first), subtree, &root))
 
 
+cdef bint write_part(
+    const Round *own, Py_ssize_t tree, Py_ssize_t part, Py_ssize_t n_parts
+) noexcept nogil:
+    """Write the outputs and cells of a tree on a part of the rows; False if memory ran out."""
+    cdef int64_t n = own.X.n_rows, step = 8 * ((n + 8 * n_parts - 1) // (8 * n_parts))
+    return write_outputs(
+        own.X, work_on(own, omp_get_thread_num()), own.trees + tree, min(n, step * part),
+        min(n, step * (part + 1)), packed_of(own, tree), cells_of(own, tree))
+
+
 cdef bint finish_all(const Round *own, Py_ssize_t first) noexcept nogil:
     """Write outputs, cells and edges of the trees from `first` on; False if memory ran out."""
     cdef Py_ssize_t t, i, n = own.n_trees - first
-    cdef int64_t n_bytes = (own.X.n_rows + 7) // 8
     # A part of a sparse matrix costs as much as the whole.
     cdef Py_ssize_t n_parts = 1 if own.X.codes == NULL else PARTS_PER_THREAD * own.n_threads
-    cdef int64_t step = 8 * ((n_bytes + n_parts - 1) // n_parts)
     cdef bint failed = False
-    cdef uint8_t *packed = own.packed + first * n_bytes
-    cdef int32_t *cells = NULL if own.cells == NULL else own.cells + first * own.X.n_rows
-    for t in range(n):
-        if not settle(own.trees + first + t, cells == NULL):
+    for t in range(first, own.n_trees):
+        if not settle(own.trees + t, own.cells == NULL):
             return False
     for i in prange(n * n_parts, num_threads=own.n_threads, schedule="dynamic"):
-        failed |= not write_outputs(
-            own.X, work_on(own, omp_get_thread_num()), own.trees + first + i // n_parts,
-            min(own.X.n_rows, step * (i % n_parts)), min(own.X.n_rows, step * (i % n_parts + 1)),
-            packed + i // n_parts * n_bytes,
-            NULL if cells == NULL else cells + i // n_parts * own.X.n_rows)
+        failed |= not write_part(own, first + i // n_parts, i % n_parts, n_parts)
     if failed:
         return False
-    for t in prange(n, num_threads=own.n_threads, schedule="dynamic"):
-        write_edge(own.X, work_on(own, t), weights_of(own, first + t), own.trees + first + t,
-                   packed + t * n_bytes, NULL if cells == NULL else cells + t * own.X.n_rows,
-                   own.edges + first + t)
+    for t in prange(first, own.n_trees, num_threads=own.n_threads, schedule="dynamic"):
+        write_edge(own.X, work_on(own, t - first), weights_of(own, t), own.trees + t,
+                   packed_of(own, t), cells_of(own, t), own.edges + t)
     return True
 
 

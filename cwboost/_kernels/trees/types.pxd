@@ -107,19 +107,3 @@ cdef struct Tree:
     double total  # edge on the weights that took part, the unit of gains
     double scale  # by which weights are multiplied before they are rounded
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints
-
-cdef struct Round:
-    # The trees of one round and where their outputs go. Tree t has the weights from
-    # weights + t * stride bytes on; cells is NULL if nobody wants them.
-    const Matrix *X
-    const Settings *settings
-    Work *works  # of every thread
-    const Rows *rows
-    int n_threads
-    Py_ssize_t n_trees, stride
-    const char *weights
-    const uint64_t *seeds
-    Tree *trees
-    uint8_t *packed
-    int32_t *cells
-    double *edges
