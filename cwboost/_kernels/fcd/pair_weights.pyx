@@ -82,7 +82,7 @@ cdef class PairWeights:
         p / C.
     n_threads : int
     base : ndarray of shape (n_classes, n_samples), dtype float64, or None, default=None
-        Base scores; None for zeros.
+        Base scores, kept by reference; None for zeros.
 
     Raises
     ------
@@ -92,7 +92,7 @@ cdef class PairWeights:
 
     # The matrix R without its padding: a view of shape (n_classes, n_samples).
     cdef readonly object weights
-    # The base scores, padded like the scores, or 0.0.
+    # The base scores, as they were given, or None.
     cdef object base
     cdef readonly int64_t n_samples, n_classes, n_bytes, stride
     cdef readonly double q, loss, margins
@@ -145,10 +145,7 @@ cdef class PairWeights:
         self.layer_bits = <const uint8_t**> malloc(self.n_classes * sizeof(void*))
         if self.tile_sums == NULL or self.layer_bits == NULL:
             raise MemoryError("no memory for the restricted master")
-        self.base = 0.0
-        if base is not None:
-            self.base = np.zeros((self.n_classes, self.stride))
-            self.base[:, : self.n_samples] = base
+        self.base = base
         self.restart()
         if not isfinite(self.loss):
             raise OverflowError("base scores: a pair weight overflows")
@@ -164,11 +161,18 @@ cdef class PairWeights:
         """Set all coefficients to zero: the pair weights become those of the base scores."""
         cdef int64_t c
         np.asarray(self.R)[:] = -np.asarray(self.weight)
-        np.asarray(self.scores)[:] = self.base
-        if isinstance(self.base, np.ndarray):
+        self.start_scores()
+        if self.base is not None:
             for c in range(self.n_classes):
                 kernels.pair_weights(&self.master, c)
         self.fold()
+
+    cdef start_scores(self):
+        """Set the scores to the base scores, and their padding to zero."""
+        scores = np.asarray(self.scores)
+        scores[:] = 0.0
+        if self.base is not None:
+            scores[:, : self.n_samples] = self.base
 
     def rebuild(self, ColumnStore columns, const double[:, ::1] coef, bint more=False):
         """Compute scores and pair weights from base and columns: mu = w exp(F_y - F_{y_i}).
@@ -202,7 +206,7 @@ cdef class PairWeights:
                     n += 1
         first[K] = n
         if not more:
-            np.asarray(self.scores)[:] = self.base
+            self.start_scores()
         self.rebuild_rows(used, &moves[0], &first[0])
         free(used)
         self.fold()
@@ -240,9 +244,9 @@ cdef class PairWeights:
 
     def column_margins(self):
         """Return the sum of mu gamma, of margins without base scores: sum r (F - base)."""
-        if not isinstance(self.base, np.ndarray):
+        if self.base is None:
             return self.margins
-        return self.margins - float(np.sum(np.asarray(self.R) * self.base))
+        return self.margins - float(np.sum(self.weights * self.base))
 
     def derivatives(self, scores):
         """Return slopes and curvatures (see `subspace`) along moves between points, last first."""
