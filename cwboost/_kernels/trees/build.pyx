@@ -26,6 +26,7 @@ from cwboost._kernels.trees.categories cimport category_sides
 from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
+from cwboost._kernels.trees.saved cimport release, start_saving, stop_saving
 from cwboost._kernels.trees.search cimport column_codes, find_splits
 from cwboost._kernels.trees.types cimport (
     CWB_FIRST, Matrix, Node, Rows, Settings, Tree, TreeNode, Work)
@@ -265,7 +266,7 @@ cdef bint start_growth(
     load_weights(X, settings, work, weights, tree.scale, root)
     if not start_tree(tree, root):
         return False
-    find_splits(X, settings, work, tree, root, 1)
+    find_splits(X, settings, work, tree, NULL, root, 1)
     return True
 
 
@@ -288,12 +289,14 @@ cdef bint grow_below(
             return False
         n_leaves += 1
         if children[0].depth == settings.max_depth:
+            release(work, &node)
             continue
         divide_rows(X, work, tree.nodes + node.index, node.start, node.end, children)
-        find_splits(X, settings, work, tree, children, 2)
+        find_splits(X, settings, work, tree, &node, children, 2)
         for k in range(1, -1, -1):
             if not push(work, &children[k], best_first):
                 return False
+    stop_saving(work)
     return True
 
 
@@ -328,6 +331,7 @@ cdef bint grow_tree(
     With `cells`, neighbouring leaves of one sign stay apart.
     """
     cdef Node root
+    start_saving(work)
     if not (start_growth(X, settings, work, weights, seed, tree, &root)
             and grow_below(X, settings, work, tree, &root)
             and settle(tree, cells == NULL)

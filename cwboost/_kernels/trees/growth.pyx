@@ -59,7 +59,8 @@ cdef class TreeGrower:
 
     def __cinit__(self, binned, *, int n_threads, **settings):
         self.settings = (<TreeSettings> TreeSettings(**settings)).own
-        self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads)
+        self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads,
+                               self.settings.max_features)
 
     def grow(self, weights, seeds, rows=None, monotonic=None, bint with_cells=False):
         """Grow one tree per row of weights.

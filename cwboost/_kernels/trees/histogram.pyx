@@ -1,7 +1,7 @@
-"""Histograms of one feature in a tree node, from its codes or from the list of its entries."""
+"""Histograms of features in a tree node, from their codes or from the lists of their entries."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, Matrix, Node, Work, cwb_pair, cwb_scan, cwb_sums)
@@ -48,17 +48,28 @@ cdef void list_histograms(
         memset(counts + 2 * CWB_BINS, 0, CWB_BINS * sizeof(int32_t))
 
 
+cdef int64_t group_of(int64_t n_features) noexcept nogil:
+    """Return how many features' histograms are made at once, if so many are wanted."""
+    return 8 if n_features >= 8 else 4 if n_features >= 4 else 2 if n_features >= 2 else 1
+
+
+cdef bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
+    """Return True if a histogram of n_rows rows is made from the list of a feature's entries."""
+    if X.codes == NULL:
+        return True
+    return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
+
+
 cdef void group_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features,
-    const int32_t *places, int64_t size
+    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t size
 ) noexcept nogil:
-    """Make histograms 0 to size - 1 of features[places[k]], size 8, 4, 2 or 1, from their codes."""
+    """Make the histograms of 8, 4, 2 or 1 features from their codes."""
     cdef const uint8_t *codes[8]
     cdef int32_t n_bins[8]
     cdef int64_t k
     for k in range(size):
-        codes[k] = X.codes + features[places[k]] * X.n_rows
-        n_bins[k] = X.n_bins[features[places[k]]]
+        codes[k] = X.codes + features[k] * X.n_rows
+        n_bins[k] = X.n_bins[features[k]]
     cwb_accumulate(size, codes, n_bins, work.rows + node.start, work.weights + node.start,
                    node.end - node.start, work.hist, work.counts)
 
@@ -75,3 +86,44 @@ cdef void scan_few(const Matrix *X, Work *work, const Node *node, int32_t featur
     cwb_collect_small(X.codes + feature * X.n_rows, work.rows + node.start,
                       work.weights + node.start, node.end - node.start, X.n_bins[feature],
                       work.hist, work.counts, &work.scan)
+
+
+cdef void node_histograms(
+    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
+    double *sums, int64_t n_codes, int32_t *counts
+) noexcept nogil:
+    """Write sum and mass of each code of the features, and the numbers of rows unless NULL."""
+    cdef int64_t f = 0, k, i, size, n_rows = node.end - node.start
+    cdef bint lists = n_rows > X.fewest_entries
+    if lists:
+        mark(work, node, 0)
+        for i in range(node.start, node.end):
+            work.weight_of[work.rows[i]] = work.weights[i]
+    while f < n_features:
+        size = group_of(n_features - f)
+        for k in range(size if lists else 0):
+            if by_list(X, features[f + k], n_rows):
+                size = max(1, group_of(k))
+                break
+        if lists and by_list(X, features[f], n_rows):
+            list_histograms(X, work, node, 1, features[f])
+        else:
+            group_histograms(X, work, node, features + f, size)
+        for k in range(size):
+            move_histogram(work, k, sums + 2 * n_codes * (f + k), n_codes,
+                           NULL if counts == NULL else counts + n_codes * (f + k))
+        f += size
+    if lists:
+        mark(work, node, 2)
+
+
+cdef void move_histogram(
+    Work *work, int64_t k, double *sums, int64_t n_codes, int32_t *counts
+) noexcept nogil:
+    """Copy histogram k, and clear it."""
+    cdef cwb_pair *hist = work.hist + k * CWB_BINS
+    memcpy(sums, hist, n_codes * sizeof(cwb_pair))
+    memset(hist, 0, n_codes * sizeof(cwb_pair))
+    if counts != NULL:
+        memcpy(counts, work.counts + k * CWB_BINS, n_codes * sizeof(int32_t))
+        memset(work.counts + k * CWB_BINS, 0, n_codes * sizeof(int32_t))

@@ -7,7 +7,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from cwboost._kernels.trees.search cimport child_seed, split_point
+from cwboost._kernels.trees.draws cimport child_seed
+from cwboost._kernels.trees.search cimport split_point
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode
 
 cdef double SMALLEST_TOTAL = 1e-300
@@ -86,7 +87,7 @@ cdef bint split_node(
     children[0].n, children[1].n = node.split.left_count, node.n - node.split.left_count
     for k in range(2):
         children[k].depth = node.depth + 1
-        children[k].seed = child_seed(X, node.seed, k)
+        children[k].seed = child_seed(X, node, k)
         children[k].fixed = False
         children[k].index = <int32_t> tree.n
         children[k].start = children[k].end = 0

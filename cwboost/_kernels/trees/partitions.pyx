@@ -16,8 +16,9 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
 from cwboost._kernels.trees.nodes cimport (
     TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
-from cwboost._kernels.trees.search cimport (
-    draw_features, may_split, node_histograms, pays, split_of_histogram, undo_draws)
+from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
+from cwboost._kernels.trees.histogram cimport node_histograms
+from cwboost._kernels.trees.search cimport may_split, pays, split_of_histogram
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
 from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
 
@@ -190,9 +191,9 @@ cdef class NodeRows:
         for run in range(n_pairs):
             n_codes = max(n_codes, min(256, self.space.X.n_bins[features[run]] + 1))
         sums = np.empty((n_pairs, n_codes, 2))
-        counts = np.empty((n_pairs, n_codes if self.counted else 0), dtype=np.int64)
+        counts = np.empty((n_pairs, n_codes if self.counted else 0), dtype=np.int32)
         cdef double[:, :, ::1] out = sums
-        cdef int64_t[:, ::1] numbers = counts
+        cdef int32_t[:, ::1] numbers = counts
         cdef int64_t[::1] starts = np.flatnonzero(np.diff(nodes, prepend=-1, append=-1))
         n_runs = starts.shape[0] - 1
         for run in prange(n_runs, nogil=True, num_threads=n_threads, schedule="dynamic"):
@@ -201,7 +202,7 @@ cdef class NodeRows:
                 self.nodes + nodes[starts[run]], &features[starts[run]],
                 starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes,
                 &numbers[starts[run], 0] if self.counted else NULL)
-        return sums, counts
+        return sums, counts.astype(np.int64)
 
     def outputs(self, const int64_t[::1] offsets, const int32_t[::1] left,
                 const int32_t[::1] feature, const int32_t[::1] first,
@@ -328,18 +329,19 @@ cdef class GrowingTrees:
         return (self.first if self.is_new else self.first + self.n_open), *pairs
 
     cdef void draw(self, const Open *own) noexcept:
-        if self.settings.max_features < self.space.X.n_usable:
+        if draws(&self.space.X, &self.settings):
             draw_features(&self.space.X, self.space.work, own.node.seed, 0, own.n_goal)
 
     cdef void put_back(self, const Open *own) noexcept:
-        if self.settings.max_features < self.space.X.n_usable:
+        if draws(&self.space.X, &self.settings):
             undo_draws(self.space.work, own.n_goal)
 
     def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums,
-               const int64_t[:, ::1] counts):
+               counts):
         """Take what `NodeRows.totals` and `NodeRows.histograms` say, over all partitions."""
         cdef int64_t k, i, n = 0
         cdef Open *own
+        cdef const int32_t[:, ::1] numbers = counts.astype(np.int32)
         for k in range(totals.shape[0]):
             own = self.open + k
             own.node.squares = totals[k, 3]
@@ -354,7 +356,7 @@ cdef class GrowingTrees:
             for i in range(own.n_asked, own.n_goal):
                 if own.n_varying < self.settings.max_features:
                     self.take(own, self.space.work.features[i], &sums[n, 0, 0], sums.shape[1],
-                              &counts[n, 0] if counts.shape[1] else NULL)
+                              &numbers[n, 0] if numbers.shape[1] else NULL)
                 n += 1
             self.put_back(own)
             own.n_asked = own.n_goal
@@ -362,7 +364,7 @@ cdef class GrowingTrees:
                 own.n_goal = min(self.space.X.n_usable, 2 * own.n_asked)
 
     cdef void take(self, Open *own, int32_t feature, const double *sums, int64_t n_codes,
-                   const int64_t *counts) noexcept:
+                   const int32_t *counts) noexcept:
         """Search one feature of a node; of equal gains the first counts."""
         cdef cwb_split found
         own.n_seen += 1

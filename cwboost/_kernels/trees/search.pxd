@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, Work, cwb_split
 
@@ -7,21 +7,14 @@ cdef const uint8_t *column_codes(
 cdef double split_point(
     const Matrix *X, const cwb_split *split, uint8_t *first, uint32_t *width) noexcept nogil
 cdef void find_splits(
-    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *nodes,
-    int64_t n_nodes) noexcept nogil
-cdef uint64_t child_seed(const Matrix *X, uint64_t seed, int64_t side) noexcept nogil
+    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *parent,
+    Node *nodes, int64_t n_nodes) noexcept nogil
 
 # What growth on partitions takes one by one.
 cdef bint may_split(
     const Settings *settings, const Tree *tree, const Node *node) noexcept nogil
 cdef bint pays(
     const Settings *settings, const Tree *tree, const Node *node, double gain) noexcept nogil
-cdef void draw_features(
-    const Matrix *X, Work *work, uint64_t seed, int64_t drawn, int64_t n) noexcept nogil
-cdef void undo_draws(Work *work, int64_t drawn) noexcept nogil
-cdef void node_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
-    double *out, int64_t n_codes, int64_t *counts) noexcept nogil
 cdef bint split_of_histogram(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    const double *sums, int64_t n_codes, const int64_t *counts, cwb_split *split) noexcept nogil
+    const double *sums, int64_t n_codes, const int32_t *counts, cwb_split *split) noexcept nogil

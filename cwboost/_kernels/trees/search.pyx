@@ -7,30 +7,23 @@ of a node. Of equal gains the feature drawn first wins, then the lowest threshol
 """
 
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from cwboost._kernels.trees.categories cimport best_of_categories, is_categorical
+from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
 from cwboost._kernels.trees.histogram cimport (
-    group_histograms, list_histograms, mark, scan_few, scan_histogram)
+    by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram)
 from cwboost._kernels.trees.kernels cimport kernels
+from cwboost._kernels.trees.saved cimport (
+    counts_of, is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_rules, cwb_split)
+    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_split)
 
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
-cdef extern from "common/random_words.h" nogil:
-    uint64_t cwb_random_word(uint64_t seed, uint64_t i)
-
-cdef int32_t FIRST = 0
 cdef double ROUNDING = 1e-12  # gains up to this fraction of a node's mass are none
-
-
-cdef inline bint by_list(const Matrix *X, int32_t feature, int64_t n_rows) noexcept nogil:
-    """Return True if a histogram of n_rows rows is made from the list of a feature's entries."""
-    if X.codes == NULL:
-        return True
-    return X.listed[feature] and X.indptr[feature + 1] - X.indptr[feature] < n_rows
 
 
 cdef bint best_of_scan(
@@ -58,22 +51,22 @@ cdef int64_t search_codes(
 
     Returns the number of features that are not constant in the node.
     """
-    cdef int64_t i = 0, k, group, n_varying = 0, n_left
-    cdef int32_t feature
+    cdef int64_t i = 0, k, size, n_varying = 0
+    cdef int32_t[8] own
     cdef bint few = 2 * (node.end - node.start) < CWB_BINS
     while i < n_places:
-        n_left = n_places - i
-        group = 1 if few else 8 if n_left >= 8 else 4 if n_left >= 4 else 2 if n_left >= 2 else 1
+        size = 1 if few else group_of(n_places - i)
+        for k in range(size):
+            own[k] = features[places[i + k]]
         if not few:
-            group_histograms(X, work, node, features, places + i, group)
-        for k in range(i, i + group):
-            feature = features[places[k]]
+            group_histograms(X, work, node, own, size)
+        for k in range(size):
             if few:
-                scan_few(X, work, node, feature)
+                scan_few(X, work, node, own[k])
             else:
-                scan_histogram(X, work, k - i, feature)
-            n_varying += best_of_scan(X, settings, work, node, feature, splits + places[k])
-        i += group
+                scan_histogram(X, work, k, own[k])
+            n_varying += best_of_scan(X, settings, work, node, own[k], splits + places[i + k])
+        i += size
     return n_varying
 
 
@@ -118,72 +111,17 @@ cdef int64_t search_features(
     return n_varying
 
 
-cdef void node_histograms(
-    const Matrix *X, Work *work, const Node *node, const int32_t *features, int64_t n_features,
-    double *out, int64_t n_codes, int64_t *counts
-) noexcept nogil:
-    """Write sum and mass of each code of the features, and the numbers of rows unless NULL."""
-    cdef int64_t f, code, n_rows = node.end - node.start
-    cdef double *hist = <double *> work.hist
-    cdef bint lists = n_rows > X.fewest_entries
-    if lists:
-        mark(work, node, 0)
-        for f in range(node.start, node.end):
-            work.weight_of[work.rows[f]] = work.weights[f]
-    for f in range(n_features):
-        if lists and by_list(X, features[f], n_rows):
-            list_histograms(X, work, node, 1, features[f])
-        else:
-            group_histograms(X, work, node, features + f, &FIRST, 1)
-        for code in range(2 * n_codes):
-            out[2 * n_codes * f + code] = hist[code]
-            hist[code] = 0
-        if counts != NULL:
-            for code in range(n_codes):
-                counts[n_codes * f + code] = work.counts[code]
-                work.counts[code] = 0
-    if lists:
-        mark(work, node, 2)
-
-
 cdef bint split_of_histogram(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
-    const double *sums, int64_t n_codes, const int64_t *counts, cwb_split *split
+    const double *sums, int64_t n_codes, const int32_t *counts, cwb_split *split
 ) noexcept nogil:
     """Find the best split of a node on a feature with these sums; False if it is constant."""
-    cdef int64_t code
-    cdef double *hist = <double *> work.hist
     n_codes = min(n_codes, X.n_bins[feature] + 1)
-    for code in range(2 * n_codes):
-        hist[code] = sums[code]
+    memcpy(work.hist, sums, n_codes * sizeof(cwb_pair))
     if counts != NULL:
-        for code in range(n_codes):
-            work.counts[code] = <int32_t> counts[code]
+        memcpy(work.counts, counts, n_codes * sizeof(int32_t))
     scan_histogram(X, work, 0, feature)
     return best_of_scan(X, settings, work, node, feature, split)
-
-
-cdef void draw_features(
-    const Matrix *X, Work *work, uint64_t seed, int64_t drawn, int64_t n
-) noexcept nogil:
-    """Put n more random features, without replacement, after the first `drawn`."""
-    cdef int64_t i, j
-    for i in range(drawn, drawn + n):
-        j = i + <int64_t> (((cwb_random_word(seed, i) >> 32) * <uint64_t> (X.n_usable - i)) >> 32)
-        work.swaps[i] = <int32_t> j
-        work.features[i], work.features[j] = work.features[j], work.features[i]
-
-
-cdef void undo_draws(Work *work, int64_t drawn) noexcept nogil:
-    """Put the features back in their order, so that the draws of a node depend on it alone."""
-    cdef int64_t i
-    for i in range(drawn - 1, -1, -1):
-        work.features[i], work.features[work.swaps[i]] = (
-            work.features[work.swaps[i]], work.features[i])
-
-
-cdef uint64_t child_seed(const Matrix *X, uint64_t seed, int64_t side) noexcept nogil:
-    return cwb_random_word(seed, X.n_usable + side)
 
 
 cdef const uint8_t *column_codes(
@@ -274,37 +212,56 @@ cdef bint may_split(
             and node.mass > fabs(node.sum))
 
 
+cdef int64_t search_saved(
+    const Matrix *X, const Settings *settings, Work *work, const Node *node
+) noexcept nogil:
+    """Find the best splits of a node on the features of its saved histograms, drawn first."""
+    cdef int64_t f, n_varying = 0
+    cdef const double *sums = sums_of(work, node)
+    cdef const int32_t *counts = counts_of(work, node)
+    for f in range(work.n_saved):
+        n_varying += split_of_histogram(
+            X, settings, work, node, work.features[f], sums + 2 * CWB_BINS * f, CWB_BINS,
+            NULL if counts == NULL else counts + CWB_BINS * f, work.splits + f)
+    return n_varying
+
+
 cdef void find_among_drawn(
     const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *node
 ) noexcept nogil:
     """Find the best split of a node among features drawn until enough of them vary there."""
     cdef int64_t drawn = 0, n_varying = 0, n_batch
-    cdef bint draws = settings.max_features < X.n_usable
     while n_varying < settings.max_features and drawn < X.n_usable:
         n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
-        if draws:
+        if draws(X, settings):
             draw_features(X, work, node.seed, drawn, n_batch)
-        n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
+        if drawn == 0 and node.saved >= 0:
+            n_varying += search_saved(X, settings, work, node)
+        else:
+            n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
         drawn += n_batch
     choose_split(settings, tree, node, drawn, work.splits)
-    if draws:
+    if draws(X, settings):
         undo_draws(work, drawn)
 
 
 cdef void find_splits(
-    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *nodes,
-    int64_t n_nodes
+    const Matrix *X, const Settings *settings, Work *work, const Tree *tree, Node *parent,
+    Node *nodes, int64_t n_nodes
 ) noexcept nogil:
     """Write the best split of each of one or two nodes to node.split.
 
-    Its gain is -inf if the node has to stay a leaf.
+    Its gain is -inf if the node has to stay a leaf. Two nodes are the children of the parent; it is
+    NULL if its histograms are of no use.
     """
     cdef int64_t k
     cdef bint waiting[2]
     for k in range(n_nodes):
-        nodes[k].split.gain = -INFINITY
+        nodes[k].split.gain, nodes[k].saved = -INFINITY, -1
         waiting[k] = may_split(settings, tree, nodes + k)
-    if settings.max_features >= X.n_usable and n_nodes == 2 and waiting[0] and waiting[1]:
+    save_histograms(X, settings, work, parent, nodes, n_nodes, waiting)
+    if (n_nodes == 2 and waiting[0] and waiting[1] and nodes[0].saved + nodes[1].saved == -2
+            and not draws(X, settings)):
         search_features(X, settings, work, nodes, 2, 0, X.n_usable)
         choose_split(settings, tree, nodes, X.n_usable, work.splits)
         choose_split(settings, tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
@@ -312,3 +269,5 @@ cdef void find_splits(
     for k in range(n_nodes):
         if waiting[k]:
             find_among_drawn(X, settings, work, tree, nodes + k)
+        if nodes[k].split.gain < 0 or not is_worth_saving(X, settings, nodes + k):
+            release(work, nodes + k)

@@ -14,8 +14,9 @@ from cwboost._kernels.trees.build cimport (
     divide_rows, grow_below, settle, start_growth, write_edge, write_outputs)
 from cwboost._kernels.trees.nodes cimport join_subtree, split_node, start_subtree
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
+from cwboost._kernels.trees.saved cimport start_saving
 from cwboost._kernels.trees.search cimport find_splits
-from cwboost._kernels.trees.types cimport Node, Tree
+from cwboost._kernels.trees.types cimport Node, Tree, Work
 
 cdef enum:
     NODES_PER_THREAD = 4  # so many subtrees even out
@@ -70,7 +71,7 @@ cdef bint split_level(
                     level.nodes[i].start, level.nodes[i].end, below.nodes + 2 * i)
     for i in prange(below.n, num_threads=own.n_threads, schedule="dynamic"):
         find_splits(own.X, own.settings, work_on(own, below.trees[i] - first),
-                    own.trees + below.trees[i], below.nodes + i, 1)
+                    own.trees + below.trees[i], NULL, below.nodes + i, 1)
     return True
 
 
@@ -95,9 +96,11 @@ cdef bint grow_subtree(
     const Round *own, Py_ssize_t first, Py_ssize_t tree, const Node *top, Tree *subtree
 ) noexcept nogil:
     cdef Node root = top[0]
+    cdef Work *work = work_on(own, tree - first)
     root.index = 0
+    start_saving(work)
     return (start_subtree(own.trees + tree, top, subtree)
-            and grow_below(own.X, own.settings, work_on(own, tree - first), subtree, &root))
+            and grow_below(own.X, own.settings, work, subtree, &root))
 
 
 cdef bint write_part(

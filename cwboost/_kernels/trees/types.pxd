@@ -57,6 +57,7 @@ cdef struct Node:
     uint64_t seed  # of its draws of features
     bint fixed  # a monotonic constraint sets its output: it is not split
     int32_t index
+    int32_t saved  # place of its histograms among those that are saved, -1 for none
     cwb_split split
 
 cdef struct Rows:
@@ -80,6 +81,10 @@ cdef struct Work:
     uint8_t *sides       # categories: 1 for a row that goes right
     cwb_pair *hist       # all zero between uses
     int32_t *counts      # the same; NULL if min_samples_leaf needs none
+    double *saved_sums   # histograms of n_saved features of a node, at each place
+    int32_t *saved_counts
+    int32_t *free_places
+    int64_t n_saved, n_places, n_free
     int32_t *features    # the usable features; the drawn ones come first
     int32_t *swaps       # places that the draws took them from
     int32_t *pending     # features of a batch that are searched by their codes

@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Work
 
 cdef class TreeSettings:
@@ -14,4 +16,6 @@ cdef class Workspace:
     cdef _read_bins(self, bins)
     cdef _read_codes(self, binned)
     cdef _allocate(self, bint counted)
+    cdef _allocate_saved(self, bint counted, int64_t n_saved)
     cdef void *_scratch(self, size_t size) except NULL
+    cdef void *_memory(self, size_t size) except NULL

@@ -14,6 +14,10 @@ from cwboost._kernels.trees.types cimport (
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
 
+cdef enum:
+    MOST_PLACES = 64  # nodes whose histograms are saved at a time
+    MOST_SAVED = 1 << 20  # bins of all of them
+
 TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
 
 
@@ -64,9 +68,11 @@ cdef class Workspace:
     counted : bool
         True if histograms count examples.
     n_threads : int
+    n_saved : int, default=0
+        Features whose histograms a node saves; 0 if none does.
     """
 
-    def __cinit__(self, bins, binned, bint counted, int n_threads):
+    def __cinit__(self, bins, binned, bint counted, int n_threads, int64_t n_saved=0):
         self.work, self.rows = NULL, NULL
         self.blocks = []
         self.n_threads = n_threads
@@ -77,6 +83,7 @@ cdef class Workspace:
         if binned is not None:
             self._read_codes(binned)
         self._allocate(counted)
+        self._allocate_saved(counted, n_saved)
 
     cdef _read_bins(self, bins):
         """Take the addresses of the arrays of `bins`, which self.bins keeps alive."""
@@ -158,13 +165,32 @@ cdef class Workspace:
             if work.frontier == NULL:
                 raise MemoryError("scratch memory of the trees")
 
+    cdef _allocate_saved(self, bint counted, int64_t n_saved):
+        """Allocate the places of saved histograms, unless the search reads lists alone."""
+        cdef int t
+        cdef Work *work
+        cdef size_t n = CWB_BINS * min(n_saved, self.X.n_usable)
+        for t in range(self.n_threads if n > 0 and self.X.codes != NULL else 0):
+            work = self.work + t
+            work.n_saved = min(n_saved, self.X.n_usable)
+            work.n_places = min(MOST_PLACES, MOST_SAVED // n)
+            work.saved_sums = <double *> self._memory(work.n_places * n * sizeof(cwb_pair))
+            if counted:
+                work.saved_counts = <int32_t *> self._memory(
+                    work.n_places * n * sizeof(int32_t))
+            work.free_places = <int32_t *> self._memory(MOST_PLACES * sizeof(int32_t))
+
     cdef void *_scratch(self, size_t size) except NULL:
-        """Return zeros, aligned to a vector, with room for one more; freed with the grower."""
+        """Return zeros, aligned to a vector, with room for one more."""
+        size += 64
+        return memset(self._memory(size), 0, size)
+
+    cdef void *_memory(self, size_t size) except NULL:
+        """Return memory that is aligned to a vector; it is freed with the grower."""
         cdef void *memory = NULL
-        size = (size + 127) // 64 * 64
+        size = (size + 63) // 64 * 64
         if posix_memalign(&memory, 64, size):
             raise MemoryError(f"scratch memory of the trees, {size} bytes")
-        memset(memory, 0, size)
         self.blocks.append(<uintptr_t> memory)
         return memory
 

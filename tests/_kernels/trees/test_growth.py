@@ -84,6 +84,15 @@ def test_trees_are_those_by_definition_on_dense_and_sparse_examples(make, limits
         assert np.array_equal(unpack_outputs(priced.outputs, len(X)), outputs)
 
 
+def test_best_first_with_leaves_to_spare_grows_the_same_trees():
+    """Nodes are split in another order, and save histograms longer."""
+    X, weights = few_values(np.random.default_rng(3), 9_000, 6, 90, True)
+    params = {"max_depth": 12, "max_features": 3, "min_samples_leaf": 3}
+    plain, best = (price(X, weights, max_leaf_nodes=n, **params) for n in (None, 9_000))
+    assert len(plain.learners.feature) > 500
+    np.testing.assert_equal(best.learners.arrays(), plain.learners.arrays())
+
+
 SHARED = [
     {},
     {"form": sp.csc_array},

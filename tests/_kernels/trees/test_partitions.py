@@ -9,7 +9,7 @@ from models import context
 from cwboost import PricingRequest
 from cwboost.families.partitioned import PartitionContext, PartitionWeights, scales_of
 
-N, D, K = 700, 9, 3
+N, D, K = 2_500, 9, 3
 SETTINGS = [
     {},
     {"max_features": 2, "min_samples_leaf": 4, "max_depth": 5},
@@ -30,7 +30,7 @@ def features(kind, rng):
 
 def together(family, X, weights, known, request=PricingRequest()):
     """Price on three partitions, as a cluster does."""
-    parts = np.split(np.arange(N), [100, 470])
+    parts = np.split(np.arange(N), [100, 1_300])
     plan = family.plan([family.describe(X[rows]) for rows in parts], known)
     scales = scales_of(np.abs(weights).sum(axis=1))
     pricers = [plan.bind(X[rows], PartitionContext(places=rows, n_total=N)) for rows in parts]
@@ -67,6 +67,17 @@ def test_trees_of_partitions_are_those_of_one_machine(kind, settings, with_cells
         assert np.array_equal(np.packbits(signed[rows], axis=0, bitorder="little").T, packed)
         assert not with_cells or np.array_equal(alone.cells[:, rows], cells)
     assert (alone.cells is not None) == with_cells
+
+
+@pytest.mark.parametrize("n_copies", [1, 90, 240, 500])
+def test_trees_are_the_same_with_room_for_few_saved_histograms_or_none(n_copies):
+    rng = np.random.default_rng(2)
+    X, weights = np.hstack([features("numbers", rng)] * n_copies), rng.normal(size=(1, N)) ** 3
+    family = TreeFamily(max_features=None, max_depth=6)
+    alone = family.bind(X, context(1)).price(weights)
+    chosen = together(family, X, weights, context(1))[0]
+    assert len(alone.learners.feature) > 20
+    np.testing.assert_equal(chosen.learners.arrays(), alone.learners.arrays())
 
 
 def test_a_constant_beats_a_tree_of_trimmed_weights_on_partitions_too():

@@ -1,0 +1,14 @@
+from libc.stdint cimport int32_t, int64_t
+
+from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Work
+
+cdef void start_saving(Work *work) noexcept nogil
+cdef void stop_saving(Work *work) noexcept nogil
+cdef void save_histograms(
+    const Matrix *X, const Settings *settings, Work *work, Node *parent, Node *nodes,
+    int64_t n_nodes, const bint *waiting) noexcept nogil
+cdef bint is_worth_saving(
+    const Matrix *X, const Settings *settings, const Node *node) noexcept nogil
+cdef double *sums_of(Work *work, const Node *node) noexcept nogil
+cdef int32_t *counts_of(Work *work, const Node *node) noexcept nogil
+cdef void release(Work *work, Node *node) noexcept nogil
