@@ -21,20 +21,22 @@ cdef bint draws(const Matrix *X, const Settings *settings) noexcept nogil:
 
 
 cdef void draw_features(
-    const Matrix *X, Work *work, uint64_t seed, int64_t drawn, int64_t n
+    const Matrix *X, const Settings *settings, Work *work, uint64_t seed, int64_t drawn, int64_t n
 ) noexcept nogil:
     """Put n more random features, without replacement, after the first `drawn`."""
     cdef int64_t i, j
-    for i in range(drawn, drawn + n):
+    for i in range(drawn, drawn + n if draws(X, settings) else 0):
         j = i + <int64_t> (((cwb_random_word(seed, i) >> 32) * <uint64_t> (X.n_usable - i)) >> 32)
         work.swaps[i] = <int32_t> j
         work.features[i], work.features[j] = work.features[j], work.features[i]
 
 
-cdef void undo_draws(Work *work, int64_t drawn) noexcept nogil:
+cdef void undo_draws(
+    const Matrix *X, const Settings *settings, Work *work, int64_t drawn
+) noexcept nogil:
     """Put the features back in their order, so that the draws of a node depend on it alone."""
     cdef int64_t i
-    for i in range(drawn - 1, -1, -1):
+    for i in range(drawn - 1 if draws(X, settings) else -1, -1, -1):
         work.features[i], work.features[work.swaps[i]] = (
             work.features[work.swaps[i]], work.features[i])
 

@@ -16,7 +16,7 @@ from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
 from cwboost._kernels.trees.nodes cimport (
     TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
-from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
+from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
 from cwboost._kernels.trees.search cimport may_split, pays, split_of_histogram
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
@@ -184,7 +184,7 @@ cdef class NodeRows:
         -------
         sums : ndarray of shape (n_pairs, n_codes, 2), dtype float64
             Sum and mass; ``n_codes`` is the largest number of codes of one of the features.
-        counts : ndarray of shape (n_pairs, n_codes or 0), dtype int64
+        counts : ndarray of shape (n_pairs, n_codes or 0), dtype int32
         """
         cdef int64_t run, n_codes = 1, n_runs, n_pairs = nodes.shape[0]
         cdef int n_threads = self.space.n_threads
@@ -202,7 +202,7 @@ cdef class NodeRows:
                 self.nodes + nodes[starts[run]], &features[starts[run]],
                 starts[run + 1] - starts[run], &out[starts[run], 0, 0], n_codes,
                 &numbers[starts[run], 0] if self.counted else NULL)
-        return sums, counts.astype(np.int64)
+        return sums, counts
 
     def outputs(self, const int64_t[::1] offsets, const int32_t[::1] left,
                 const int32_t[::1] feature, const int32_t[::1] first,
@@ -318,30 +318,24 @@ cdef class GrowingTrees:
         cdef int32_t[::1] features = pairs[1]
         cdef Open *own
         cdef Work *work = self.space.work
+        cdef const Matrix *X = &self.space.X
         n = 0
         for k in range(self.n_open):
             own = self.open + k
-            self.draw(own)
+            draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
             for i in range(own.n_asked, own.n_goal):
                 nodes[n], features[n] = self.first + k, work.features[i]
                 n += 1
-            self.put_back(own)
+            undo_draws(X, &self.settings, work, own.n_goal)
         return (self.first if self.is_new else self.first + self.n_open), *pairs
 
-    cdef void draw(self, const Open *own) noexcept:
-        if draws(&self.space.X, &self.settings):
-            draw_features(&self.space.X, self.space.work, own.node.seed, 0, own.n_goal)
-
-    cdef void put_back(self, const Open *own) noexcept:
-        if draws(&self.space.X, &self.settings):
-            undo_draws(self.space.work, own.n_goal)
-
     def search(self, const double[:, ::1] totals, const double[:, :, ::1] sums,
-               counts):
+               const int32_t[:, ::1] counts):
         """Take what `NodeRows.totals` and `NodeRows.histograms` say, over all partitions."""
         cdef int64_t k, i, n = 0
         cdef Open *own
-        cdef const int32_t[:, ::1] numbers = counts.astype(np.int32)
+        cdef Work *work = self.space.work
+        cdef const Matrix *X = &self.space.X
         for k in range(totals.shape[0]):
             own = self.open + k
             own.node.squares = totals[k, 3]
@@ -352,13 +346,13 @@ cdef class GrowingTrees:
         self.is_new = False
         for k in range(self.n_open):
             own = self.open + k
-            self.draw(own)
+            draw_features(X, &self.settings, work, own.node.seed, 0, own.n_goal)
             for i in range(own.n_asked, own.n_goal):
                 if own.n_varying < self.settings.max_features:
-                    self.take(own, self.space.work.features[i], &sums[n, 0, 0], sums.shape[1],
-                              &numbers[n, 0] if numbers.shape[1] else NULL)
+                    self.take(own, work.features[i], &sums[n, 0, 0], sums.shape[1],
+                              &counts[n, 0] if counts.shape[1] else NULL)
                 n += 1
-            self.put_back(own)
+            undo_draws(X, &self.settings, work, own.n_goal)
             own.n_asked = own.n_goal
             if own.n_varying < self.settings.max_features and own.n_asked > 0:
                 own.n_goal = min(self.space.X.n_usable, 2 * own.n_asked)

@@ -60,12 +60,10 @@ cdef void save(const Matrix *X, const Settings *settings, Work *work, Node *node
     """Make the histograms of the features that a node draws first."""
     work.n_free -= 1
     node.saved = work.free_places[work.n_free]
-    if draws(X, settings):
-        draw_features(X, work, node.seed, 0, work.n_saved)
+    draw_features(X, settings, work, node.seed, 0, work.n_saved)
     node_histograms(X, work, node, work.features, work.n_saved, sums_of(work, node), CWB_BINS,
                     counts_of(work, node))
-    if draws(X, settings):
-        undo_draws(work, work.n_saved)
+    undo_draws(X, settings, work, work.n_saved)
 
 
 cdef void take_rest(Work *work, Node *parent, const Node *small, Node *large) noexcept nogil:

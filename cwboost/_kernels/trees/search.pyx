@@ -233,16 +233,14 @@ cdef void find_among_drawn(
     cdef int64_t drawn = 0, n_varying = 0, n_batch
     while n_varying < settings.max_features and drawn < X.n_usable:
         n_batch = min(settings.max_features - n_varying, X.n_usable - drawn)
-        if draws(X, settings):
-            draw_features(X, work, node.seed, drawn, n_batch)
+        draw_features(X, settings, work, node.seed, drawn, n_batch)
         if drawn == 0 and node.saved >= 0:
             n_varying += search_saved(X, settings, work, node)
         else:
             n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
         drawn += n_batch
     choose_split(settings, tree, node, drawn, work.splits)
-    if draws(X, settings):
-        undo_draws(work, drawn)
+    undo_draws(X, settings, work, drawn)
 
 
 cdef void find_splits(
