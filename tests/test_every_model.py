@@ -124,7 +124,7 @@ def check_sums(model, explain):
 
 def check_sets(model):
     if model.model_.conformity is not None:
-        small, large = model.predict_set(X, 0.5), model.predict_set(X, 0.01)
+        small, large = model.predict_set(X, 0.2), model.predict_set(X, 0.001)
         assert (small <= large).all() and small.sum() < large.sum()
         some = small.any(axis=1)
         predicted = np.searchsorted(model.classes_, model.predict(X))

@@ -16,9 +16,8 @@ this share of that of the class shares. Where classes overlap more, it costs tim
 ROUNDS = 400
 """Rounds if nothing chooses their number."""
 
-MOST_LENGTH = 15.0
-"""Largest sum of the learning rates of the rounds that the recipe takes: later rounds change the
-log loss by less than 2%."""
+MOST_LENGTH = 30.0
+"""Largest sum of the learning rates of the rounds that the recipe takes; few data want as many."""
 
 SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
@@ -37,8 +36,9 @@ LONGER_STEPS, LONGEST_STEP = 2.0, 0.3
 """A holdout run has the learning rate of the training times the first, up to the second, and fewer
 rounds accordingly: it finds as good a number of rounds in half of the time."""
 
-PATIENCE = 3.6
-"""A holdout run ends when the log loss has not improved for this sum of learning rates."""
+PATIENCE, LEAST_FALL = 3.6, 0.01
+"""A holdout run ends when rounds of this sum of learning rates have lowered the log loss by less
+than this share: to go on costs more than it gains."""
 
 FEWEST_ROUNDS = 20
 """Models of fewer rounds keep the scale of the loss, which suits them."""

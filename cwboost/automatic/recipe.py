@@ -17,7 +17,6 @@ from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
 from cwboost.estimator.held_out.metrics import LOGLOSS
-from cwboost.estimator.held_out.stopping import EarlyStopping
 from cwboost.estimator.initial import fitted_init
 from cwboost.estimator.problem import Problem
 from cwboost.kernels import log
@@ -239,21 +238,21 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     """
     last = ceil(n_rounds * shorter)
     patience = ceil(at.PATIENCE / training.settings.learning_rate)
-    stopping = EarlyStopping(LOGLOSS, "", patience)
-    best, scale, loss = None, LOSS_SCALE, np.nan
+    losses, kept, scale, loss = [np.inf], None, LOSS_SCALE, np.nan
     while training.n_rounds < last and training.round():
         if chooses:
             now = scores()
             scale, loss = scale_and_loss(now, y, weight, scale)
-            is_over = stopping.observe(loss, training.n_rounds)
-            if stopping.kept_round == training.n_rounds:
-                best = scale, loss, now
-            if is_over:
+            losses.append(min(loss, losses[-1]))
+            if loss <= (1.0 + LOGLOSS.tolerance) * losses[-1]:
+                kept = training.n_rounds, scale, loss, now
+            if losses[-1] >= (1.0 - at.LEAST_FALL) * losses[-patience - 1 :][0]:
                 break
     if not training.n_rounds:
         return None
     if chooses:
-        n_rounds, (scale, loss, now) = min(n_rounds, round(stopping.kept_round / shorter)), best
+        n_kept, scale, loss, now = kept
+        n_rounds = min(n_rounds, round(n_kept / shorter))
     else:
         now = scores()
         scale, loss = scale_and_loss(now, y, weight)

@@ -1,12 +1,14 @@
 """The recipe: a kernel model, as many rounds as a holdout run finds, all examples."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
 from cwboost import AutoFamily, CWBoostClassifier, TreeFamily
 from cwboost.automatic import constants, recipe
+from cwboost.solvers.schedule import Settings
 
 MOST = 20
 
@@ -48,6 +50,26 @@ def test_rounds_are_few_where_boosting_fits_noise_and_many_where_it_learns():
     few = default(init=None, learning_rate=0.5).fit(X, noise).n_iter_
     many = default(init=None, learning_rate=0.5).fit(X, boxes).n_iter_
     assert few < many <= constants.MOST_LENGTH / 0.5
+
+
+def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
+    y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
+
+    def rounds_of_run(falling):
+        """Return how many rounds a run does if so many of them have less and less noise."""
+        training = SimpleNamespace(n_rounds=0, settings=Settings(learning_rate=0.2))
+
+        def one_more():
+            training.n_rounds += 1
+            return True
+
+        training.round = one_more
+        scores = lambda: np.eye(3)[y] + noise * 0.95 ** min(training.n_rounds, falling)  # noqa: E731
+        recipe.follow(training, scores, y, np.ones(600), 1000, 1.0, True)
+        return training.n_rounds
+
+    patience = round(constants.PATIENCE / 0.2)
+    assert [rounds_of_run(n) for n in (1, 30)] == [1 + patience, 30 + patience]
 
 
 def test_the_init_model_is_left_out_where_classes_overlap(halves):
