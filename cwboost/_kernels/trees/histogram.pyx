@@ -103,7 +103,7 @@ cdef void node_histograms(
         size = group_of(n_features - f)
         for k in range(size if lists else 0):
             if by_list(X, features[f + k], n_rows):
-                size = max(1, group_of(k))
+                size = group_of(k)
                 break
         if lists and by_list(X, features[f], n_rows):
             list_histograms(X, work, node, 1, features[f])

@@ -97,7 +97,7 @@ cdef bint grow_subtree(
 ) noexcept nogil:
     cdef Node root = top[0]
     cdef Work *work = work_on(own, tree - first)
-    root.index = 0
+    root.index, root.saved = 0, -1
     start_saving(work)
     return (start_subtree(own.trees + tree, top, subtree)
             and grow_below(own.X, own.settings, work, subtree, &root))
