@@ -42,6 +42,9 @@ LARGEST_C = 1e150
 REBUILD_EVERY = 64
 """Number of solves after which the pair weights are recomputed, to remove rounding drift."""
 
+SMOOTHING = 4.0
+"""Examples of mean weight that are added to either sign of a cell: few examples say little."""
+
 LARGEST_OUTPUT = 127
 """The largest output of a graded learner; outputs are whole numbers, the others in proportion."""
 
@@ -100,7 +103,7 @@ def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarr
 
     A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
     weights of either sign there, the objective without the coefficients falls the most by the step
-    log(P / N) / 2. The sums are smoothed by the weight of one example, so that it is finite.
+    log(P / N) / 2. The sums are smoothed, so that it is finite, and small in cells of few examples.
 
     Parameters
     ----------
@@ -123,7 +126,7 @@ def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarr
     sizes = np.diff(offsets)
     totals = np.add.reduceat(sums.sum(axis=1), offsets[:-1]) if len(sizes) else np.empty(0)
     # A learner without weight has steps of 0.
-    smooth = np.repeat(np.where(totals > 0, totals, 1.0) / n_samples, sizes)
+    smooth = np.repeat(SMOOTHING * np.where(totals > 0, totals, 1.0) / n_samples, sizes)
     steps = 0.5 * (log(sums[:, 0] + smooth) - log(sums[:, 1] + smooth))
     most = np.maximum.reduceat(np.abs(steps), offsets[:-1]) if len(sizes) else np.empty(0)
     units = np.where(most > 0, most, 1.0) / LARGEST_OUTPUT

@@ -71,7 +71,7 @@ def test_npz_keeps_the_dtype_of_features(tmp_path, capsys):
     assert read_table(tmp_path / "data.npz").X.dtype == np.uint8
     model = tmp_path / "model.cwb"
     parameters = ["--set", "weak_learner__max_depth=2", "--set", "weak_learner__max_features=sqrt"]
-    options = ["--weak-learner", "tree", "--rounds", 5, "--held-out", 0, "--quiet", *parameters]
+    options = ["--weak-learner", "tree", "--rounds", 9, "--held-out", 0, "--quiet", *parameters]
     assert run("fit", tmp_path / "data.npz", model, *options) == 0
     weak_learner = load_model(model).weak_learner
     assert (weak_learner.max_depth, weak_learner.max_features) == (2, "sqrt")

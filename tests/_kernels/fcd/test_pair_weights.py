@@ -6,7 +6,7 @@ import slow_master
 from cwboost._kernels.fcd.pair_weights import PairWeights
 
 from cwboost import pack_outputs
-from cwboost.master import RestrictedMaster, steps_of_cells
+from cwboost.master import SMOOTHING, RestrictedMaster, steps_of_cells
 
 
 def test_pair_weights_are_exponentials_of_scores():
@@ -68,7 +68,7 @@ def test_cells_take_fractions_of_their_exact_steps(seed, n_threads):
                     np.bincount(cells[c], np.maximum(sign * R[c], 0.0), minlength=len(own))
                     for sign in (1, -1)
                 )
-                s = np.abs(R[c]).sum() / n
+                s = SMOOTHING * np.abs(R[c]).sum() / n
                 exact = 0.5 * np.log((P + s) / (N + s))
                 assert np.abs(own).max() == 127
                 unit = np.abs(exact).max() / 127
