@@ -99,7 +99,7 @@ def scale_of_cells(loss: float) -> float:
 
 
 def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarray, ...]:
-    """Return a fraction of the exact coordinate steps of cells, rounded.
+    """Return a fraction of the coordinate steps of cells, smoothed and rounded.
 
     A cell is a column that is 1 on its examples and 0 elsewhere. With the sums P and N of the
     weights of either sign there, the objective without the coefficients falls the most by the step
@@ -406,7 +406,7 @@ class RestrictedMaster:
         self._edges = None
 
     def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]:
-        """Take a fraction of the exact step of every cell of some learners, all at once.
+        """Take a fraction of the step of every cell of some learners, all at once.
 
         The learners become graded: their outputs are as the steps of their cells, to which one
         coefficient belongs. They are not kept as columns; the scores keep what they add.
@@ -432,7 +432,8 @@ class RestrictedMaster:
         -----
         The objective without the coefficients does not rise. A pair belongs to two learners at
         most, so by convexity its loss is at most the mean of those after twice the step of one of
-        them. Over the pairs of one learner, the loss after twice the exact steps is that before.
+        them. Over the pairs of one learner, the loss after twice the exact steps, which ours do not
+        exceed, is that before.
         """
         classes = np.ascontiguousarray(classes, dtype=np.int64)
         offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
