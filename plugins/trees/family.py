@@ -62,8 +62,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
-        "auto" is half of all, at most 64. Every third level draws anew; the nodes below take the
-        draws of their parents, whose histograms are half of theirs.
+        "auto" is half of all, at most 64. Nodes of every third level draw anew, the others draw as
+        their parents did.
     criterion : {"gini", "entropy", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and

@@ -63,8 +63,10 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
             training.n_rounds += 1
             return True
 
+        def scores():
+            return np.eye(3)[y] + noise * 0.95 ** min(training.n_rounds, falling)
+
         training.round = one_more
-        scores = lambda: np.eye(3)[y] + noise * 0.95 ** min(training.n_rounds, falling)  # noqa: E731
         recipe.follow(training, scores, y, np.ones(600), 1000, 1.0, True)
         return training.n_rounds
 
