@@ -129,9 +129,6 @@ class CWBoostClassifier(BoostingClassifier):
     subsample : float or None, default=None
         In (0, 1]. Fraction of the examples on which a round prices weak learners, drawn at random
         every round. None is 0.5 with "stagewise" and 1 with "total".
-    sampling : {"uniform", "mvs"}, default="uniform"
-        How these are drawn: each with the same probability, or with one proportional to the sum of
-        its pair weights (minimal variance sampling), which needs fewer examples for the same error.
     solver : {"fcd", "fcd_printed", "lbfgsb"}, default="fcd"
         Solver of the restricted master; the others are for comparison, and for "total" only.
         "fcd_printed" is Algorithm 2 exactly as printed: later passes draw with replacement and
@@ -240,7 +237,6 @@ class CWBoostClassifier(BoostingClassifier):
         epsilon: float = 0.1,
         learning_rate: float | None = None,
         subsample: float | None = None,
-        sampling: str = "uniform",
         solver: str = "fcd",
         tol: float = 1e-7,
         early_stopping: bool | str | Callable[..., float] = False,
@@ -266,7 +262,6 @@ class CWBoostClassifier(BoostingClassifier):
         self.epsilon = epsilon
         self.learning_rate = learning_rate
         self.subsample = subsample
-        self.sampling = sampling
         self.solver = solver
         self.tol = tol
         self.early_stopping = early_stopping

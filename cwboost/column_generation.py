@@ -66,7 +66,7 @@ class ColumnGeneration:
         self.settings: Settings = settings
         self.rng: np.random.Generator = rng
         n_priced = pricer.n_targets
-        self.sampler = sampler or RowSampler(settings.subsample, settings.sampling, n_priced)
+        self.sampler = sampler or RowSampler(settings.subsample, n_priced)
         self.first_priced = master.n_classes - n_priced
         self.covers_family = pricer.exact and self.sampler.takes_all
         self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)

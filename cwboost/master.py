@@ -260,15 +260,6 @@ class RestrictedMaster:
         return self.pairs.weights
 
     @property
-    def own_sums(self) -> np.ndarray:
-        """The sum of the pair weights of each example: the entries of R in its own class."""
-        ends = np.cumsum(self._problem[0])
-        own = [
-            self.weights[c, end - n : end] for c, (end, n) in enumerate(zip(ends, self._problem[0]))
-        ]
-        return np.concatenate(own)
-
-    @property
     def bits(self) -> list[np.ndarray]:
         """Packed outputs of the columns of each class."""
         return [self.columns.bits(c) for c in range(self.n_classes)]

@@ -38,7 +38,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     - `early_stopping` needs ``X_val`` and ``y_val``.
     - `solver` chooses nothing: with ``correction="total"``, L-BFGS-B solves for all coefficients,
       since it takes one exchange of messages per evaluation.
-    - `sampling` must be "uniform", `columns_per_round` 1 and `monotonic_cst` None.
+    - `columns_per_round` must be 1 and `monotonic_cst` None.
     - The client fits the init model, on up to 16,384 examples that the workers send to it.
     - `n_jobs` has no effect: workers use their threads.
     - With `warm_start`, training goes on from the coefficients of the fitted model; the result
@@ -100,10 +100,6 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         start = perf_counter()
         with self._whole():
             settings, previous = settings_of(self), previous_fit(self)
-            if settings.sampling != "uniform":
-                raise ValueError(
-                    f"sampling must be 'uniform' on partitions, got {settings.sampling!r}"
-                )
             if settings.columns_per_round != 1:
                 raise ValueError(
                     f"columns_per_round must be 1 on partitions, got {settings.columns_per_round}"

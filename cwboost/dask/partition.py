@@ -13,10 +13,11 @@ import numpy as np
 
 from cwboost._kernels.fcd.column_store import ColumnStore
 from cwboost._kernels.fcd.pair_weights import PairWeights
-from cwboost._kernels.fcd.row_sampling import draw_uniformly
+from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost.ensemble.moving_scores import MovingScores
 from cwboost.families.partitioned import PartitionWeights
 from cwboost.families.sealing import check_cells
+from cwboost.solvers.row_sampling import sampled
 
 __all__ = ["KEY_BYTES", "Partition"]
 
@@ -73,13 +74,11 @@ class Partition:
 
     def _drawn(self, share, seed):
         """Return the weights of a sample of the examples, and zeros elsewhere."""
-        weights = self.pairs.weights
-        factors = np.zeros(weights.shape[1])
-        factors[draw_uniformly(self._places, self._n_total, share, seed)] = 1.0 / share
-        if self._room is None:
-            self._room = np.empty(weights.shape)
-        self._room.flags.writeable = True
-        return np.multiply(weights, factors, out=self._room)
+        rows = draw_rows(self._places, self._n_total, share, seed)
+        if self._room is not None:
+            self._room.flags.writeable = True
+        self._room = sampled(self.pairs.weights, rows, share, self._room)
+        return self._room
 
     def measure(self) -> np.ndarray:
         """Return loss, margins and number of errors."""

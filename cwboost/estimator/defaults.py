@@ -13,7 +13,6 @@ from cwboost.estimator.parameters import (
     check_verbose,
 )
 from cwboost.master import LARGEST_C
-from cwboost.solvers.row_sampling import SAMPLING
 from cwboost.solvers.schedule import Settings
 
 __all__ = ["settings_of"]
@@ -44,7 +43,6 @@ def settings_of(classifier) -> Settings:
     check_scale("probability_scale", classifier.probability_scale)
     check_callbacks(classifier.callbacks)
     check_verbose(classifier.verbose)
-    check_choice("sampling", classifier.sampling, SAMPLING)
     values = _by_correction(classifier)
     watched_metric(classifier.early_stopping)
     patience_for(classifier.n_iter_no_change, values["learning_rate"])
@@ -54,7 +52,6 @@ def settings_of(classifier) -> Settings:
         epsilon=float(classifier.epsilon),
         solver=classifier.solver,
         tol=float(classifier.tol),
-        sampling=classifier.sampling,
         columns_per_round=int(classifier.columns_per_round),
         **values,
     )

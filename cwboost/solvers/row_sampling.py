@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost._kernels.fcd.row_sampling import draw_rows, draw_uniformly, take_rows
+from cwboost._kernels.fcd.row_sampling import draw_rows
 
-__all__ = ["SAMPLING", "RowSampler"]
-
-SAMPLING = ("uniform", "mvs")
+__all__ = ["RowSampler", "sampled"]
 
 
 class RowSampler:
@@ -20,11 +18,7 @@ class RowSampler:
     Parameters
     ----------
     share : float
-        In (0, 1]. Fraction of the examples in the sample.
-    sampling : {"uniform", "mvs"}
-        "uniform" draws each example with that probability. "mvs" (minimal variance sampling,
-        Ibragimov and Gusev 2019) draws each with a probability proportional to the sum of its pair
-        weights, at most 1. Both draw that fraction on average.
+        In (0, 1]. The probability with which an example is in the sample.
     n_priced : int or None, default=None
         Number of classes, the last ones, whose weights are wanted; None for all.
 
@@ -34,13 +28,11 @@ class RowSampler:
         True if every sample is all examples.
     """
 
-    def __init__(self, share: float, sampling: str, n_priced: int | None = None):
+    def __init__(self, share: float, n_priced: int | None = None):
         self.takes_all = share == 1.0
         self._share = share
-        self._sampling = sampling
         self._wanted = slice(None if n_priced is None else -n_priced, None)
-        self._sampled: np.ndarray | None = None
-        self._rows = np.empty(0, dtype=np.int64)
+        self._room: np.ndarray | None = None
 
     def draw(self, master, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
         """Draw a sample for the present weights of a restricted master.
@@ -52,18 +44,17 @@ class RowSampler:
         rows : ndarray of shape (n_rows,), dtype int64, or None
             Indices of the sample, ascending; None if all examples are in it.
         """
-        weights = master.weights
+        weights = master.weights[self._wanted]
         if self.takes_all:
-            return weights[self._wanted], None
-        if self._sampled is None:
-            self._sampled = np.zeros(weights.shape)
-        if self._sampling == "mvs":
-            sizes = master.own_sums
-            rows, factors = draw_rows(sizes, self._share * len(sizes), rng.random(len(sizes)))
-        else:
-            seed, places = int(rng.integers(2**63)), np.arange(weights.shape[1])
-            rows = draw_uniformly(places, len(places), self._share, seed)
-            factors = np.full(len(rows), 1.0 / self._share)
-        take_rows(weights, rows, factors, self._rows, self._sampled)
-        self._rows = rows
-        return self._sampled[self._wanted], rows
+            return weights, None
+        seed, places = int(rng.integers(2**63)), np.arange(weights.shape[1])
+        rows = draw_rows(places, len(places), self._share, seed)
+        self._room = sampled(weights, rows, self._share, self._room)
+        return self._room, rows
+
+
+def sampled(weights, rows, share: float, out=None) -> np.ndarray:
+    """Return the weights of some examples over their share, and zeros elsewhere."""
+    factors = np.zeros(weights.shape[1])
+    factors[rows] = 1.0 / share
+    return np.multiply(weights, factors, out=out)

@@ -36,8 +36,6 @@ class Settings:
         in a row must, if pricing does not cover the whole family on all examples.
     subsample : float
         Fraction of the examples, drawn in each round, that are priced.
-    sampling : {"uniform", "mvs"}
-        How they are drawn; see `RowSampler`.
     columns_per_round : int
         Largest number of columns per class that a round prices.
     C : float
@@ -50,7 +48,6 @@ class Settings:
     solver: str = "fcd"
     tol: float = 1e-7
     subsample: float = 1.0
-    sampling: str = "uniform"
     columns_per_round: int = 1
     C: float = 1e4
 
