@@ -107,7 +107,7 @@ class CWBoostClassifier(BoostingClassifier):
     n_estimators : int or "auto", default="auto"
         Number of rounds; each adds at most one column per class. With the weak learner "auto" and
         stage-wise correction, "auto" is the number that a holdout run finds best, at most
-        ``15 / learning_rate``; if fit gets X_val, these examples tell instead. Else it is 400.
+        ``30 / learning_rate``; if fit gets X_val, these examples tell instead. Else it is 400.
     C : float or None, default=None
         Weight of the loss relative to the sum of the coefficients; at most 1e150. None is 1e4 with
         "total"; with "stagewise" it means no penalty of the coefficients, computed with 1e12.
@@ -409,7 +409,7 @@ class CWBoostClassifier(BoostingClassifier):
         init_rng, run_rng = rng.spawn(2)
         base, problem = self._start_from(problem, family, previous, init_rng)
         bind = self._binding(family, settings, previous)
-        run = partial(recipe.holdout_run, problem, bind, run_rng, self._n_threads(), settings)
+        run = partial(recipe.holdout_run, problem, bind, self._n_threads(), settings)
         run = self._best_run(run, problem.counts, run_rng, base, previous)
         plan = self._plan(family, settings, held_out is not None, run)
         if not plan.keeps_base:

@@ -101,11 +101,12 @@ def best_run(
     Parameters
     ----------
     run : callable
-        ``run(drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`.
+        ``run(rng, drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`.
     counts : ndarray of shape (n_classes,), int
         Examples of each class.
     rng : numpy.random.Generator
-        Draws the examples left out.
+        Draws the examples left out, and a seed for either run: what one finds does not depend on
+        whether the other is done, as a continued training does one only.
     may_drop_base : bool
         True if there are base scores, and the recipe may do without them.
     n_rounds : int
@@ -121,10 +122,11 @@ def best_run(
     drawn = list(splits(counts, rng))
     if not drawn:
         return None
-    found = run(drawn, False, n_rounds, chooses)
+    seed = int(rng.integers(2**63))
+    found = run(np.random.default_rng(seed), drawn, False, n_rounds, chooses)
     if found is None or not (chooses and may_drop_base):
         return found
-    other = run(drawn, True, n_rounds, chooses)
+    other = run(np.random.default_rng(seed), drawn, True, n_rounds, chooses)
     if other is None or other.loss >= found.loss:
         return found
     return replace(other, keeps_base=False)
@@ -133,9 +135,9 @@ def best_run(
 def holdout_run(
     problem: Problem,
     bind,
-    rng,
     n_threads: int,
     settings: Settings,
+    rng,
     drawn,
     from_zero: bool,
     n_rounds: int,
@@ -151,11 +153,11 @@ def holdout_run(
     problem : Problem
     bind : callable
         ``bind(problem, rng)`` binds the family to the examples.
-    rng : numpy.random.Generator
-        The run's own.
     n_threads : int
     settings : Settings
         Of the training.
+    rng : numpy.random.Generator
+        The run's own.
     drawn : list of ndarrays of int
         The examples left out, ascending, of each training.
     from_zero : bool

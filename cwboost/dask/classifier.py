@@ -174,7 +174,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         crew.bind(setup)
         training = _training(crew, setup, family, settings, rng)
         run_rng = rng.spawn(1)[0]
-        run = partial(holdout_run, training, run_rng, settings)
+        run = partial(holdout_run, training, settings)
         run = self._best_run(run, setup.class_counts, run_rng, setup.base, previous)
         plan = self._plan(family, settings, VALID in sets, run)
         if not plan.keeps_base:

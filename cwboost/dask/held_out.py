@@ -100,8 +100,8 @@ def _joined(role, parts):
 
 def holdout_run(
     training: PartitionedTraining,
-    rng,
     settings: Settings,
+    rng,
     drawn,
     from_zero: bool,
     n_rounds: int,
@@ -116,10 +116,10 @@ def holdout_run(
     ----------
     training : PartitionedTraining
         Before its first round.
-    rng : numpy.random.Generator
-        The run's own.
     settings : Settings
         Of the training.
+    rng : numpy.random.Generator
+        The run's own.
     drawn : list of ndarrays of int
         The examples left out; the first of them is taken.
     from_zero, n_rounds, chooses

@@ -88,6 +88,10 @@ def test_boosting_starts_from_zero_where_that_ends_lower():
     clf = default().fit(X, y)
     assert clf.init_ is None and clf.probability_scale_ != 2.0
     same(clf, default(init=None, n_estimators=clf.n_iter_).fit(X, y), X)
+    n_rounds, p = clf.n_iter_, clf.predict_proba(X)
+    clf.set_params(warm_start=True).fit(X, y)  # the same choice, by a single holdout run
+    assert clf.n_iter_ == n_rounds
+    np.testing.assert_array_equal(clf.predict_proba(X), p)
     # A given number of rounds leaves no choice.
     assert default(n_estimators=5).fit(X, y).init_ is not None
 

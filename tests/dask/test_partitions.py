@@ -91,7 +91,7 @@ def test_a_lost_partition_is_rebuilt_with_the_same_bits(data, family):
 def one_run(training, y, chooses):
     rng = training.rng.spawn(1)[0]
     drawn = list(recipe.splits(np.bincount(y), rng))
-    return holdout_run(training, rng, training.settings, drawn, False, 60, chooses)
+    return holdout_run(training, training.settings, rng, drawn, False, 60, chooses)
 
 
 def test_a_holdout_run_leaves_a_fifth_out_and_the_partitions_as_they_were(data):
