@@ -70,7 +70,9 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
 
     A feature gets, from each learner, the edge that its comparisons gained beyond what chance
     gives (`WeakLearners.feature_shares`), times the absolute values of the learner's coefficients.
-    A feature that gained less than chance in all gets 0.
+    Learners that gained less than chance in all do not count: late trees fit noise, and in a long
+    training what they lack would outweigh what the others gained. A feature that gained less than
+    chance in those that count gets 0.
 
     Returns
     -------
@@ -88,7 +90,8 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
         raise ValueError("the model does not know the edges of its learners")
     votes = np.abs(ensemble.coef()).sum(axis=1)
     shares = ensemble.learners.feature_shares(n_features)
-    gains = np.maximum(0.0, shares.T @ (votes * np.abs(ensemble.edges)))
+    counts = np.asarray(shares.sum(axis=1)).ravel() > 0
+    gains = np.maximum(0.0, shares.T @ (votes * np.abs(ensemble.edges) * counts))
     total = gains.sum()
     return gains / total if total > 0 else gains
 

@@ -618,10 +618,11 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Fraction of each feature in what the comparisons of the learners gained in edge.
+        """Fraction of each feature in what the comparisons of the learners gained.
 
-        An ndarray of shape (n_features,), float64, not negative, of sum 1: the gains beyond what
-        chance gives, times coefficients, on the training examples.
+        An ndarray of shape (n_features,), float64, not negative, of sum 1, or all 0 if no feature
+        gained more than chance gives: the gains beyond that, times coefficients, on the training
+        examples.
 
         With an init model that tells the shares of the features, these count by how much of the
         decrease of the loss is due to it.
@@ -640,6 +641,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise AttributeError(
                 f"the init model {model.base.model.name!r} does not report its features"
             )
+        if not found.any():
+            return shares
         return (1 - model.base_share) * found + model.base_share * shares
 
     def class_columns(self, label: object) -> inspection.ClassColumns:

@@ -113,6 +113,19 @@ def test_noise_gets_little(family, correction):
     assert clf.fit(X, y).feature_importances_[2:].max() < 0.02
 
 
+def test_late_trees_do_not_hide_what_the_first_ones_gained():
+    """After some dozen rounds they fit the noise of these labels, and gain less than chance."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = np.where(rng.random(300) < 0.2, rng.integers(0, 4, 300), 2 * (X[:, 0] > 0) + (X[:, 1] > 0))
+    few, many = (
+        CWBoostClassifier("tree", n_estimators=n, random_state=0).fit(X, y).feature_importances_
+        for n in (10, 150)
+    )
+    np.testing.assert_allclose(many, few, atol=0.05)
+    assert many[:2].sum() > 0.85
+
+
 def test_class_columns(clf):
     seen = []
     for c, name in enumerate(NAMES):
