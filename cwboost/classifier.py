@@ -156,8 +156,9 @@ class CWBoostClassifier(BoostingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factor for the weights of the examples of a class; "balanced" gives all the same total.
     warm_start : bool, default=False
-        Continue from the fitted model, with more rounds or other parameters. With the same data
-        and parameters, the result equals that of one uninterrupted fit, bit for bit.
+        Continue from the fitted model, with more rounds or other parameters, but weak learners of
+        the same kind; what is trained already stays as it is. With the same data and parameters,
+        the result equals that of one uninterrupted fit, bit for bit.
     callbacks : list or None, default=None
         Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
@@ -318,7 +319,7 @@ class CWBoostClassifier(BoostingClassifier):
             settings, previous = settings_of(self), previous_fit(self)
             problem, family = self._prepare(X, y, sample_weight)
             if previous is not None:
-                check_continues(self, previous)
+                check_continues(self, family, previous)
             given = X_val, y_val, sample_weight_val
             problem, held_out, others = self._held_out(problem, family, given, eval_sets)
             training, base, plan = self._begin(

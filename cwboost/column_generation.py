@@ -91,7 +91,7 @@ class ColumnGeneration:
     def share_of_base(self) -> float:
         """How much of the decrease of the logarithm of the mean loss is due to base scores."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = float(log(self._first_loss) / log(self.mean_loss))
+            share = float(np.divide(log(self._first_loss), log(self.mean_loss)))
         return min(1.0, max(0.0, share)) if np.isfinite(share) else 1.0
 
     @property

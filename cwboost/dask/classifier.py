@@ -166,7 +166,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         setup = shared_problem(own, encoding, family, settings.C, self.class_weight)
         self._set_attributes(setup, columns)
         if previous is not None:
-            check_continues(self, previous)
+            check_continues(self, family, previous)
         if not any(report.is_sparse for report in own.values()):
             start = partial(self._start_from, family=family, previous=previous, rng=init_rng)
             setup = shared_start(crew, setup, start)

@@ -72,6 +72,8 @@ def previous_fit(classifier) -> dict | None:
     return {
         "classes": classifier.classes_,
         "categories": classifier._categories(),
+        "names": getattr(classifier, "feature_names_in_", None),
+        "n_features": classifier.n_features_in_,
         "base": model.base,
         "ensemble": ensemble,
         "history": history,
@@ -80,28 +82,51 @@ def previous_fit(classifier) -> dict | None:
     }
 
 
-def check_continues(classifier, previous: Mapping) -> None:
-    """Check that training can go on from a model: its classes, categories and state.
+def check_continues(classifier, family, previous: Mapping) -> None:
+    """Check that training can go on from a model: its data, its kind of learners and its state.
 
     Parameters
     ----------
     classifier : CWBoostClassifier
         With the attributes of the new training data.
+    family : WeakLearnerFamily
     previous : mapping
-        ``classes``, ``categories``, ``ensemble`` and ``state`` of the fitted model.
+        What `previous_fit` returned.
 
     Raises
     ------
     ValueError
-        For other classes or categories, or a state that training does not save: a file may hold
-        anything.
+        For other classes, columns, categories or learners, constraints that the init model does
+        not keep, or a state that training does not save: a file may hold anything.
     """
     if previous["state"] is not None:
         _check_state(previous["state"])
     if not np.array_equal(previous["classes"], classifier.classes_):
         raise ValueError("y must have the classes of the fitted model if warm_start=True")
-    before, now = previous["categories"], classifier._categories()
+    if previous["n_features"] != classifier.n_features_in_:
+        raise ValueError(
+            f"X must have the {previous['n_features']} features of the fitted model if "
+            f"warm_start=True, got {classifier.n_features_in_}"
+        )
     names = getattr(classifier, "feature_names_in_", None)
+    known = previous["names"]
+    if names is not None and known is not None and not np.array_equal(names, known):
+        place = int(np.flatnonzero(names != known)[0])
+        raise ValueError(
+            "X must have the columns of the fitted model, in their order, if warm_start=True: "
+            f"column {place} is {names[place]!r}, it was {known[place]!r}"
+        )
+    if not isinstance(previous["ensemble"].learners, family.learners_type):
+        raise ValueError(
+            "weak_learner must be of the kind of the fitted model if warm_start=True, got "
+            f"{family.name!r}"
+        )
+    if previous["base"] is not None and classifier.monotonic_cst is not None:
+        raise ValueError(
+            "monotonic_cst must be None if warm_start=True and the fitted model starts from an "
+            f"init model, which keeps no constraints, got {classifier.monotonic_cst!r}"
+        )
+    before, now = previous["categories"], classifier._categories()
     for place in sorted(before.keys() | now.keys()):
         if set(before.get(place, ())) != set(now.get(place, ())):
             raise ValueError(

@@ -8,6 +8,7 @@ import copy
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from attack_fits import Lines
 from models import RaiseAt, assert_same_training
@@ -102,6 +103,24 @@ def test_training_that_has_ended_stays_ended(stop):
     assert 1 < n_iter < 400
     if clf.tol:
         assert fit(clf, False, tol=clf.tol / 100).n_iter_ > n_iter + 1
+
+
+NAMED_COLUMNS = pd.DataFrame(X[TRAIN]).add_prefix("f")
+OTHER_DATA = {
+    "order": (NAMED_COLUMNS[NAMED_COLUMNS.columns[::-1]], {}, "column 0 is 'f9', it was 'f0'"),
+    "number": (NAMED_COLUMNS.iloc[:, :4], {}, "the 10 features of the fitted model .*got 4"),
+    "kind": (NAMED_COLUMNS, {"weak_learner": "tree"}, "of the kind of the fitted model .*'tree'"),
+    "list": (NAMED_COLUMNS, {"weak_learner": ["stump"]}, "of the kind of the fitted .*'mixed'"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_DATA)
+def test_training_goes_on_with_the_same_columns_and_kind_of_learner_only(what):
+    data, params, message = OTHER_DATA[what]
+    clf = CWBoostClassifier("stump", n_estimators=2, warm_start=True).fit(NAMED_COLUMNS, Y[TRAIN])
+    with pytest.raises(ValueError, match=message):
+        clf.set_params(n_estimators=4, **params).fit(data, Y[TRAIN])
+    assert clf.n_iter_ == 2
 
 
 def test_the_init_model_of_a_file_is_fitted_again(tmp_path):

@@ -90,6 +90,16 @@ def test_a_model_without_columns_predicts_its_base(halves):
 def test_constraints_exclude_the_default_init_model():
     X, y = np.arange(120.0).reshape(60, 2) % 7, np.arange(60) % 2
     assert CWBoostClassifier(monotonic_cst=[1, 0], n_estimators=2).fit(X, y).init_ is None
+    clf = CWBoostClassifier(init=DummyClassifier(), n_estimators=2, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="monotonic_cst must be None if warm_start=True"):
+        clf.set_params(init="auto", monotonic_cst=[1, 0], n_estimators=3).fit(X, y)
+
+
+def test_columns_without_information_end_at_a_loss_of_one():
+    """Of two classes alike in number: then no share of the decrease is due to the init model."""
+    clf = CWBoostClassifier(init=LogisticRegression(), n_estimators=5, random_state=0)
+    clf.fit(np.ones((40, 2)), np.arange(40) % 2)
+    assert clf.model_.base_share == 1.0
 
 
 def test_names_instances_and_classifiers_are_taken_and_others_refused():
