@@ -79,7 +79,7 @@ def check_labels(y, name: str = "y") -> None:
         raise ValueError(f"{name} must hold class labels, got {y[place]!r} for example {place}")
     try:
         check_classification_targets(y)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # the former for labels that cannot be sorted
         raise ValueError(f"{name} must hold class labels. {error}") from error
 
 
@@ -197,6 +197,6 @@ def find_missing(X, family) -> bool:
     if not family.capabilities.missing_values and (has_missing or np.isinf(values).any()):
         raise ValueError(
             f"Input X contains {'NaN' if has_missing else 'infinity'}. The weak learner "
-            f"{family.name!r} does not handle missing values."
+            f"{family.name!r} does not handle {'missing values' if has_missing else 'infinity'}."
         )
     return has_missing

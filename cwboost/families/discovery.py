@@ -183,7 +183,7 @@ def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearne
         hint = f"; pass an instance: {spec.__name__}()"
     raise TypeError(
         "weak_learner must be the name of a registered family, a WeakLearnerFamily instance, or a "
-        f"list of these, got {kind_of(spec)}{hint}"
+        f"list of at least one of these, got {kind_of(spec)}{hint}"
     )
 
 

@@ -162,6 +162,7 @@ REFUSED = [
     (lambda: pd.DataFrame({"id": pd.Categorical(np.arange(2**16 + 1))}), {},
      "column 'id' has 65537 categories, .*at most 65536"),
     (lambda: sparse.csr_array(np.eye(4)), {"categorical_features": [0]}, "needs a dense X"),
+    (lambda: frame().rename(columns={"size": "city"}), {}, "a name of its own for each column"),
     (lazy, {}, "in memory, got a lazy frame .*LazyFrame.: collect"),
     (lambda: pytest.importorskip("pyarrow").chunked_array([np.arange(N)]), {}, IS_2D),
     (lambda: pytest.importorskip("polars").Series(np.arange(N)), {}, IS_2D),

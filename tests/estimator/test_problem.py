@@ -32,6 +32,7 @@ FINITE = "^class_weight must hold finite numbers >= 0, got"
 REFUSED = [
     ({"y": 0 * Y}, {}, "at least two classes"),
     ({"y": X[:, 0] / 3}, {}, r"^y must hold class labels\. Unknown label type: conti"),
+    ({"y": np.array(["a", 1, 2.5] * 50, dtype=object)}, {}, "^y must hold class labels"),
     ({"y": Y[:5]}, {}, "inconsistent numbers of samples"),
     ({"X": X[:, 0]}, {}, "Expected 2D array"),
     ({"X": X[:0], "y": Y[:0]}, {}, "0 sample"),

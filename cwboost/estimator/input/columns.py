@@ -52,10 +52,15 @@ def as_columns(X):
     ------
     TypeError
         For a frame whose rows are not in memory.
+    ValueError
+        For a frame whose columns share a name.
     """
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return X
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"X must have a name of its own for each column: {error}") from error
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
             f"X must be in memory, got a lazy frame ({type(X).__module__}.{type(X).__name__}): "

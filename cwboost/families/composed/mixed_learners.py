@@ -11,7 +11,7 @@ from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.joined_trees import join_trees
 from cwboost.families.contract import WeakLearners, coef_of
 from cwboost.families.discovery import FamilyError, get_family
-from cwboost.families.flat_forms import ThresholdTrees
+from cwboost.families.flat_forms import ThresholdTrees, stump_trees
 
 __all__ = ["MixedLearners"]
 
@@ -81,8 +81,10 @@ class MixedLearners(WeakLearners):
 
     def flat_form(self) -> ThresholdTrees | None:
         forms = [batch.flat_form() for batch in self.parts.values()]
-        if not forms or None in forms:
+        if None in forms:
             return None
+        if not forms:
+            return stump_trees(*np.empty((4, 0), dtype=np.int8), gain=np.empty(0, np.float32))
         return join_trees(forms, np.argsort(self._order()))
 
     def _order(self) -> np.ndarray:
