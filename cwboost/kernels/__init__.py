@@ -25,15 +25,7 @@ from cwboost.kernels.chance import (
 )
 from cwboost.kernels.matrices import canonical, canonical_csc, canonical_csr, readable
 from cwboost.kernels.probabilities import exp, log, log_softmax, softmax
-from cwboost.kernels.projector import (
-    Projector,
-    group_sums,
-    inverse_factor,
-    matrix_product,
-    ridge_solve,
-    seeded_directions,
-    stored_directions,
-)
+from cwboost.kernels.projector import Projector, inverse_factor, matrix_product, seeded_directions
 from cwboost.kernels.sketch import FeatureSketch
 from cwboost.kernels.sorted_features import FoundStumps, SortedFeatures
 from cwboost.kernels.threads import usable_threads
@@ -70,17 +62,14 @@ __all__ = [
     "fill_codes",
     "fill_kernel_values",
     "gained_fractions",
-    "group_sums",
     "inverse_factor",
     "log",
     "log_softmax",
     "matrix_product",
     "readable",
-    "ridge_solve",
     "rows_for_trees",
     "seeded_directions",
     "softmax",
-    "stored_directions",
     "thresholds_between",
     "usable_threads",
 ]

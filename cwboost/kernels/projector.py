@@ -5,28 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cwboost._kernels.projections.group_sums import group_sums
-from cwboost._kernels.projections.projection import (
-    Directions,
-    Panels,
-    seeded_directions,
-    stored_directions,
-)
-from cwboost._kernels.projections.ridge import inverse_factor as inverse_factor_of_leaf
-from cwboost._kernels.projections.ridge import solve_with_ridge
+from cwboost._kernels.projections.inverse_factor import inverse_factor as inverse_factor_of_leaf
+from cwboost._kernels.projections.projection import Directions, Panels, seeded_directions
 from cwboost.kernels.matrices import canonical_csr, readable
 from cwboost.kernels.threads import usable_threads
 from cwboost.support.lazy import made_once
 
-__all__ = [
-    "Projector",
-    "group_sums",
-    "inverse_factor",
-    "matrix_product",
-    "ridge_solve",
-    "seeded_directions",
-    "stored_directions",
-]
+__all__ = ["Projector", "inverse_factor", "matrix_product", "seeded_directions"]
 
 
 class Projector:
@@ -82,37 +67,6 @@ class Projector:
     @made_once
     def _panels(self) -> Panels:
         return Panels(self._directions)
-
-
-def ridge_solve(S, B, ridge, places=None) -> np.ndarray:
-    """Return the solution of ``(S + ridge I) Z = B`` by Cholesky's method.
-
-    Unlike LAPACK routines, this gives the same bits on every machine. It costs
-    ``d**3 / 6 + d**2 m`` multiplications.
-
-    Parameters
-    ----------
-    S : ndarray of shape (d, d), dtype float64
-        Symmetric and positive semi-definite; only its upper triangle is read.
-    B : ndarray of shape (d, m), dtype float64
-    ridge : float, > 0
-        Doubled until rounding errors of S do not make a pivot negative.
-    places : ndarray of shape (d,), dtype int64, default=None
-        Ascending indices of the rows and columns of a larger S that are meant; None means all.
-
-    Returns
-    -------
-    ndarray of shape (d, m), dtype float64
-
-    Raises
-    ------
-    ValueError
-        If S or B is not finite, the ridge is not positive, or shapes or places do not fit.
-    """
-    if not 0 < ridge < np.inf:
-        raise ValueError(f"ridge must be > 0, got {ridge!r}")
-    S, B = np.asarray(S, dtype=np.float64), np.asarray(B, dtype=np.float64)
-    return solve_with_ridge(S, B, ridge, places)
 
 
 LEAF = 96

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
-from cwboost.plugins.projections.directions import Drawn, RandomDirections
-from cwboost.plugins.projections.discriminants import Discriminants
-from cwboost.plugins.projections.learners import ProjectionLearners
-from cwboost.plugins.projections.partitioned import DiscriminantPlan, ProjectionPlan
-from cwboost.plugins.projections.sparse_rows import SparseRows
+from cwboost.plugins.projections.learners import ProjectionLearners, draw_seeds
+from cwboost.plugins.projections.partitioned import ProjectionPlan
 from cwboost.plugins.projections.standardise import (
     centre_and_scale,
     merged_moments,
@@ -28,13 +24,10 @@ from cwboost.kernels import (
     canonical,
     gained_fractions,
     readable,
+    seeded_directions,
 )
 
 __all__ = ["ProjectionFamily", "ProjectionPricer"]
-
-KINDS = ("gaussian", "discriminant")
-
-N_PROJECTIONS = 100
 
 
 class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
@@ -45,20 +38,9 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     Parameters
     ----------
-    n_projections : int or None, default=None
-        Number of directions per round; None is 100. Not with "discriminant", whose number is that
-        of the targets.
-    kind : {"gaussian", "discriminant"}, default="gaussian"
-        Distribution of a direction, in standardised features. "gaussian": independent normal
-        entries. "discriminant": one ridge discriminant per target, on features drawn for the round,
-        which separates the examples of positive from those of negative weight.
-    max_features : int, float, "sqrt", "auto" or None, default="auto"
-        Number of features of a "discriminant": "auto" is half of them, at most 256; an int is that
-        number, a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes
-        all.
-    shrinkage : float, default=0.1
-        Greater than 0. Ridge of a "discriminant": what is added to the variances of the
-        standardised features, which are 1.
+    n_projections : int, default=100
+        Number of directions per round. Their entries, in standardised features, are independent
+        and normal.
 
     Notes
     -----
@@ -66,15 +48,8 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     on the order of its sums; features that do not vary are left out. Sparse matrices stay sparse.
     Missing values are not supported.
 
-    A learner of kind "gaussian" is stored as a seed and a threshold, and its entries are computed
-    again by integer arithmetic. A "discriminant" is stored in float32, since computing it again
-    would take the training examples.
-
-    With n examples, d features, k of them drawn, and K targets, a round of "discriminant" costs
-    ``n k K`` multiplications for the means of the groups, ``k**3 / 6 + k**2 K`` for the solutions,
-    ``n d K`` for the projections and ``n K`` for each of their sorting passes. The covariance
-    matrix is computed from at most 2,048 examples, once, or in each round if there are more than
-    1,024 features. X is not copied; if it is sparse, its transpose is kept.
+    A learner is stored as a seed and a threshold: the entries of its direction are computed again
+    by integer arithmetic. X is not copied.
 
     On partitions (`cwboost.dask`) thresholds lie between at most 256 bins of the projections. The
     result equals that on all examples, up to rounding, if there are at most 256 distinct
@@ -85,7 +60,7 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     >>> from cwboost import CWBoostClassifier, ProjectionFamily
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = CWBoostClassifier(ProjectionFamily(kind="discriminant"), n_estimators=20)
+    >>> clf = CWBoostClassifier(ProjectionFamily(n_projections=50), n_estimators=20)
     >>> bool(clf.fit(X, y).score(X, y) > 0.9)
     True
     """
@@ -94,71 +69,30 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     api_version = 1
     learners_type = ProjectionLearners
 
-    def __init__(
-        self,
-        n_projections=None,
-        kind="gaussian",
-        max_features="auto",
-        shrinkage=0.1,
-    ):
+    def __init__(self, n_projections=100):
         self.n_projections = n_projections
-        self.kind = kind
-        self.max_features = max_features
-        self.shrinkage = shrinkage
 
     @property
     def capabilities(self):
         return cwboost.Capabilities(sparse_input=True, symmetric=True)
 
     def bind(self, X, context):
-        n, shrinkage = self._checked_number(), self._checked_shrinkage()
-        n_drawn = self._n_drawn(X.shape[1])
-        if self.kind == "discriminant":
-            return ProjectionPricer(X, context, partial(Discriminants, n_drawn, shrinkage))
-        return ProjectionPricer(X, context, lambda X, *_: RandomDirections(n, X.shape[1]))
+        return ProjectionPricer(X, context, self._checked_number())
 
     def describe(self, X):
         return moments(X)
 
     def plan(self, descriptions, context):
-        centre, scale = rounded_frame(merged_moments(descriptions))
-        n, shrinkage = self._checked_number(), self._checked_shrinkage()
-        n_drawn = self._n_drawn(len(scale))
-        if self.kind == "discriminant":
-            return DiscriminantPlan(n_drawn, shrinkage, centre, scale)
-        return ProjectionPlan(RandomDirections(n, len(scale)).draw, n, centre, scale)
+        frame = rounded_frame(merged_moments(descriptions))
+        return ProjectionPlan(self._checked_number(), *frame)
 
     def _checked_number(self):
-        """Check kind and number, and return the number of random directions per round."""
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise ValueError(f"kind: expected one of {KINDS}, got {self.kind!r}")
         n = self.n_projections
-        if n is None:
-            return N_PROJECTIONS
         if isinstance(n, bool) or not isinstance(n, Integral):
-            raise TypeError(f"n_projections: expected an int or None, got {n!r}")
+            raise TypeError(f"n_projections: expected an int, got {n!r}")
         if n < 1:
             raise ValueError(f"n_projections: expected at least 1, got {n!r}")
-        if self.kind == "discriminant":
-            raise ValueError(
-                f"n_projections: expected None with kind='discriminant', got {n!r}; it draws one "
-                "direction per target"
-            )
         return int(n)
-
-    def _n_drawn(self, n_features):
-        """Return the number of features of a discriminant."""
-        if isinstance(self.max_features, str) and self.max_features == "auto":
-            return min(256, max(1, n_features // 2))
-        return cwboost.count_max_features(self.max_features, n_features)
-
-    def _checked_shrinkage(self):
-        shrinkage = self.shrinkage
-        if isinstance(shrinkage, bool) or not isinstance(shrinkage, Real):
-            raise TypeError(f"shrinkage: expected a number > 0, got {shrinkage!r}")
-        if not 0 < shrinkage < np.inf:
-            raise ValueError(f"shrinkage: expected a number > 0, got {shrinkage!r}")
-        return float(shrinkage)
 
 
 class ProjectionPricer(cwboost.Pricer):
@@ -166,14 +100,14 @@ class ProjectionPricer(cwboost.Pricer):
 
     releases_gil = True
 
-    def __init__(self, X, context, make_directions):
-        self.n_samples, self._n_features = X.shape
+    def __init__(self, X, context, n_projections):
+        self.n_samples = X.shape[0]
         X = canonical(X) if sparse.issparse(X) else readable(X)
         self._X = X.tocsr() if sparse.issparse(X) else X
         self._random_state = context.random_state
         self._n_threads = context.n_threads
+        self._n_projections = n_projections
         self._centre, self._scale = centre_and_scale(X)
-        self._directions = make_directions(self._X, self._centre, self._scale, self._n_threads)
         self._gains = LinearGains(self._X, self._n_threads)
 
     def price(self, weights, request=cwboost.PricingRequest()):
@@ -183,51 +117,28 @@ class ProjectionPricer(cwboost.Pricer):
         return self._best(SortedFeatures.search_shared, weights, request.rows)
 
     def _best(self, search, weights, rows):
-        drawn = self._directions.draw(self._random_state, weights)
-        directions = drawn.directions(self._scale)
-        if not self._is_less_work(rows, len(drawn), len(weights)):
-            found = search(self._projected(directions), weights)
-            return self._priced(drawn, directions, found, weights)
-        # Only the winners need the examples that do not count: for outputs and thresholds.
-        kept = search(self._projected(directions, rows), weights[:, rows])
-        winners = np.unique(kept.feature[kept.feature >= 0])
-        if not winners.size:
-            winners = np.zeros(1, dtype=np.intp)
-        directions = directions[:, winners]
+        """Draw directions and search them: on the rows that count, if they are fewer, at first."""
+        n = self._n_projections
+        seeds = draw_seeds(self._random_state, n)
+        directions = seeded_directions(seeds, self._scale)
+        some = self.n_samples if rows is None else len(rows)
+        if some * n + self.n_samples * len(weights) < self.n_samples * n:
+            kept = search(self._projected(directions, rows), weights[:, rows])
+            # Only the winners need the examples that do not count: for outputs and thresholds.
+            # A constant keeps direction 0, so that there is one.
+            winners = np.unique(np.maximum(kept.feature, 0))
+            seeds, directions = seeds[winners], directions[:, winners]
         found = search(self._projected(directions), weights)
-        return self._priced(drawn.take(winners), directions, found, weights)
-
-    def _is_less_work(self, rows, n_directions, n_targets):
-        """Whether some rows in all directions, then all rows in a few, are fewer projections."""
-        if rows is None:
-            return False
-        some, few = len(rows) * n_directions, self.n_samples * n_targets
-        return some + few < self.n_samples * n_directions
+        gained = gained_fractions(found.edges, found.sums, found.norms, THRESHOLDS_SEARCHED * n)
+        chosen = np.where(found.feature >= 0, directions[:, found.feature], 0.0)
+        gains = self._gains(chosen, found.polarity, weights, gained)
+        stumps = found.feature, found.threshold, found.polarity, found.missing
+        frame = self._centre, self._scale
+        learners = ProjectionLearners.on_directions(seeds, stumps, frame, gains)
+        return cwboost.Priced(learners, found.outputs, found.edges)
 
     def _projected(self, directions, rows=None):
         """Return the sorted projections of some examples, or of all."""
         X = self._X if rows is None else self._X[rows]
         values = Projector(directions, self._centre)(X, self._n_threads)
         return SortedFeatures(values.T, self._n_threads)
-
-    def _priced(self, drawn: Drawn, directions, found, weights):
-        # A constant has no direction, and gains nothing.
-        has_one = found.feature >= 0
-        split = np.flatnonzero(has_one)
-        chosen = directions[:, found.feature]
-        if len(split) < len(has_one):
-            chosen = np.where(has_one, chosen, 0.0)
-        n_searched = THRESHOLDS_SEARCHED * self._directions.n_searched
-        gained = gained_fractions(found.edges, found.sums, found.norms, n_searched)
-        gains = SparseRows.of(self._gains(chosen, found.polarity, weights, gained))
-        learners = ProjectionLearners(
-            drawn.take(found.feature[split]).spread(split, len(found.feature)),
-            found.threshold,
-            found.polarity,
-            found.missing,
-            np.zeros(len(found.feature), dtype=np.int32),
-            self._centre[None],
-            self._scale[None],
-            gains,
-        )
-        return cwboost.Priced(learners, found.outputs, found.edges)

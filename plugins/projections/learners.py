@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from cwboost.plugins.projections.directions import CONSTANT, SEEDED, STORED, Drawn
 from cwboost.plugins.projections.sparse_rows import SparseRows
 from scipy import sparse
 
 import cwboost
-from cwboost.kernels import Projector, canonical_csr
+from cwboost.kernels import Projector, canonical_csr, seeded_directions
 
-__all__ = ["ProjectionLearners"]
+__all__ = ["ProjectionLearners", "draw_seeds"]
+
+CONSTANT, SEEDED = 0, 1
 
 DTYPES = {
     "kind": np.dtype(np.int8),
@@ -21,9 +22,6 @@ DTYPES = {
     "polarity": np.dtype(np.int8),
     "missing": np.dtype(np.int8),
     "frame": np.dtype(np.int32),
-    "start": np.dtype(np.int64),
-    "feature": np.dtype(np.int32),
-    "value": np.dtype(np.float32),
     "centre": np.dtype(np.float64),
     "scale": np.dtype(np.float64),
     "gain_start": np.dtype(np.int64),
@@ -50,8 +48,10 @@ class ProjectionLearners(cwboost.WeakLearners):
 
     Parameters
     ----------
-    drawn : Drawn
-        The directions; a learner without one is ``polarity`` everywhere.
+    kind : ndarray of shape (n,), dtype int8
+        `SEEDED`, or `CONSTANT`: the learner has no direction and is ``polarity`` everywhere.
+    seed : ndarray of shape (n,), dtype uint64
+        Gives the direction, see `cwboost.kernels.seeded_directions`.
     threshold : ndarray of shape (n,), dtype float64
     polarity, missing : ndarray of shape (n,), dtype int8, values -1 and +1
     frame : ndarray of shape (n,), dtype int32
@@ -62,8 +62,9 @@ class ProjectionLearners(cwboost.WeakLearners):
         What the features gained in edge, as fractions (see `cwboost.kernels.LinearGains`).
     """
 
-    def __init__(self, drawn, threshold, polarity, missing, frame, centre, scale, gains):
-        self.drawn = drawn
+    def __init__(self, kind, seed, threshold, polarity, missing, frame, centre, scale, gains):
+        self.kind = kind
+        self.seed = seed
         self.threshold = threshold
         self.polarity = polarity
         self.missing = missing
@@ -72,8 +73,28 @@ class ProjectionLearners(cwboost.WeakLearners):
         self.scale = scale
         self.gains = gains
 
+    @classmethod
+    def on_directions(cls, seeds, stumps, frame, gains):
+        """Return the learners of stumps on projections.
+
+        Parameters
+        ----------
+        seeds : ndarray of shape (n_directions,), dtype uint64
+        stumps : tuple of four ndarrays of shape (n,)
+            Feature, threshold, polarity and missing, as in `cwboost.kernels.FoundStumps`;
+            feature j is the projection on direction j.
+        frame : tuple of two ndarrays of shape (n_features,), dtype float64
+            Centre and scale.
+        gains : ndarray of shape (n, n_features), dtype float32
+        """
+        feature, *rest = stumps
+        kind = np.where(feature >= 0, SEEDED, CONSTANT).astype(np.int8)
+        seed = np.where(feature >= 0, seeds[feature], np.uint64(0))
+        frames = np.zeros(len(feature), dtype=np.int32), *(row[None] for row in frame)
+        return cls(kind, seed, *rest, *frames, SparseRows.of(gains))
+
     def __len__(self):
-        return len(self.drawn)
+        return len(self.kind)
 
     def outputs(self, X):
         X = self._check(X)
@@ -105,13 +126,13 @@ class ProjectionLearners(cwboost.WeakLearners):
     def _projector(self):
         """Return the projector of learners of one frame."""
         frame = self.frame[0]
-        return Projector(self.drawn.directions(self.scale[frame]), self.centre[frame])
+        return Projector(seeded_directions(self.seed, self.scale[frame]), self.centre[frame])
 
     def _signs(self, values):
         """Return outputs, (n_samples, n), from projections, (n, n_samples)."""
         above = values > self.threshold[:, None]
         unknown = np.isnan(values)
-        constant = self.drawn.kind == CONSTANT
+        constant = self.kind == CONSTANT
         if constant.any():
             above[constant], unknown[constant] = True, False
         polarity = self.polarity[:, None]
@@ -144,38 +165,29 @@ class ProjectionLearners(cwboost.WeakLearners):
         return scorer
 
     def feature_shares(self, n_features):
-        uses = self.drawn.directions(np.ones(n_features)).T != 0
-        learner, feature = np.nonzero(uses & (self.scale[self.frame] > 0))
+        seeded = self.kind == SEEDED
+        learner, feature = np.nonzero(seeded[:, None] & (self.scale[self.frame] > 0))
         gains = self.gains.matrix().toarray()[learner, feature].astype(np.float64)
         return sparse.csr_array((gains, (learner, feature)), shape=(len(self), n_features))
 
     def flat_form(self):
         """Return one tree of one comparison, and one linear feature, per learner."""
-        scale = self.scale[self.frame]
-        directions = self.drawn.directions(np.ones(self.n_features)) * scale.T
+        seeded, scale = self.kind == SEEDED, self.scale[self.frame]
+        directions = seeded_directions(self.seed, np.ones(self.n_features)) * scale.T
+        directions[:, ~seeded] = 0
         threshold, mean = self.threshold, None
         if len(self.scale) == 1:
             mean = self.centre[0]
         else:
             threshold = threshold + np.einsum("jf,fj->j", self.centre[self.frame], directions)
-        split = self.drawn.kind != CONSTANT
-        linear = np.where(split, np.arange(len(self)), -1)
+        linear = np.where(seeded, np.arange(len(self)), -1)
         gain = self.gains.matrix().sum(axis=1).astype(np.float32)
         stumps = cwboost.stump_trees(linear, threshold, self.polarity, self.missing, gain=gain)
         return replace(stumps, directions=directions, mean=mean)
 
     def arrays(self):
-        stored = self.drawn.stored
         return {
-            "kind": self.drawn.kind,
-            "seed": self.drawn.seed,
-            "threshold": self.threshold,
-            "polarity": self.polarity,
-            "missing": self.missing,
-            "frame": self.frame,
-            "start": stored.start,
-            "feature": stored.feature,
-            "value": stored.value,
+            **{name: getattr(self, name) for name in A_LEARNER},
             "centre": self.centre.ravel(),
             "scale": self.scale.ravel(),
             "gain_start": self.gains.start,
@@ -186,19 +198,15 @@ class ProjectionLearners(cwboost.WeakLearners):
     @classmethod
     def from_arrays(cls, arrays, n_features):
         own = _checked_arrays(arrays, n_features)
-        stored = SparseRows(own["start"], own["feature"], own["value"], n_features)
-        drawn = Drawn(own["kind"], own["seed"], stored)
-        rest = (own[name] for name in ("threshold", "polarity", "missing", "frame"))
+        parts = (own[name] for name in A_LEARNER)
         frames = (own[name].reshape(-1, n_features) for name in ("centre", "scale"))
         gains = SparseRows(own["gain_start"], own["gain_feature"], own["gain"], n_features)
-        return cls(drawn, *rest, *frames, gains)
+        return cls(*parts, *frames, gains)
 
     def take(self, indices):
         indices = np.asarray(indices, dtype=np.int64)
-        rest = (self.threshold, self.polarity, self.missing, self.frame)
-        parts = (part[indices] for part in rest)
-        frames, gains = (self.centre, self.scale), self.gains.take(indices)
-        return ProjectionLearners(self.drawn.take(indices), *parts, *frames, gains)
+        parts = (getattr(self, name)[indices] for name in A_LEARNER)
+        return ProjectionLearners(*parts, self.centre, self.scale, self.gains.take(indices))
 
     @classmethod
     def concatenate(cls, batches):
@@ -212,17 +220,19 @@ class ProjectionLearners(cwboost.WeakLearners):
         places = [place.setdefault(row.tobytes(), len(place)) for row in frames]
         new = np.asarray(places, dtype=np.int32)
         centre, scale = np.hsplit(frames[np.unique(new, return_index=True)[1]], 2)
+        *parts, _ = (np.concatenate([getattr(b, name) for b in batches]) for name in A_LEARNER)
         return cls(
-            Drawn.concatenate([batch.drawn for batch in batches]),
-            *(
-                np.concatenate([getattr(batch, name) for batch in batches])
-                for name in ("threshold", "polarity", "missing")
-            ),
+            *parts,
             new[frame],
             np.ascontiguousarray(centre),
             np.ascontiguousarray(scale),
             SparseRows.concatenate([batch.gains for batch in batches]),
         )
+
+
+def draw_seeds(rng, n):
+    """Return the seeds of n random directions."""
+    return rng.integers(0, 2**64, size=n, dtype=np.uint64)
 
 
 def _chunks(n_samples):
@@ -243,15 +253,11 @@ def _checked_arrays(arrays, n_features):
     for name in A_LEARNER:
         _require(name, len(own[name]) == n, f"expected {n} entries, got {len(own[name])}")
     _check_frames(own["frame"], own["centre"], own["scale"], n_features)
-    _require("kind", np.isin(own["kind"], (CONSTANT, SEEDED, STORED)).all(), "expected 0, 1 or 2")
+    _require("kind", np.isin(own["kind"], (CONSTANT, SEEDED)).all(), "expected 0 or 1")
     _require("threshold", not np.isnan(own["threshold"]).any(), "expected no NaN")
     for name in ("polarity", "missing"):
         _require(name, np.isin(own[name], (-1, 1)).all(), "expected -1 or 1")
-    _check_rows(own, ("start", "feature", "value"), n, n_features)
-    _check_rows(own, ("gain_start", "gain_feature", "gain"), n, n_features)
-    start = own["start"]
-    holds = own["kind"] == STORED
-    _require("start", (start[1:] == start[:-1])[~holds].all(), "entries of a seeded direction")
+    _check_gains(own["gain_start"], own["gain_feature"], own["gain"], n, n_features)
     return own
 
 
@@ -269,22 +275,19 @@ def _check_frames(frame, centre, scale, n_features):
         _require("centre", (np.abs(centre) * scale <= 1e20).all(), "too far from zero")
 
 
-def _check_rows(own, names, n, n_features):
-    """Check n sparse rows: the arrays of their starts, their features and their values."""
-    start, feature, value = (own[name] for name in names)
-    of_start, of_feature, of_value = names
-    _require(of_value, len(value) == len(feature), f"expected as many entries as {of_feature} has")
-    _require(of_value, np.isfinite(value).all(), "expected finite numbers")
+def _check_gains(start, feature, gain, n, n_features):
+    _require("gain", len(gain) == len(feature), "expected as many entries as gain_feature has")
+    _require("gain", np.isfinite(gain).all(), "expected finite numbers")
     inside = ((feature >= 0) & (feature < n_features)).all()
-    _require(of_feature, inside, f"expected 0 to {n_features - 1}")
-    _require(of_start, len(start) == n + 1, f"expected {n + 1} entries, got {len(start)}")
+    _require("gain_feature", inside, f"expected 0 to {n_features - 1}")
+    _require("gain_start", len(start) == n + 1, f"expected {n + 1} entries, got {len(start)}")
     # Compared, not subtracted: a difference of hostile numbers may wrap around.
     ascends = start[0] == 0 and start[-1] == len(feature) and (start[:-1] <= start[1:]).all()
-    _require(of_start, ascends, f"expected numbers that ascend from 0 to {len(feature)}")
+    _require("gain_start", ascends, f"expected numbers that ascend from 0 to {len(feature)}")
     follows = np.ones(len(feature), dtype=bool)
     follows[1:] = feature[1:] > feature[:-1]
     follows[start[:-1][start[:-1] < len(feature)]] = True
-    _require(of_feature, follows.all(), "expected ascending features in each row")
+    _require("gain_feature", follows.all(), "expected ascending features in each row")
 
 
 def _require(name, holds, message):

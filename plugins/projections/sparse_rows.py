@@ -33,20 +33,6 @@ class SparseRows:
         return len(self.start) - 1
 
     @classmethod
-    def empty(cls, n, n_features):
-        none = np.empty(0, np.int32), np.empty(0, np.float32)
-        return cls(np.zeros(n + 1, np.int64), *none, n_features)
-
-    @classmethod
-    def dense(cls, values, features, n_features):
-        """Return rows with the same features, whose values are (n, n_entries), zeros included."""
-        n, k = values.shape
-        value = np.asarray(values, np.float32, order="C").ravel()
-        feature = np.empty((n, k), np.int32)
-        feature[:] = features
-        return cls(np.arange(n + 1) * k, feature.ravel(), value, n_features)
-
-    @classmethod
     def of(cls, values):
         """Return the rows of an array, (n, n_features), of dtype float32, without its zeros."""
         row, feature = np.nonzero(values)
@@ -63,12 +49,6 @@ class SparseRows:
         np.cumsum(sizes, out=start[1:])
         places = np.arange(start[-1]) + np.repeat(first - start[:-1], sizes)
         return SparseRows(start, self.feature[places], self.value[places], self.n_features)
-
-    def spread(self, places, n) -> SparseRows:
-        """Return n rows, these at the `places` and empty ones elsewhere."""
-        sizes = np.zeros(n + 1, np.int64)
-        sizes[places + 1] = np.diff(self.start)
-        return SparseRows(np.cumsum(sizes), self.feature, self.value, self.n_features)
 
     @classmethod
     def concatenate(cls, batches):

@@ -173,10 +173,9 @@ def test_scores_on_partitions_are_those_of_the_trees(data):
     assert first == len(y)
 
 
-@pytest.mark.parametrize("family", [ProjectionFamily(kind="discriminant"), ProjectionFamily(10)])
-def test_projections_give_the_learners_of_local_training(data, family):
+def test_projections_give_the_learners_of_local_training(data):
     """At most 256 examples: bins do not round. Bits of learners, coefficients up to rounding."""
-    X, y = np.nan_to_num(data[0])[:250], data[1][:250]
+    X, y, family = np.nan_to_num(data[0])[:250], data[1][:250], ProjectionFamily(10)
     alone = local(family, X, y, 6, random_state=0)
     blocks = split(X, y, 60, 0, 100)
     blocks[3] = sparse.csr_matrix(blocks[3][0]), blocks[3][1]

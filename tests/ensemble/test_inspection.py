@@ -97,7 +97,6 @@ NOISY = {"stump": "stump", "mixed": ["stump", "tree"], "auto": "auto", "projecti
 NOISY |= {f"depth {depth}": get_family("tree")(max_depth=depth) for depth in (1, 2, 5, 8, None)}
 NOISY |= {
     "edge": get_family("tree")(criterion="edge"),
-    "discriminant": get_family("projection")(kind="discriminant"),
     "linear": SklearnFamily(RidgeClassifier()),
 }
 

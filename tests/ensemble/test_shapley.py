@@ -12,7 +12,6 @@ from sklearn.linear_model import RidgeClassifier
 from cwboost import (
     CWBoostClassifier,
     MixedFamily,
-    ProjectionFamily,
     SklearnFamily,
     get_family,
 )
@@ -163,8 +162,7 @@ def test_values_of_directions_without_a_line():
     """A vote of a learner that meets NaN goes to the features that are missing."""
     X, y = data(200)
     known = np.nan_to_num(X)
-    family = ProjectionFamily(kind="discriminant")
-    clf = CWBoostClassifier(family, n_estimators=3, random_state=1).fit(known, y)
+    clf = CWBoostClassifier("projection", n_estimators=3, random_state=1).fit(known, y)
     rows = known[:8]
     rows[::2] = [0.5, np.nan, np.nan, 0.1]
     values, base = shapley_values(clf.ensemble_, rows, known)

@@ -8,7 +8,7 @@ import pytest
 from models import paper
 from sklearn.datasets import load_iris
 
-from cwboost import CWBoostClassifier, MixedFamily, ProjectionFamily, get_family
+from cwboost import CWBoostClassifier, MixedFamily, get_family
 from cwboost.plotting import plot_tree
 
 pandas = pytest.importorskip("pandas")
@@ -58,8 +58,7 @@ def test_strongest_learners(clf):
 
 
 def test_directions_by_the_names_of_their_features():
-    members = ["tree", ProjectionFamily(kind="discriminant")]
-    mixed = MixedFamily(members, selection="random")
+    mixed = MixedFamily(["tree", "projection"], selection="random")
     auto = CWBoostClassifier(mixed, n_estimators=12, random_state=1).fit(X, NAMES[Y])
     seen = pandas.DataFrame(auto._check_predict(X), columns=auto._feature_names())
     nodes = auto.to_frame().query("node == 0")

@@ -10,7 +10,7 @@ from cwboost.testing import parametrize_with_plugin_checks
 # Beside the default. Every combination that takes another path through a kernel belongs here.
 SETTINGS = {
     "stump": [{"max_features": 2}],
-    "projection": [{"n_projections": 1}, {"kind": "discriminant"}],
+    "projection": [{"n_projections": 1}],
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
         {"max_depth": None, "max_features": None, "criterion": "entropy", "min_samples_leaf": 1},

@@ -7,14 +7,7 @@ from models import bind
 from scipy import sparse
 
 from cwboost import unpack_outputs
-from cwboost.kernels import Projector, SortedFeatures, seeded_directions, stored_directions
-
-KINDS = ["gaussian", "discriminant"]
-DISCRIMINANT = {"kind": "discriminant"}
-
-
-def family(n_projections, kind):
-    return ProjectionFamily(n_projections if kind == "gaussian" else None, kind)
+from cwboost.kernels import Projector, SortedFeatures, seeded_directions
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 8, 31, 32, 45, 70])
@@ -49,10 +42,9 @@ def test_unused_features_change_no_bit_even_if_they_are_infinite(rng):
     assert np.isfinite(np.delete(found, [3, 4, 69], axis=1)).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_scores_without_keeping_the_directions(rng, kind, monkeypatch):
+def test_scores_without_keeping_the_directions(rng, monkeypatch):
     X, weights = rng.normal(size=(60, 12)), rng.normal(size=(30, 60))
-    learners = bind(family(10, kind), X, 30).price(weights).learners
+    learners = bind(ProjectionFamily(10), X, 30).price(weights).learners
     coef = rng.normal(size=(30, 2))
     outputs, scores = learners.outputs(X), learners.scores(X, coef)
     monkeypatch.setattr("cwboost.plugins.projections.learners.KEPT_BYTES", 0)
@@ -93,12 +85,11 @@ def test_constant_and_infinite_features(rng):
     X[:, 2] = 0
     X[3, 4], X[4, 4], X[3, 5] = np.inf, -np.inf, np.inf
     weights = rng.normal(size=(4, 80))
-    for kind in KINDS:
-        priced = bind(family(30, kind), X, 4).price(weights)
-        assert (priced.learners.scale[0] > 0).tolist() == [True, False, False, True, True, True]
-        outputs = priced.learners.outputs(X)
-        np.testing.assert_array_equal(outputs, unpack_outputs(priced.outputs, 80))
-        np.testing.assert_allclose((weights @ outputs).diagonal(), priced.edges, rtol=1e-12)
+    priced = bind(ProjectionFamily(30), X, 4).price(weights)
+    assert (priced.learners.scale[0] > 0).tolist() == [True, False, False, True, True, True]
+    outputs = priced.learners.outputs(X)
+    np.testing.assert_array_equal(outputs, unpack_outputs(priced.outputs, 80))
+    np.testing.assert_allclose((weights @ outputs).diagonal(), priced.edges, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -106,17 +97,22 @@ def test_constant_and_infinite_features(rng):
     [
         ({"n_projections": 0}, ValueError, "n_projections: expected at least 1, got 0"),
         ({"n_projections": 2.0}, TypeError, "n_projections: expected an int"),
-        ({"kind": "uniform"}, ValueError, "kind: expected one of"),
-        ({"kind": None}, ValueError, "kind: expected one of"),
-        (DISCRIMINANT | {"n_projections": 5}, ValueError, "n_projections: expected None .* got 5"),
-        (DISCRIMINANT | {"shrinkage": 0}, ValueError, "shrinkage: expected a number > 0, got 0"),
-        (DISCRIMINANT | {"shrinkage": "auto"}, TypeError, "shrinkage: .* > 0, got 'auto'"),
-        (DISCRIMINANT | {"max_features": 0.0}, ValueError, "max_features: expected"),
+        ({"n_projections": None}, TypeError, "n_projections: expected an int, got None"),
     ],
 )
 def test_bad_hyper_parameters(params, error, message):
     with pytest.raises(error, match=message):
         bind(ProjectionFamily(**params), np.eye(4))
+
+
+def test_weights_of_one_sign_and_features_that_do_not_vary():
+    constant = bind(ProjectionFamily(5), np.zeros((20, 3)), 2).price(np.ones((2, 20)))
+    np.testing.assert_array_equal(constant.edges, [20, 20])
+    X = np.column_stack([np.arange(20.0), np.arange(20.0), np.zeros(20)])
+    weights = np.vstack([np.ones(20), np.zeros(20), np.repeat([-1, 1], 10)])
+    found = bind(ProjectionFamily(5), X, 3).price(weights)
+    np.testing.assert_array_equal(found.edges, [20, 0, 20])
+    assert found.learners.kind.tolist() == [0, 0, 1]
 
 
 def change(name, place, value):
@@ -130,43 +126,31 @@ def change(name, place, value):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (change("kind", 0, 3), "kind: expected 0, 1 or 2"),
+        (change("kind", 0, 2), "kind: expected 0 or 1"),
         (change("threshold", 1, np.nan), "threshold: expected no NaN"),
         (change("polarity", 1, 0), "polarity: expected -1 or 1"),
         (change("missing", 1, 2), "missing: expected -1 or 1"),
         (change("frame", 0, 1), "frame: expected 0 to 0"),
-        (change("start", 1, 2**62), "start: expected numbers that ascend"),
-        (change("start", 0, -1), "start: expected numbers that ascend"),
-        (change("feature", 0, 4), "feature: expected 0 to 3"),
-        (change("feature", 1, 0), "feature: expected ascending"),
-        (change("value", 0, np.inf), "value: expected finite"),
+        (change("gain_start", 1, 2**62), "gain_start: expected numbers that ascend"),
+        (change("gain_start", 0, -1), "gain_start: expected numbers that ascend"),
+        (change("gain_feature", 0, 4), "gain_feature: expected 0 to 3"),
+        (change("gain_feature", 1, 0), "gain_feature: expected ascending"),
+        (change("gain", 0, np.inf), "gain: expected finite"),
         (change("scale", 0, -1.0), "scale: expected numbers in"),
         (change("scale", 0, 1e200), "scale: expected numbers in"),
         (change("centre", 0, 1e300), "centre: too far"),
-        (change("kind", 0, 1), "start: entries of a seeded direction"),
-        (lambda arrays: arrays.update(value=arrays["value"][:-1]), "value: expected as many"),
+        (lambda arrays: arrays.update(gain=arrays["gain"][:-1]), "gain: expected as many"),
         (lambda arrays: arrays.update(centre=arrays["centre"][:-1]), "scale: expected rows of 4"),
         (lambda arrays: arrays.update(seed=arrays["seed"][:-1]), "seed: expected 2 entries"),
         (lambda arrays: arrays.update(seed=arrays["seed"].astype(int)), "seed: .* uint64"),
-        (lambda arrays: arrays.pop("start"), "projections have the arrays"),
+        (lambda arrays: arrays.pop("gain"), "projections have the arrays"),
     ],
 )
 def test_hostile_arrays(rng, damage, message):
     X, weights = rng.normal(size=(30, 4)), rng.normal(size=(2, 30))
-    learners = bind(ProjectionFamily(**DISCRIMINANT), X, 2).price(weights).learners
-    assert (learners.drawn.kind == 2).all()
+    learners = bind(ProjectionFamily(), X, 2).price(weights).learners
+    assert (learners.kind == 1).all()
     arrays = learners.arrays()
     damage(arrays)
     with pytest.raises(ValueError, match=message):
         ProjectionLearners.from_arrays(arrays, 4)
-
-
-def test_stored_directions_write_entries_out():
-    start, feature = np.array([0, 2, 2, 3]), np.array([1, 3, 0], dtype=np.int32)
-    value, scale = np.array([1, 0.5, -1], dtype=np.float32), np.array([2.0, 3, 5, 7])
-    expected = [[0, 0, -2], [3, 0, 0], [0, 0, 0], [3.5, 0, 0]]
-    np.testing.assert_array_equal(stored_directions(start, feature, value, scale), expected)
-    with pytest.raises(ValueError, match=r"feature must be in \[0, 3\), got 3"):
-        stored_directions(start, feature, value, scale[:3])
-    with pytest.raises(ValueError, match="start must ascend from 0 to the number of entries"):
-        stored_directions(start[[0, 1, 0, 3]], feature, value, scale)

@@ -17,7 +17,6 @@ FAMILIES = {
     "tree": TreeFamily(),
     "tree, best splits": TreeFamily(max_depth=3, criterion="edge"),
     "projection": ProjectionFamily(40),
-    "projection, discriminant": ProjectionFamily(kind="discriminant"),
     "derived": Waves(),
 }
 

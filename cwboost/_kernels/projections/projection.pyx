@@ -265,38 +265,3 @@ def seeded_directions(const uint64_t[::1] seeds, const double[::1] scale):
     for j in range(n):
         cwb_gaussian(seeds[j], d, &scale[0], n, &W[0, j])
     return directions
-
-
-def stored_directions(
-    const int64_t[::1] start, const int32_t[::1] feature, const float[::1] value,
-    const double[::1] scale
-):
-    """Return directions that are given by their non-zero entries.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n + 1,), dtype int64
-        Entries ``start[j]:start[j + 1]`` belong to direction j.
-    feature : ndarray of shape (n_stored,), dtype int32
-        Feature of each entry, at most once per direction.
-    value : ndarray of shape (n_stored,), dtype float32
-    scale : ndarray of shape (n_features,), dtype float64
-        Factors of the entries.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n), dtype float64
-    """
-    cdef int64_t n = start.shape[0] - 1, j, p
-    if n < 0 or start[0] != 0 or start[n] != feature.shape[0] or start[n] != value.shape[0]:
-        raise ValueError("start must ascend from 0 to the number of entries")
-    directions = np.zeros((scale.shape[0], n))
-    cdef double[:, ::1] W = directions
-    for j in range(n):
-        if not start[j] <= start[j + 1] <= feature.shape[0]:
-            raise ValueError("start must ascend from 0 to the number of entries")
-        for p in range(start[j], start[j + 1]):
-            if not 0 <= feature[p] < scale.shape[0]:
-                raise ValueError(f"feature must be in [0, {scale.shape[0]}), got {feature[p]}")
-            W[feature[p], j] = value[p] * scale[feature[p]]
-    return directions
