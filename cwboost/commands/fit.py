@@ -219,7 +219,8 @@ def _held_out(args, X, y, share: float, argument: str):
             np.arange(len(y)), test_size=share, stratify=y, random_state=args.seed
         )
     except ValueError as error:
-        raise CommandError(f"{argument}: cannot split {args.data}: {error}") from error
+        what = str(error)[:400]  # which lists labels as long as they are
+        raise CommandError(f"{argument}: cannot split {args.data}: {what}") from error
     kept.sort()
     held.sort()
     return X.take(kept, axis=0), y[kept], X.take(held, axis=0), y[held]

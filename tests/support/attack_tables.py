@@ -20,7 +20,7 @@ TEXTS = [
     "1\t2\t0\n3\t4\t1\n5\t6\t0\n2\t2\t1\n" * 3,
     '"colour";"size";y\n"red";1,5;1\n"blue";2,5;2\n"a;b";?;1\n' * 1 + "red;3,25;2\n" * 6,
     ",x,y,label\n" + "".join(f"{i},{i % 3},{i * 0.5},{i % 2}\n" for i in range(12)),
-    "0,1,2\n" + "7 , true,-1\n8,false,2\n9,True,-1\n" * 4,
+    "a,b,c\n" + "7 , true,-1\n8,false,2\n9,True,-1\n" * 4,
 ]
 FIELDS = [
     *("", " ", "?", "NA", "nan", "inf", "-inf", "1e999", "-1e-999", "0x1p3", "1_000", "١", "½"),
@@ -35,7 +35,7 @@ OPTIONS = [
     *(["--encoding", "nonsense"], ["--encoding", "base64"], ["--valid", "0.3"], ["--drop", "x"]),
 ]
 DTYPES = "? i1 u1 i2 i4 i8 u8 f2 f4 f8 g c8 c16 U3 S3 M8[s] m8[s] O V4 f4,i8 >f8 >i2 2f4 U0 S0 V0"
-LONGEST = 2.0  # seconds that a file may take
+LONGEST = 2.0  # seconds that a file may take, and one more for every 4 MB
 
 
 def mutated_text(rng):
@@ -159,7 +159,8 @@ def status_of(arguments):
 
 def answered(command, path, arguments):
     """A command answers a file with a result or a message, and soon."""
-    status, errors = soon(lambda: status_of([command, *arguments, "--quiet"]), LONGEST)
+    longest = LONGEST + path.stat().st_size / 4e6
+    status, errors = soon(lambda: status_of([command, *arguments, "--quiet"]), longest)
     assert status in (0, 1), status
     if status == 1:
         assert errors.startswith(f"cwboost {command}: error: "), errors
