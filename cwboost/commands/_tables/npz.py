@@ -14,13 +14,7 @@ __all__ = ["has_test_part", "read_npz"]
 
 
 def read_npz(path: Path, options: Options) -> Table:
-    """Read the arrays X and y, or those of the part that the options name.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged or lacks the features; the message names the file.
-    """
+    """Read the arrays X and y, or those of the part that the options name."""
     names, notes = ("X", "y"), []
     files, arrays = _load(path, names)
     if "X" not in files:
@@ -28,9 +22,8 @@ def read_npz(path: Path, options: Options) -> Table:
         files, arrays = _load(path, names)
         notes = [f"arrays {' and '.join(arrays)}"]
     if names[0] not in arrays:
-        raise ValueError(
-            f"{path}: must have an array X or {names[0]}, has only [{listed(sorted(files))}]"
-        )
+        known = listed(sorted(files))
+        raise ValueError(f"{path}: must have an array X or {names[0]}, has only [{known}]")
     X, y = map(arrays.get, names)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
@@ -46,9 +39,8 @@ def read_npz(path: Path, options: Options) -> Table:
         if array is not None and array.dtype.kind not in kinds:
             raise ValueError(f"{path}: {name} must hold numbers{what}, got dtype {array.dtype}")
     if options.trained and X.shape[1] != options.trained.n_features:
-        raise ValueError(
-            f"{path}: expected {options.trained.n_features} features, got {X.shape[1]}"
-        )
+        expected = options.trained.n_features
+        raise ValueError(f"{path}: expected {expected} features, got {X.shape[1]}")
     return Table(X, None if y is None else y.ravel(), notes=notes)
 
 
@@ -67,9 +59,8 @@ def _load(path: Path, names=()) -> tuple[list[str], dict[str, np.ndarray]]:
     except Exception as error:  # zipfile and NumPy raise a dozen kinds for damaged files
         if getattr(error, "filename", None) is not None:  # absent, or may not be read
             raise
-        raise ValueError(
-            f"{path}: is not an NPZ file of numbers and text, or is damaged: {error}"
-        ) from error
+        message = f"{path}: is not an NPZ file of numbers and text, or is damaged: {error}"
+        raise ValueError(message) from error
 
 
 def has_test_part(path: Path) -> bool:

@@ -25,7 +25,7 @@ class Options:
 
     label: str | None = None  # None: the column unknown to the model, or the last, if needed
     sep: str | None = None  # None finds it
-    header: bool | None = None  # None decides by what the file holds
+    header: bool | None = None  # None decides by the first line
     encoding: str = "utf-8"
     decimal: str = "."
     drop: Sequence[str] = ()  # columns to leave out
@@ -37,26 +37,12 @@ class Options:
 
 @dataclass
 class Table:
-    """Features, and labels if the file has them.
+    """Features, and labels if the file has them."""
 
-    Parameters
-    ----------
-    X : DataFrame or ndarray of shape (n_samples, n_features)
-        A frame from text (float64) and Parquet (the stored dtypes), with a categorical dtype for
-        columns of categories; its columns are numbered if the file gives no names that differ. An
-        array of the stored dtype from NPZ.
-    y : ndarray of shape (n_labelled,) or None
-        From text, int64 if every label is an integer as Python writes it, else str.
-    labelled : ndarray of bool of shape (n_samples,) or None
-        The examples that have a label; None for all.
-    notes : list of str
-        What the reader decided, for the user to read.
-    """
-
-    X: object
-    y: np.ndarray | None = None
-    labelled: np.ndarray | None = None
-    notes: list[str] = field(default_factory=list)
+    X: object  # a frame, whose columns are numbered if the file gives no names; an array from NPZ
+    y: np.ndarray | None = None  # those that there are; integers as Python writes them, or text
+    labelled: np.ndarray | None = None  # which examples have a label; None for all
+    notes: list[str] = field(default_factory=list)  # what the reader decided, for the user to read
 
     @property
     def names(self) -> list[str] | None:

@@ -10,60 +10,33 @@ from pathlib import Path
 from cwboost.commands._tables.examples import examples_of
 from cwboost.commands._tables.npz import read_npz
 from cwboost.commands._tables.options import Options, Table
-from cwboost.commands._tables.stored import STANDARD_INPUT, read_parquet, read_text
+from cwboost.commands._tables.stored import read_parquet, read_text
 
 __all__ = ["DATA", "add_reading_arguments", "read", "read_table"]
 
 FILES = ".csv, .tsv or .txt (also .gz), .npz or .parquet file"
 DATA = f"{FILES}, or - for text from the standard input"
-TEXT = (".csv", ".tsv", ".txt")
 
 
 def add_reading_arguments(parser, label: str | None = None, default: str = "none") -> None:
     """Declare the arguments; `label` is the default of ``--label``, `default` describes it."""
-    group = parser.add_argument_group("how to read the file")
-    group.add_argument(
-        "--label",
-        default=label,
-        metavar="COLUMN",
-        help="label column: name, or number from 0, negative from the end "
-        f"(default: {label or default})",
-    )
-    group.add_argument("--sep", metavar="CHAR", help="separator, or 'tab' (default: found)")
-    group.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="the first line holds names, or does not (default: found)",
-    )
-    group.add_argument("--encoding", default="utf-8", help="of a text file (default: utf-8)")
-    group.add_argument(
-        "--decimal",
-        choices=(".", ","),
-        default=".",
-        metavar="MARK",
-        help="decimal mark, '.' or ',' (default: .)",
-    )
-    group.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column"
-    )
-    group.add_argument(
-        "--drop-unlabelled",
-        action="store_true",
-        help="leave out examples with an empty label (default: an error)",
-    )
+    add = parser.add_argument_group("how to read the file").add_argument
+    column = f"name, or number from 0, negative from the end (default: {label or default})"
+    add("--label", default=label, metavar="COLUMN", help=f"label column: {column}")
+    add("--sep", metavar="CHAR", help="separator, or 'tab' (default: that of the first line)")
+    names = "the first line holds names, or does not (default: it does if it holds no number)"
+    add("--header", action=argparse.BooleanOptionalAction, help=names)
+    add("--encoding", default="utf-8", help="of a text file (default: utf-8)")
+    add("--decimal", choices=(".", ","), default=".", metavar="MARK", help="'.' (default) or ','")
+    add("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
+    unlabelled = "leave out examples with an empty label (default: an error)"
+    add("--drop-unlabelled", action="store_true", help=unlabelled)
 
 
 def read(args, path: Path | None = None, **changes) -> Table:
-    """Read a file as the arguments say, and say on the error stream what was decided.
+    """Read a file, by default `args.data`, and say on the error stream what was decided.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With the arguments of `add_reading_arguments`, and `data` and `quiet`.
-    path : Path, optional
-        Default: that of the arguments.
-    **changes
-        Fields of `Options` that are not arguments.
+    The arguments are those of `add_reading_arguments`; `changes` are other fields of `Options`.
     """
     path = args.data if path is None else path
     given = {each.name: getattr(args, each.name) for each in fields(Options) if each.name in args}
@@ -75,22 +48,12 @@ def read(args, path: Path | None = None, **changes) -> Table:
 
 
 def read_table(path, **options) -> Table:
-    """Read a file of examples; `options` are the fields of `Options`.
-
-    Raises
-    ------
-    ValueError
-        For a malformed file; the message names the file, the line and the error.
-    OSError
-        If the file cannot be read.
-    ImportError
-        If pandas or pyarrow is needed and not installed.
-    """
+    """Read a file of examples; `options` are the fields of `Options`."""
     path, options = Path(path), Options(**options)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
         raise ValueError(f"{path}: expected a {FILES}, got a folder")
-    if kind in TEXT or str(path) in (STANDARD_INPUT, "/dev/stdin") or path.is_fifo():
+    if kind in (".csv", ".tsv", ".txt") or str(path) in ("-", "/dev/stdin") or path.is_fifo():
         return examples_of(read_text(path, options), options)
     if path.suffix == ".npz":
         return read_npz(path, options)
