@@ -27,7 +27,7 @@ def main():
     compare.set_defaults(run=run_compare)
     dashboard = commands.add_parser("dashboard", help="publish the last commits as HTML")
     dashboard.add_argument("--commits", type=int, default=5)
-    dashboard.add_argument("--step", type=int, default=1, help="take every so many-th commit")
+    dashboard.add_argument("--step", type=int, default=1, help="take every STEP-th commit")
     dashboard.set_defaults(run=run_dashboard)
     for command in (compare, dashboard):
         command.add_argument("--quick", action="store_true", help="one call per benchmark")

@@ -19,7 +19,7 @@ from cwboost.support.samples import evenly_spaced
 __all__ = ["Conformity"]
 
 MOST_KEPT = 5_000
-"""Largest number of examples kept: with so many, coverage is within .01 of what is wanted."""
+"""Largest number of examples kept: with this number, coverage is within .01 of what is wanted."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,7 @@ each, their distance, and the share of wrong labels."""
 OTHERS = ["waveform", "friedman"]
 
 MOST = 120_000
-"""Of longer frames, so many rows are drawn."""
+"""Number of rows drawn from longer frames."""
 
 
 def names():

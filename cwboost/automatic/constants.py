@@ -9,9 +9,8 @@ DEFAULT_INIT = "kernel"
 """The init model of the default: smooth where trees are steps."""
 
 SAMPLE, MOST_LOSS_LEFT = 300, 0.5
-"""The init model is fitted if on a sample of so many examples its out-of-sample log loss is below
-this share of that of the class shares. Where classes overlap more, it costs time and gains nothing.
-"""
+"""The init model is fitted if, on a sample of this size, its out-of-sample log loss is below this
+share of that of the class shares. If classes overlap more, it costs time and gains nothing."""
 
 ROUNDS = 400
 """Rounds if nothing chooses their number."""
@@ -23,11 +22,11 @@ SHARE_LEFT_OUT = 0.2
 """Share of the examples on which a holdout run is measured."""
 
 MOST_LEFT_OUT = 20_000
-"""Largest number of these: the log loss of so many is known within 1%."""
+"""Largest number of these: their log loss is then known within 1%."""
 
 ENOUGH_LEFT_OUT, MOST_SPLITS = 500, 3
-"""Small data are split again, until so many examples have been left out, or so many times: the log
-loss of few examples is noise."""
+"""Small data are split again, until the first number of examples has been left out, or the second
+number of times: the log loss of few examples is noise."""
 
 NEGLIGIBLE = 2.0**-100
 """Factor of the weights of examples left out: they count nothing, but their scores are followed."""

@@ -1,4 +1,4 @@
-"""Where boosting starts: an init model is fitted, its scores become an offset of the margins."""
+"""The start of boosting: an init model is fitted, its scores become an offset of the margins."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ DEPTH, FEW_EXAMPLES, DEPTH_PER_DOUBLING = 5, 2048, 1.5
 """Depth "auto" up to this number of examples, and what each doubling adds."""
 
 LEAST_IN_LEAF, FEWEST_LEAVES = 10, 50
-"""Examples of a leaf, if there are enough for so many leaves."""
+"""Examples of a leaf, if there are enough for the second number of leaves."""
 
 NO_LIMIT = np.iinfo(np.int64).max
 
@@ -62,8 +62,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
     max_features : int, float, "sqrt", "auto" or None, default="auto"
         Number of features drawn at each node among those that vary there: an int is that number,
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
-        "auto" is half of all, at most 64. Nodes of every third level draw anew, the others draw as
-        their parents did.
+        "auto" is half of all, at most 64. Nodes of every third level draw new ones, the others take
+        those of their parents.
     criterion : {"gini", "entropy", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and

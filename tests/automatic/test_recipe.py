@@ -56,7 +56,7 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
     y, noise = np.arange(600) % 3, np.random.default_rng(0).normal(size=(600, 3))
 
     def rounds_of_run(falling):
-        """Return how many rounds a run does if so many of them have less and less noise."""
+        """Return how many rounds a run does if that many of them have less and less noise."""
         training = SimpleNamespace(n_rounds=0, settings=Settings(learning_rate=0.2))
 
         def one_more():

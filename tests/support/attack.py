@@ -40,7 +40,7 @@ def edited(source, *edits):
 
 
 def carried_out(name, attack, times, seed):
-    """Carry out an attack of so many strikes; return how often each outcome came."""
+    """Carry out an attack of that many strikes; return how often each outcome came."""
     outcomes, strike, start = Counter(), None, time.process_time()
     try:
         for strike in attack(times, seed):

@@ -229,7 +229,7 @@ def disturbed(fault, small_fit, clf, whole):
 
 
 def fits(kind, name, times, seed):
-    """Disturb a small fit at so many moments, at most each once; a second fit every other time."""
+    """Disturb a small fit at `times` moments, each once at most; a second fit every other time."""
     small_fit = SMALL_FITS[name]
     if kind is Allocations:
         watch_arrays()

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def random_trees(rng, sizes, n_features, thresholds):
-    """Return flat arrays, as `TreeEvaluator` takes them, of trees with so many inner nodes.
+    """Return flat arrays, as `TreeEvaluator` takes them, of trees with `sizes` inner nodes.
 
     A leaf drawn among the last few becomes the next inner node: some ways are long.
     """

@@ -33,8 +33,8 @@ typedef struct {
 
 #define CWB_TILE 64 /* bytes of bits per tile: 512 examples */
 
-/* From so many entries on, what a pass reads lies beyond the second-level cache: it is fetched
- * CWB_AHEAD entries ahead. */
+/* From this number of entries on, what a pass reads lies beyond the second-level cache: it is
+ * fetched CWB_AHEAD entries ahead. */
 #define CWB_LARGE (1 << 18)
 #define CWB_AHEAD 256
 

@@ -397,7 +397,7 @@ cdef class PairWeights:
 
     def move_cells(self, const int64_t[::1] classes, const int32_t[:, ::1] cells,
                    const int64_t[::1] offsets, const double[::1] moves):
-        """Move the scores by one number per cell, and form the pair weights anew.
+        """Move the scores by one number per cell, and recompute the pair weights.
 
         Parameters
         ----------

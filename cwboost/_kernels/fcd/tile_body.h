@@ -14,7 +14,7 @@
 #endif
 
 /* With many classes, the rows of a strip are too many streams for the processor to foresee: their
- * lines are fetched so many classes ahead. */
+ * lines are fetched CWB_CLASSES_AHEAD classes ahead. */
 #define CWB_MANY_CLASSES 32
 #define CWB_CLASSES_AHEAD 3
 

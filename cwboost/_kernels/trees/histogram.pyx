@@ -49,7 +49,7 @@ cdef void list_histograms(
 
 
 cdef int64_t group_of(int64_t n_features) noexcept nogil:
-    """Return how many features' histograms are made at once, if so many are wanted."""
+    """Return for how many of some features histograms are made at once."""
     return 8 if n_features >= 8 else 4 if n_features >= 4 else 2 if n_features >= 2 else 1
 
 

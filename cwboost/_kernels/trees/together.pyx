@@ -19,7 +19,7 @@ from cwboost._kernels.trees.search cimport find_splits
 from cwboost._kernels.trees.types cimport Node, Tree, Work
 
 cdef enum:
-    NODES_PER_THREAD = 4  # so many subtrees even out
+    NODES_PER_THREAD = 4  # enough subtrees to even out
     PARTS_PER_THREAD = 2  # of the rows, when outputs are written
 
 

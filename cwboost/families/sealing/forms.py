@@ -16,10 +16,10 @@ from cwboost.support.samples import evenly_spaced
 __all__ = ["check_forms", "check_scores"]
 
 MOST_OUTPUTS = 2**16
-"""So many outputs are compared: of many learners, those on fewer examples."""
+"""Largest number of outputs compared: of many learners, those on fewer examples."""
 
 MOST_LEARNERS = 64
-"""So many of them are compared: a large model should not be laid out for this alone."""
+"""Largest number of learners compared: a large model should not be laid out for this alone."""
 
 SCORES_SLACK = 1e-9
 """What a score may differ from the sum of outputs, as a fraction of the sum of coefficients."""
