@@ -16,7 +16,6 @@ from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
 from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.base import BoostingClassifier
-from cwboost.estimator.binding import Binding
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
@@ -38,6 +37,7 @@ from cwboost.estimator.sklearn_callbacks import with_callbacks
 from cwboost.estimator.thinning import checked_Cs, solve_thin
 from cwboost.families.discovery import check_capabilities
 from cwboost.families.init_models import resolve_init
+from cwboost.families.sealing import SealedPricer, bind_family
 from cwboost.master import RestrictedMaster
 from cwboost.solvers.schedule import Settings
 
@@ -420,13 +420,30 @@ class CWBoostClassifier(BoostingClassifier):
         training = self._training(problem, pricer, settings, followed, previous, rng)
         return training, base, plan
 
-    def _binding(self, family, settings: Settings, previous) -> Binding:
-        """Return a function that binds the family for the classes that are priced."""
+    def _binding(self, family, settings: Settings, previous):
+        """Return a function that binds the family to a problem with a generator.
+
+        The trainings of one fit differ in weights alone: the next one binds the pricer again, if
+        that can be. X goes once the family needs it no more.
+        """
         if settings.columns_per_round > 1:
             check_capabilities(family, requires=["several_columns"])
         n_priced = family.capabilities.n_priced(len(self.classes_))
-        context_of = partial(self._context, family=family, n_targets=n_priced)
-        return Binding(family, context_of, previous is None and not self._keeps_state())
+        releases = previous is None and not self._keeps_state()
+        first = None
+
+        def bind(problem, rng) -> SealedPricer:
+            nonlocal first
+            context = self._context(problem, rng, family, n_priced)
+            again = None if first is None else first.rebound(context)
+            if again is not None:
+                return again
+            first = bind_family(family, problem.X, context)
+            if releases and first.rebound(context) is not None:
+                problem.release()
+            return first
+
+        return bind
 
     def _training(self, problem, pricer, settings: Settings, followed, previous, rng):
         """Set up the restricted master, take up an earlier model."""
