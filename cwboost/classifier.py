@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,12 +14,11 @@ import numpy as np
 from cwboost.automatic import recipe
 from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
 from cwboost.column_generation import ColumnGeneration
-from cwboost.conformity import Conformity
 from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.metrics import LOGLOSS, Metric
+from cwboost.estimator.held_out.metrics import LOGLOSS
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
 from cwboost.estimator.initial import start_again, start_from
 from cwboost.estimator.input.categories import categorical_facts
@@ -51,31 +50,6 @@ if TYPE_CHECKING:
     from cwboost.support.types import Features
 
 __all__ = ["CWBoostClassifier"]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is settled before the first round.
-
-    Parameters
-    ----------
-    n_rounds : int
-        Number of rounds after which training ends at the latest.
-    scale : float
-        Of the probabilities, unless held-out examples tell it.
-    watched : Metric or None
-        What early stopping watches.
-    conformity : Conformity or None, default=None
-        What a holdout run found, at this scale.
-    keeps_base : bool, default=True
-        False if a holdout run found that boosting had better start from zero.
-    """
-
-    n_rounds: int
-    scale: float
-    watched: Metric | None = None
-    conformity: Conformity | None = None
-    keeps_base: bool = True
 
 
 class CWBoostClassifier(BoostingClassifier):
@@ -322,12 +296,10 @@ class CWBoostClassifier(BoostingClassifier):
                 check_continues(self, family, previous)
             given = X_val, y_val, sample_weight_val
             problem, held_out, others = self._held_out(problem, family, given, eval_sets)
-            training, base, plan = self._begin(
-                problem, family, settings, held_out, others, previous
-            )
+            loop = self._begin(problem, family, settings, start, held_out, others, previous)
             del problem  # and with it X in the order of the classes, unless the family keeps it
             self.__dict__.pop("_state", None)
-            self._run(self._loop(training, base, plan, start), task)
+            self._run(loop, task)
         return self
 
     # ---------------------------------------------------------------- before the first round
@@ -382,30 +354,27 @@ class CWBoostClassifier(BoostingClassifier):
         may_drop_base = base is not None and self._may_drop_base(previous)
         return partial(recipe.best_run, run, counts, rng, may_drop_base)
 
-    def _plan(self, family, settings: Settings, has_held_out: bool, run) -> Plan:
+    def _plan(self, family, settings: Settings, has_held_out: bool, run) -> recipe.Plan:
         """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
         is_default = family.name == DEFAULT_FAMILY and settings.stagewise
-        n_rounds = recipe.most_rounds(self.n_estimators, is_default, settings)
         watched = watched_metric(self.early_stopping)
         chooses = is_default and isinstance(self.n_estimators, str) and watched is None
         is_auto = isinstance(self.probability_scale, str)
-        scale = LOSS_SCALE if is_auto else float(self.probability_scale)
-        if chooses and has_held_out:
-            return Plan(n_rounds, scale, LOGLOSS)
-        learns_scale = is_auto and not has_held_out and settings.stagewise
-        if not chooses and not (learns_scale and n_rounds >= FEWEST_ROUNDS):
-            return Plan(n_rounds, scale, watched)
-        found = run(n_rounds, chooses)
-        if found is None:
-            return Plan(n_rounds, scale, watched)
-        if not is_auto:
-            return Plan(found.n_rounds, scale, watched, keeps_base=found.keeps_base)
-        return Plan(found.n_rounds, found.scale, watched, found.conformity, found.keeps_base)
+        plan = recipe.Plan(
+            recipe.most_rounds(self.n_estimators, is_default, settings),
+            LOSS_SCALE if is_auto else float(self.probability_scale),
+            LOGLOSS if chooses and has_held_out else watched,
+        )
+        learns_scale = is_auto and settings.stagewise and plan.n_rounds >= FEWEST_ROUNDS
+        if has_held_out or not (chooses or learns_scale):
+            return plan
+        found = run(plan.n_rounds, chooses) or plan
+        return found if is_auto else replace(found, scale=plan.scale, conformity=None)
 
     # ---------------------------------------------------------------- training
 
-    def _begin(self, problem, family, settings, held_out=None, others=None, previous=None):
-        """Return a training that is ready for its first round, its base scores and its plan."""
+    def _begin(self, problem, family, settings, start, held_out=None, others=None, previous=None):
+        """Return the loop of a training that is ready for its first round."""
         rng = self._generator()
         init_rng, run_rng = rng.spawn(2)
         base, problem = self._start_from(problem, family, previous, init_rng)
@@ -418,7 +387,7 @@ class CWBoostClassifier(BoostingClassifier):
         followed = sets.followed_sets(held_out, others or {}, self.classes_, plan.watched, base)
         pricer = bind(problem, rng)
         training = self._training(problem, pricer, settings, followed, previous, rng)
-        return training, base, plan
+        return self._loop(training, base, plan, start)
 
     def _binding(self, family, settings: Settings, previous):
         """Return a function that binds the family to a problem with a generator.
@@ -468,18 +437,16 @@ class CWBoostClassifier(BoostingClassifier):
         )
         return self.warm_start or any(wanted)
 
-    def _loop(self, training, base, plan: Plan, start) -> RoundLoop:
+    def _loop(self, training, base, plan: recipe.Plan, start) -> RoundLoop:
         """Return the loop over rounds, ready to run."""
         stopping = None
         if plan.watched is not None:
             patience = patience_for(self.n_iter_no_change, training.settings.learning_rate)
             stopping = EarlyStopping(plan.watched, f"valid_{plan.watched.name}", patience)
         n_rounds = max(plan.n_rounds, training.n_rounds)
-        family, callbacks = training.pricer.family, list(self.callbacks or [])
-        return RoundLoop(
-            *(self, training, family, n_rounds, callbacks, start, stopping, base),
-            *(plan.scale, plan.conformity),
-        )
+        known = {"base": base, "scale": plan.scale, "conformity": plan.conformity}
+        callbacks = list(self.callbacks or [])
+        return RoundLoop(self, training, n_rounds, callbacks, start, stopping, known)
 
     def _fit_path(self, X, y, sample_weight, Cs, rounds, at_least=0):
         """Train with the first C, then `rounds` more with each further C; yield self after each.
@@ -491,17 +458,17 @@ class CWBoostClassifier(BoostingClassifier):
         self.C = float(Cs[0])
         settings = settings_of(self)
         # Of the problem no name stays here, so that X in the order of the classes can go.
-        training, base, plan = self._begin(*self._prepare(X, y, sample_weight), settings)
-        self._run(self._loop(training, base, plan, start))
+        loop = self._begin(*self._prepare(X, y, sample_weight), settings, start)
+        self._run(loop)
         yield self
         for C in Cs[1:]:
             self.C = float(C)
-            n_rounds = training.n_rounds + rounds
+            n_rounds = loop.training.n_rounds + rounds
             if Cs[-1] == C:
                 n_rounds = max(n_rounds, at_least)
             self.n_estimators = n_rounds
-            change_C(training, self.C)
-            self._run(self._loop(training, base, replace(plan, n_rounds=n_rounds), perf_counter()))
+            change_C(loop.training, self.C)
+            self._run(replace(loop, n_rounds=n_rounds, start=perf_counter()))
             yield self
 
     # ---------------------------------------------------------------- after training
@@ -586,9 +553,9 @@ class CWBoostClassifier(BoostingClassifier):
         """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, training = attributes["n_iter_"], fit.training
-        share = 0.0 if fit.base is None else training.share_of_base
-        known = {"scale": fit.scale, "base_share": share, "conformity": fit.conformity}
-        model = replace(attributes["model_"], base=fit.base, **known)
+        model = attributes["model_"]
+        if model.base is not None:
+            model = replace(model, base_share=training.share_of_base)
         if n_rounds == 0:
             model = predict_prior(model, training.master.class_weights, training.settings.C)
             return attributes | {"model_": model, "best_iteration_": 0}

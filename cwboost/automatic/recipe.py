@@ -16,7 +16,7 @@ from cwboost.automatic import constants as at
 from cwboost.column_generation import ColumnGeneration
 from cwboost.conformity import Conformity
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, scale_and_loss
-from cwboost.estimator.held_out.metrics import LOGLOSS
+from cwboost.estimator.held_out.metrics import LOGLOSS, Metric
 from cwboost.estimator.initial import fitted_init
 from cwboost.estimator.problem import Problem
 from cwboost.kernels import log
@@ -25,7 +25,7 @@ from cwboost.solvers.schedule import Settings
 from cwboost.support.samples import evenly_spaced
 
 __all__ = [
-    "HoldoutRun",
+    "Plan",
     "best_run",
     "follow",
     "holdout_run",
@@ -38,18 +38,20 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class HoldoutRun:
-    """What a holdout run has found.
+class Plan:
+    """What is settled before the first round, some of it by a holdout run.
 
     Parameters
     ----------
     n_rounds : int
-        Number of rounds of the training, at its learning rate.
+        Number of rounds after which training ends at the latest, at its learning rate.
     scale : float
-        Of the probabilities.
-    conformity : Conformity
-        Of the examples left out.
-    loss : float
+        Of the probabilities, unless held-out examples tell it.
+    watched : Metric or None, default=None
+        What early stopping watches.
+    conformity : Conformity or None, default=None
+        Of the examples that a holdout run left out, at this scale.
+    loss : float, default=nan
         Their log loss after these rounds.
     keeps_base : bool, default=True
         False if boosting had better start from zero than from the base scores.
@@ -57,8 +59,9 @@ class HoldoutRun:
 
     n_rounds: int
     scale: float
-    conformity: Conformity
-    loss: float
+    watched: Metric | None = None
+    conformity: Conformity | None = None
+    loss: float = np.nan
     keeps_base: bool = True
 
 
@@ -73,7 +76,7 @@ def most_rounds(n_estimators, is_default: bool, settings: Settings) -> int:
     """Return the largest number of rounds of a training."""
     if not isinstance(n_estimators, str):
         return int(n_estimators)
-    if is_default and settings.stagewise:
+    if is_default:
         return ceil(at.MOST_LENGTH / settings.learning_rate)
     return at.ROUNDS
 
@@ -90,9 +93,7 @@ def is_worth_it(model, problem: Problem, rng, n_threads: int, facts) -> bool:
     return loss < at.MOST_LOSS_LEFT * -(shares * log(shares)).sum()
 
 
-def best_run(
-    run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool
-) -> HoldoutRun | None:
+def best_run(run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool) -> Plan | None:
     """Do the holdout run, from the start that ends lower if there are two.
 
     Trees may have to undo what the base scores get wrong: where a run from zero ends lower,
@@ -116,7 +117,7 @@ def best_run(
 
     Returns
     -------
-    HoldoutRun or None
+    Plan or None
         None if the classes are too small to leave an example out.
     """
     drawn = list(splits(counts, rng))
@@ -142,7 +143,7 @@ def holdout_run(
     from_zero: bool,
     n_rounds: int,
     chooses: bool,
-) -> HoldoutRun | None:
+) -> Plan | None:
     """Train on most of the examples and follow the others.
 
     The others keep their place, with next to no weight: no part of X is copied, and the master has
@@ -169,7 +170,7 @@ def holdout_run(
 
     Returns
     -------
-    HoldoutRun or None
+    Plan or None
         None if no round could be done.
     """
     shorter, settings = settings_of_run(settings)
@@ -258,7 +259,7 @@ def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: 
     else:
         now = scores()
         scale, loss = scale_and_loss(now, y, weight)
-    return HoldoutRun(n_rounds, scale, Conformity.of(scale * now, y), loss)
+    return Plan(n_rounds, scale, conformity=Conformity.of(scale * now, y), loss=loss)
 
 
 def splits(counts, rng):

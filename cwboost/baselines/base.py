@@ -75,7 +75,7 @@ class BaselineClassifier(BoostingClassifier):
         callbacks = list(self.callbacks or [])
         if self.max_seconds is not None:
             callbacks.append(TimeLimit(self.max_seconds))
-        self._run(RoundLoop(self, training, family, self.n_estimators, callbacks, start), task)
+        self._run(RoundLoop(self, training, self.n_estimators, callbacks, start), task)
 
     def _check_parameters(self) -> None:
         """Check the common parameters; a subclass extends this for its own."""

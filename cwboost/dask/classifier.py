@@ -119,8 +119,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             try:
                 sets = {role: name for role, name, _ in followed}
                 given = family, settings, previous, n_training, sets
-                training, base, plan = self._bound(crew, *given)
-                self._run(self._loop(training, base, plan, start))
+                self._run(self._loop(*self._bound(crew, *given), start))
             finally:
                 crew.close()
         return self

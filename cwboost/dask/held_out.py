@@ -127,7 +127,7 @@ def holdout_run(
 
     Returns
     -------
-    HoldoutRun or None
+    Plan or None
         None if no round could be done.
     """
     crew = training.master.crew

@@ -343,14 +343,15 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return the fitted attributes by name; a subclass adds its own."""
         ensemble = fit.training.model.ensemble()
         history = fit.training.model.history
-        sample = getattr(fit.training.pricer, "sample", None)  # partitions keep their examples
+        pricer = fit.training.pricer
+        sample = getattr(pricer, "sample", None)  # partitions keep their examples
         if sample is not None and ensemble.n_rounds:
-            check_forms(ensemble.learners, fit.family, sample.X, ensemble.coef())
+            check_forms(ensemble.learners, pricer.family, sample.X, ensemble.coef())
         return {
-            "model_": FittedModel(ensemble, self.classes_),
+            "model_": FittedModel(ensemble, self.classes_, **fit.known),
             "n_iter_": ensemble.n_rounds,
             "history_": {name: np.array(values) for name, values in history.items()},
-            "family_": fit.family,
+            "family_": pricer.family,
             "stop_reason_": stop_reason,
         }
 

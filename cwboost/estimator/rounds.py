@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from cwboost.callbacks import ProgressBar
-from cwboost.conformity import Conformity
 from cwboost.ensemble.growing import GrowingEnsemble
 
 if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
-    from cwboost.families.contract import WeakLearnerFamily
     from cwboost.families.sealing import SealedPricer
-    from cwboost.fitted_model import BaseScores
 
 __all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
 
@@ -112,7 +109,6 @@ class RoundLoop(Generic[TrainingT]):
     estimator : BoostingClassifier
         Read only here: it takes its fitted attributes from the outcome.
     training : Training
-    family : WeakLearnerFamily
     n_rounds : int
         Number of rounds after which training ends at the latest.
     callbacks : sequence
@@ -122,24 +118,17 @@ class RoundLoop(Generic[TrainingT]):
         ``perf_counter()`` when `fit` began.
     early_stopping : EarlyStopping or None, default=None
         Called before the callbacks.
-    base : BaseScores or None, default=None
-        Where the training started from.
-    scale : float, default=2.0
-        Of the probabilities.
-    conformity : Conformity or None, default=None
-        Of examples left out, at this scale.
+    known : mapping, default={}
+        What the fitted model holds besides weak learners and labels, by its parameters.
     """
 
     estimator: Any
     training: TrainingT
-    family: WeakLearnerFamily
     n_rounds: int
     callbacks: Sequence
     start: float
     early_stopping: EarlyStopping | None = None
-    base: BaseScores | None = None
-    scale: float = 2.0
-    conformity: Conformity | None = None
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         # Not in `run`: what an interrupt leaves half reviewed would not be the best round.
