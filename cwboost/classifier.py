@@ -533,7 +533,7 @@ class CWBoostClassifier(BoostingClassifier):
         thin.__dict__.update(found)
         return thin
 
-    def _snapshot(self, fit: RoundLoop[ColumnGeneration]) -> CWBoostClassifier:
+    def _snapshot(self, fit: RoundLoop) -> CWBoostClassifier:
         """Return a copy of this classifier with all rounds so far, from which it can go on."""
         snapshot = copy.copy(self)
         whole = replace(fit, early_stopping=None)
@@ -541,7 +541,7 @@ class CWBoostClassifier(BoostingClassifier):
         snapshot._state = self._state_of(fit)
         return snapshot
 
-    def _state_of(self, fit: RoundLoop[ColumnGeneration]) -> dict | None:
+    def _state_of(self, fit: RoundLoop) -> dict | None:
         """Return what an exact continuation needs."""
         state = training_state(fit.training)
         if state is None:
@@ -549,7 +549,7 @@ class CWBoostClassifier(BoostingClassifier):
         state["data"] = self._data
         return state
 
-    def _fitted_attributes(self, fit: RoundLoop[ColumnGeneration], stop_reason) -> dict:
+    def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:
         """Return the attributes of the rounds that the model keeps."""
         attributes = super()._fitted_attributes(fit, stop_reason)
         n_rounds, training = attributes["n_iter_"], fit.training

@@ -43,7 +43,7 @@ from cwboost.estimator.problem import (
     find_missing,
     sort_by_class,
 )
-from cwboost.estimator.rounds import Outcome, RoundLoop
+from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
@@ -323,21 +323,21 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if task is not None:
             task.begin(fit)
         try:
-            outcome = fit.run()
-            self._take(fit, outcome)
-        except KeyboardInterrupt as error:
+            stop_reason, error = fit.run()
+            self._take(fit, stop_reason, error)
+        except KeyboardInterrupt as interrupt:
             # It came while the model was put together: do that again, then pass it on.
-            outcome = Outcome("interrupted", error)
-            self._take(fit, outcome)
-        if outcome.error is not None:
-            raise outcome.error
+            error = interrupt
+            self._take(fit, "interrupted", error)
+        if error is not None:
+            raise error
         if task is not None:
             task.end()
 
-    def _take(self, fit: RoundLoop, outcome: Outcome) -> None:
+    def _take(self, fit: RoundLoop, stop_reason: str, error: BaseException | None) -> None:
         """Become the model of the finished rounds; stay the former one if there are none."""
-        if outcome.error is None or fit.training.n_rounds:
-            self.__dict__.update(self._fitted_attributes(fit, outcome.stop_reason))
+        if error is None or fit.training.n_rounds:
+            self.__dict__.update(self._fitted_attributes(fit, stop_reason))
 
     def _fitted_attributes(self, fit: RoundLoop, stop_reason: str) -> dict:
         """Return the fitted attributes by name; a subclass adds its own."""

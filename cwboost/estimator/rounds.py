@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cwboost.callbacks import ProgressBar
 from cwboost.ensemble.growing import GrowingEnsemble
@@ -14,36 +14,23 @@ if TYPE_CHECKING:
     from cwboost.estimator.held_out.stopping import EarlyStopping
     from cwboost.families.sealing import SealedPricer
 
-__all__ = ["Outcome", "RoundLoop", "RoundState", "Training"]
+__all__ = ["RoundLoop", "RoundState", "Training"]
 
 
 class Training(Protocol):
-    """What the loop asks of training in progress.
+    """What the loop asks of training in progress."""
 
-    Attributes
-    ----------
-    model : GrowingEnsemble
-        The model of the finished rounds.
-    pricer : SealedPricer
-    n_rounds : int
-        Number of finished rounds.
-    mean_loss : float
-        Mean loss of the training examples, 1 before the first round.
-    stop_reason : str or None
-        Why `round` returned False.
-    """
-
-    model: GrowingEnsemble
+    model: GrowingEnsemble  # of the finished rounds
     pricer: SealedPricer
 
     @property
-    def n_rounds(self) -> int: ...
+    def n_rounds(self) -> int: ...  # that are finished
 
     @property
-    def mean_loss(self) -> float: ...
+    def mean_loss(self) -> float: ...  # of the training examples, 1 before the first round
 
     @property
-    def stop_reason(self) -> str | None: ...
+    def stop_reason(self) -> str | None: ...  # why `round` returned False
 
     def round(self) -> bool:
         """Do one round; return False when training is over, whether or not it did a round."""
@@ -80,28 +67,8 @@ class RoundState:
     snapshot: Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How the loop over rounds ended.
-
-    Parameters
-    ----------
-    stop_reason : str
-        "n_estimators", what the training or a callback gave as its reason, "interrupted" or
-        "failed".
-    error : BaseException or None
-        What ended training against its will.
-    """
-
-    stop_reason: str
-    error: BaseException | None = None
-
-
-TrainingT = TypeVar("TrainingT", bound=Training)
-
-
 @dataclass
-class RoundLoop(Generic[TrainingT]):
+class RoundLoop:
     """The loop over rounds: who is fitted, what is trained, who watches.
 
     Parameters
@@ -123,7 +90,7 @@ class RoundLoop(Generic[TrainingT]):
     """
 
     estimator: Any
-    training: TrainingT
+    training: Any
     n_rounds: int
     callbacks: Sequence
     start: float
@@ -135,14 +102,17 @@ class RoundLoop(Generic[TrainingT]):
         stopping = self.early_stopping
         self._is_over = stopping is not None and stopping.review(self.training.model.history)
 
-    def run(self) -> Outcome:
-        """Do the rounds; whatever ends them, those that were finished are in `training.model`."""
+    def run(self) -> tuple[str, BaseException | None]:
+        """Do the rounds; return why they ended, and what ended them against the training's will.
+
+        Whatever ends them, those that were finished are in `training.model`.
+        """
         try:
-            return Outcome(self._rounds())
+            return self._rounds(), None
         except KeyboardInterrupt as error:
-            return Outcome("interrupted", error)
+            return "interrupted", error
         except Exception as error:
-            return Outcome("failed", error)
+            return "failed", error
 
     def snapshot(self):
         """Return a copy of the estimator with the finished rounds, from which it can go on."""
