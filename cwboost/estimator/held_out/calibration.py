@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from cwboost.kernels import exp, log
 from cwboost.support.warnings import warn_caller
 
 __all__ = [
-    "LOSS_PRIOR",
     "LOSS_SCALE",
-    "ScalePrior",
     "calibrated",
     "fit_scale",
     "predict_prior",
@@ -31,29 +29,12 @@ MOST_STEPS, SMALLEST_STEP = 60, 1e-5
 """Newton steps at most, and the step after which the error of the next one, its square, is
 rounding."""
 
+PRIOR_SPREAD = 0.5
+"""Standard deviation of the logarithm of the scale, normal around that of the loss: it keeps the
+scale finite if examples are few or none is misclassified, and counts less the more there are."""
+
 LARGEST_DIFFERENCE = 1e300
 """Between two scores: times a scale it is finite."""
-
-
-@dataclass(frozen=True)
-class ScalePrior:
-    """A normal distribution of the logarithm of the scale, worth less the more examples there are.
-
-    It keeps the scale finite if the examples are few or none is misclassified.
-
-    Parameters
-    ----------
-    scale : float, > 0
-        Median.
-    spread : float, > 0
-        Standard deviation of the logarithm.
-    """
-
-    scale: float
-    spread: float
-
-
-LOSS_PRIOR = ScalePrior(LOSS_SCALE, 0.5)
 
 
 def predict_prior(model, class_weights, C):
@@ -103,54 +84,33 @@ def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y))
 
 
-def fit_scale(scores, y, weight=None, prior: ScalePrior = LOSS_PRIOR) -> float:
-    """Return the most likely scale on examples that the scores were not trained on.
-
-    The scale s > 0 minimises the negative log-likelihood of the labels under softmax(s F) plus
-    log(s / prior.scale)^2 / (2 prior.spread^2).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes), float64
-    y : ndarray of shape (n_samples,), int
-        Class index of each example.
-    weight : ndarray of shape (n_samples,), float64, default=None
-        Numbers of examples that each one stands for; scaled to mean one. None is ones.
-    prior : ScalePrior, default=LOSS_PRIOR
-
-    Returns
-    -------
-    float
-    """
-    return _fit(scores, y, weight, prior, prior.scale)[0]
+def fit_scale(scores, y, weight=None) -> float:
+    """Return the most likely scale on examples that the scores were not trained on."""
+    return scale_and_loss(scores, y, weight)[0]
 
 
 def scale_and_loss(scores, y, weight=None, start: float = LOSS_SCALE) -> tuple[float, float]:
-    """Return the scale of `fit_scale` and the mean negative log-likelihood of the labels there.
+    """Return the most likely scale and the mean negative log-likelihood of the labels there.
 
-    A `start` close to the scale, such as that of the round before, saves time.
-    """
-    return _fit(scores, y, weight, LOSS_PRIOR, start)
-
-
-def _fit(scores, y, weight, prior: ScalePrior, start: float) -> tuple[float, float]:
-    """Return the most likely scale and the mean negative log-likelihood there.
+    The scale s > 0 minimises the negative log-likelihood under softmax(s F), every example counting
+    by its weight, scaled to mean one, plus log(s / LOSS_SCALE)^2 / (2 PRIOR_SPREAD^2).
 
     Newton's method on the derivative in log s, kept inside a bracket: the likelihood is convex in
-    s, so the derivative changes its sign once.
+    s, so the derivative changes its sign once. A `start` close to the scale, such as that of the
+    round before, saves time.
     """
     n_samples = len(y)
     # One row per class: sums over the classes then add rows, in a fraction of the time.
     differences = np.ascontiguousarray(scores.T) - scores[np.arange(n_samples), y]
     np.clip(differences, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=differences)
     weight = np.ones(n_samples) if weight is None else weight * (n_samples / weight.sum())
-    centre = log(prior.scale)
+    centre = log(LOSS_SCALE)
     low, high, u = LOWEST, HIGHEST, log(start)
     for _ in range(MOST_STEPS):
         loss, first, second = _likelihood(exp(u), differences, weight)
-        slope = first + (u - centre) / prior.spread**2
+        slope = first + (u - centre) / PRIOR_SPREAD**2
         low, high = (u, high) if slope < 0 else (low, u)
-        curvature = second + 1.0 / prior.spread**2
+        curvature = second + 1.0 / PRIOR_SPREAD**2
         target = u - slope / curvature if curvature > 0 else np.nan
         if not low < target < high:
             target = 0.5 * (low + high)
