@@ -18,8 +18,8 @@ from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.defaults import settings_of
 from cwboost.estimator.held_out import sets
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, predict_prior
-from cwboost.estimator.held_out.metrics import LOGLOSS
-from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for, watched_metric
+from cwboost.estimator.held_out.metrics import LOGLOSS, watched_metric
+from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
 from cwboost.estimator.initial import start_again, start_from
 from cwboost.estimator.input.categories import categorical_facts
 from cwboost.estimator.parameters import check_weight
@@ -442,7 +442,7 @@ class CWBoostClassifier(BoostingClassifier):
         stopping = None
         if plan.watched is not None:
             patience = patience_for(self.n_iter_no_change, training.settings.learning_rate)
-            stopping = EarlyStopping(plan.watched, f"valid_{plan.watched.name}", patience)
+            stopping = EarlyStopping(plan.watched, patience)
         n_rounds = max(plan.n_rounds, training.n_rounds)
         known = {"base": base, "scale": plan.scale, "conformity": plan.conformity}
         callbacks = list(self.callbacks or [])

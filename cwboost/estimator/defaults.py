@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-from cwboost.estimator.held_out.stopping import patience_for, watched_metric
+from cwboost.estimator.held_out.metrics import watched_metric
+from cwboost.estimator.held_out.stopping import patience_for
 from cwboost.estimator.parameters import (
+    check_auto,
     check_callbacks,
     check_choice,
     check_number,
-    check_scale,
     check_verbose,
 )
 from cwboost.master import LARGEST_C
@@ -27,20 +28,15 @@ DEFAULTS = {
 
 
 def settings_of(classifier) -> Settings:
-    """Check the parameters of a classifier, fill in defaults; return those of its training.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a value that is out of range, or that the correction does not use.
-    """
-    check_n_estimators(classifier.n_estimators)
+    """Check the parameters of a classifier, fill in defaults; return those of its training."""
+    check_auto("n_estimators", classifier.n_estimators, Integral, 1)
     check_number("columns_per_round", classifier.columns_per_round, Integral, 1)
     check_number("max_working_sets", classifier.max_working_sets, Integral, 1)
     check_number("epsilon", classifier.epsilon, Real, 0.0)
     check_number("tol", classifier.tol, Real, 0.0)
     check_number("validation_fraction", classifier.validation_fraction, Real, 0.0, low_open=True)
-    check_scale("probability_scale", classifier.probability_scale)
+    scale = classifier.probability_scale
+    check_auto("probability_scale", scale, Real, 0, 1e6, low_open=True)
     check_callbacks(classifier.callbacks)
     check_verbose(classifier.verbose)
     values = _by_correction(classifier)
@@ -55,15 +51,6 @@ def settings_of(classifier) -> Settings:
         columns_per_round=int(classifier.columns_per_round),
         **values,
     )
-
-
-def check_n_estimators(value) -> None:
-    """Check the parameter `n_estimators`: "auto" or an integer > 0."""
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"n_estimators must be 'auto' or an integer >= 1, got {value!r}")
-        return
-    check_number("n_estimators", value, Integral, 1)
 
 
 def _by_correction(classifier) -> dict[str, float]:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
 __all__ = [
+    "check_auto",
     "check_callbacks",
     "check_choice",
     "check_class_weight",
     "check_jobs",
     "check_number",
-    "check_scale",
     "check_verbose",
     "check_weight",
 ]
 
 
 def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
-    """Check kind (Integral or Real) and range of a scalar parameter and return it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the parameter, what was expected and what came.
-    """
+    """Check kind (Integral or Real) and range of a scalar parameter and return it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
         wanted = "an integer" if kind is Integral else "a number"
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
@@ -39,13 +33,7 @@ def check_number(name, value, kind, low, high=np.inf, *, low_open=False):
 
 
 def check_choice(name, value, choices):
-    """Check a parameter that takes one of a few values and return it.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter, the choices and what came.
-    """
+    """Check a parameter that takes one of a few values and return it."""
     # Compare types as well: 1 == True, and an array has no truth value.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
@@ -53,18 +41,10 @@ def check_choice(name, value, choices):
 
 
 def check_callbacks(callbacks):
-    """Check the parameter `callbacks` and return it.
-
-    Raises
-    ------
-    TypeError
-        If it is not a list, or an entry is not an object with a method ``on_round_end``.
-    """
-    if callbacks is None:
-        return callbacks
-    if not isinstance(callbacks, list | tuple):
+    """Check the parameter `callbacks`: None, or a list of objects with ``on_round_end``."""
+    if not isinstance(callbacks, list | tuple | None):
         raise TypeError(f"callbacks must be a list or None, got {callbacks!r}")
-    for place, callback in enumerate(callbacks):
+    for place, callback in enumerate(callbacks or []):
         if isinstance(callback, type):
             raise TypeError(
                 f"callbacks[{place}] must be an object, got the class {callback.__name__}: call it"
@@ -75,25 +55,17 @@ def check_callbacks(callbacks):
             raise TypeError(
                 f"callbacks[{place}] must be an object with a method on_round_end(state), got {got}"
             )
-    return callbacks
 
 
 def check_class_weight(class_weight):
-    """Check the parameter `class_weight` and return it.
-
-    Raises
-    ------
-    ValueError
-        If it is not None, "balanced" or a dict.
-    """
-    if class_weight is None or isinstance(class_weight, dict):
-        return class_weight
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return class_weight
-    raise ValueError(
-        "class_weight must be 'balanced', a dict of weights by label, or None, got "
-        f"{class_weight!r}"
-    )
+    """Check the parameter `class_weight` (None, "balanced" or a dict) and return it."""
+    is_name = isinstance(class_weight, str) and class_weight == "balanced"
+    if not (is_name or isinstance(class_weight, dict | None)):
+        raise ValueError(
+            "class_weight must be 'balanced', a dict of weights by label, or None, got "
+            f"{class_weight!r}"
+        )
+    return class_weight
 
 
 def check_jobs(n_jobs):
@@ -107,30 +79,25 @@ def check_jobs(n_jobs):
     return n_jobs
 
 
-def check_scale(name, value):
-    """Check a parameter that is "auto" or a scale of probabilities > 0 and return it."""
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"{name} must be 'auto' or a number > 0, got {value!r}")
-        return value
-    return check_number(name, value, Real, 0.0, 1e6, low_open=True)
+def check_auto(name, value, kind, low, high=np.inf, *, low_open=False):
+    """Check a parameter that is "auto" or a number, see `check_number`, and return it."""
+    if not isinstance(value, str):
+        return check_number(name, value, kind, low, high, low_open=low_open)
+    if value != "auto":
+        wanted = "an integer" if kind is Integral else "a number"
+        bound = ">" if low_open else ">="
+        raise ValueError(f"{name} must be 'auto' or {wanted} {bound} {low}, got {value!r}")
+    return value
 
 
 def check_verbose(verbose):
-    """Check the parameter `verbose` (a bool, or an integer >= 0) and return it."""
-    if isinstance(verbose, bool | np.bool_):
-        return verbose
-    return check_number("verbose", verbose, Integral, 0)
+    """Check the parameter `verbose`: a bool, or an integer >= 0."""
+    if not isinstance(verbose, bool | np.bool_):
+        check_number("verbose", verbose, Integral, 0)
 
 
 def check_weight(weight, n_samples: int, name: str):
-    """Check the weights of held-out examples; return them as float64, None if there are none.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, what was expected and what came.
-    """
+    """Check the weights of held-out examples; return them as float64, None if there are none."""
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=np.float64)

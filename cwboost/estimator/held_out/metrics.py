@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from cwboost.estimator.held_out.calibration import fit_scale, scale_and_loss
 from cwboost.kernels import exp, softmax
 
-__all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "metric_for"]
+__all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "watched_metric"]
 
 
 @dataclass(frozen=True)
@@ -66,45 +66,35 @@ error still falls: hence the tolerance."""
 NAMED = {metric.name: metric for metric in (LOGLOSS, ERROR, LOSS)}
 
 
-def metric_for(value, parameter: str) -> Metric:
-    """Return the metric that the value of a parameter stands for.
-
-    Parameters
-    ----------
-    value : str or callable
-        A name of `NAMED`, the name of a scikit-learn scorer, or ``scorer(estimator, X, y)``.
-    parameter : str
-        What an error calls it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, what was expected and what came.
-    """
+def watched_metric(early_stopping) -> Metric | None:
+    """Return the metric of the parameter `early_stopping`, None for False."""
+    if isinstance(early_stopping, bool | np.bool_):
+        return LOGLOSS if early_stopping else None
     wanted = (
-        f"{parameter} must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn scorer or "
-        f"a function scorer(estimator, X, y), got {value!r}"
+        f"early_stopping must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn scorer "
+        f"or a function scorer(estimator, X, y), got {early_stopping!r}"
     )
-    if isinstance(value, str):
-        if value in NAMED:
-            return NAMED[value]
-        if value not in get_scorer_names():
+    scorer = early_stopping
+    if isinstance(scorer, str):
+        if scorer in NAMED:
+            return NAMED[scorer]
+        if scorer not in get_scorer_names():
             raise ValueError(wanted)
-        return Metric(value, partial(_scored, get_scorer(value), parameter), True)
-    if not callable(value) or isinstance(value, type):
+        return Metric(scorer, partial(_scored, get_scorer(scorer)), True)
+    if not callable(scorer) or isinstance(scorer, type):
         raise TypeError(wanted)
-    inner = getattr(value, "_score_func", value)
-    name = getattr(inner, "__name__", type(value).__name__)
-    return Metric(name, partial(_scored, value, parameter), True)
+    inner = getattr(scorer, "_score_func", scorer)
+    name = getattr(inner, "__name__", type(scorer).__name__)
+    return Metric(name, partial(_scored, scorer), True)
 
 
-def _scored(scorer, parameter, held_out) -> float:
+def _scored(scorer, held_out) -> float:
     """Call a scorer with the growing model, as scikit-learn calls it with a fitted one."""
     labels = held_out.classes[held_out.y]
     weights = {} if held_out.weight is None else {"sample_weight": held_out.weight}
     value = scorer(_GrowingModel(held_out), held_out.X, labels, **weights)
     if not isinstance(value, Real) or np.isnan(value):
-        raise ValueError(f"the scorer of {parameter} must return a number, got {value!r}")
+        raise ValueError(f"the scorer of early_stopping must return a number, got {value!r}")
     return float(value)
 
 

@@ -7,25 +7,17 @@ from numbers import Integral
 
 import numpy as np
 
-from cwboost.estimator.held_out.metrics import NAMED, Metric, metric_for
-from cwboost.estimator.parameters import check_number
+from cwboost.estimator.held_out.metrics import Metric
+from cwboost.estimator.parameters import check_auto
 
-__all__ = ["EarlyStopping", "patience_for", "watched_metric"]
+__all__ = ["EarlyStopping", "patience_for"]
 
 LEAST_PATIENCE, PATIENCE_AT_FULL_STEP = 20, 15.0
 """With "auto", patience is the larger of the first and the second divided by the learning rate."""
 
 
 class EarlyStopping:
-    """Stops when a measure on held-out examples has not improved for a number of rounds.
-
-    Parameters
-    ----------
-    metric : Metric
-    name : str
-        The history's name of the metric on the examples that are watched.
-    patience : int
-        Rounds without an improvement after which to stop.
+    """Stops when a measure on held-out examples has not improved for `patience` rounds.
 
     Attributes
     ----------
@@ -38,10 +30,10 @@ class EarlyStopping:
 
     stop_reason = "early stopping"
 
-    def __init__(self, metric: Metric, name: str, patience: int):
+    def __init__(self, metric: Metric, patience: int):
         self._sign = -1.0 if metric.greater_is_better else 1.0
         self._factor = 1.0 + metric.tolerance
-        self._name, self._patience = name, patience
+        self._name, self._patience = f"valid_{metric.name}", patience
         self._best = np.inf
         self.best_round = self.kept_round = 0
 
@@ -58,44 +50,15 @@ class EarlyStopping:
         return n_rounds - self.best_round >= self._patience
 
     def review(self, history) -> bool:
-        """Take note of all rounds so far; return True if training was to stop after the last.
-
-        Parameters
-        ----------
-        history : dict of sequences
-            The measures by name, one entry per round.
-        """
+        """Take note of all rounds so far; return True if training was to stop after the last."""
         stop = False
         for n_rounds, value in enumerate(history[self._name], 1):
             stop = self.observe(value, n_rounds)
         return stop
 
 
-def watched_metric(early_stopping) -> Metric | None:
-    """Return the metric of the parameter `early_stopping`, None for False.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, what was expected and what came.
-    """
-    if isinstance(early_stopping, bool | np.bool_):
-        return NAMED["logloss"] if early_stopping else None
-    return metric_for(early_stopping, "early_stopping")
-
-
 def patience_for(n_iter_no_change, learning_rate: float) -> int:
-    """Return the rounds of patience for the parameter `n_iter_no_change`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the parameter, what was expected and what came.
-    """
-    if isinstance(n_iter_no_change, str) and n_iter_no_change == "auto":
+    """Return the rounds of patience for the parameter `n_iter_no_change`."""
+    if check_auto("n_iter_no_change", n_iter_no_change, Integral, 1) == "auto":
         return max(LEAST_PATIENCE, ceil(PATIENCE_AT_FULL_STEP / learning_rate))
-    if isinstance(n_iter_no_change, str):
-        raise ValueError(
-            f"n_iter_no_change must be 'auto' or an integer >= 1, got {n_iter_no_change!r}"
-        )
-    return int(check_number("n_iter_no_change", n_iter_no_change, Integral, 1))
+    return int(n_iter_no_change)

@@ -39,7 +39,7 @@ def test_the_default_watches_the_log_loss_of_the_probabilities_it_will_give(vowe
 
 @pytest.mark.parametrize("name, kept", [("logloss", 4), ("loss", 2)])
 def test_the_last_round_within_the_tolerance_is_kept(name, kept):
-    stopping = EarlyStopping(NAMED[name], f"valid_{name}", patience=4)
+    stopping = EarlyStopping(NAMED[name], patience=4)
     values = [1.0, 0.9, 0.95, 0.91, 0.95, 0.97]
     ended = [stopping.observe(value, n) for n, value in enumerate(values, 1)]
     assert ended == [False] * 5 + [True]
