@@ -97,28 +97,13 @@ def best_run(run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool
     """Do the holdout run, from the start that ends lower if there are two.
 
     Trees may have to undo what the base scores get wrong: where a run from zero ends lower,
-    boosting starts from zero.
+    boosting starts from zero. With `chooses`, the run chooses this start, if `may_drop_base`, and
+    the number of rounds, at most `n_rounds`; else all rounds are trained. Return None if the
+    classes, of `counts` examples, are too small to leave an example out.
 
-    Parameters
-    ----------
-    run : callable
-        ``run(rng, drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`.
-    counts : ndarray of shape (n_classes,), int
-        Examples of each class.
-    rng : numpy.random.Generator
-        Draws the examples left out, and a seed for either run: what one finds does not depend on
-        whether the other is done, as a continued training does one only.
-    may_drop_base : bool
-        True if there are base scores, and the recipe may do without them.
-    n_rounds : int
-        Largest number of rounds of the training.
-    chooses : bool
-        True if the run chooses the number of rounds and the start; False if all are trained.
-
-    Returns
-    -------
-    Plan or None
-        None if the classes are too small to leave an example out.
+    ``run(rng, drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`. Either
+    gets the same seed: what one finds does not depend on whether the other is done, as a continued
+    training does one only.
     """
     drawn = list(splits(counts, rng))
     if not drawn:
@@ -144,34 +129,11 @@ def holdout_run(
     n_rounds: int,
     chooses: bool,
 ) -> Plan | None:
-    """Train on most of the examples and follow the others.
+    """Train on most of the examples and follow the others: one training per array of `drawn`.
 
-    The others keep their place, with next to no weight: no part of X is copied, and the master has
-    their scores.
-
-    Parameters
-    ----------
-    problem : Problem
-    bind : callable
-        ``bind(problem, rng)`` binds the family to the examples.
-    n_threads : int
-    settings : Settings
-        Of the training.
-    rng : numpy.random.Generator
-        The run's own.
-    drawn : list of ndarrays of int
-        The examples left out, ascending, of each training.
-    from_zero : bool
-        True to do without the base scores.
-    n_rounds : int
-        Largest number of rounds of the training.
-    chooses : bool
-        True if the run chooses the number of rounds; False if all are trained.
-
-    Returns
-    -------
-    Plan or None
-        None if no round could be done.
+    The examples drawn keep their place, with next to no weight: no part of X is copied, and the
+    master has their scores. ``bind(problem, rng)`` binds the family; `settings` and `n_rounds` are
+    those of the training to come. Return None if no round could be done.
     """
     shorter, settings = settings_of_run(settings)
     base = None if from_zero else problem.base
@@ -191,29 +153,7 @@ def holdout_run(
         return np.concatenate([run.master.scores_of(rows) for run, rows in zip(runs, drawn)])
 
     y, weight = problem.y[every], problem.weight[every]
-    return follow(Runs(runs), scores, y, weight, n_rounds, shorter, chooses)
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Trainings on several splits, whose rounds are done together."""
-
-    runs: list[ColumnGeneration]
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of all."""
-        return self.runs[0].settings
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds that all have finished."""
-        return min(run.n_rounds for run in self.runs)
-
-    def round(self) -> bool:
-        """Do a round of each; return False when training is over."""
-        going_on = [run.round() for run in self.runs]
-        return all(going_on)
+    return follow(runs, scores, y, weight, n_rounds, shorter, chooses)
 
 
 def settings_of_run(settings: Settings) -> tuple[float, Settings]:
@@ -223,35 +163,28 @@ def settings_of_run(settings: Settings) -> tuple[float, Settings]:
     return rate / longer, replace(settings, learning_rate=longer, tol=0.0)
 
 
-def follow(training, scores, y, weight, n_rounds: int, shorter: float, chooses: bool):
-    """Do the rounds of a holdout run; return what it found.
+def follow(runs, scores, y, weight, n_rounds: int, shorter: float, chooses: bool) -> Plan | None:
+    """Do the rounds of a holdout run, of all its trainings together; return what it found.
 
-    Parameters
-    ----------
-    training : Training
-    scores : callable
-        Returns the scores of the examples left out, (n, n_classes), after a round.
-    y, weight : ndarrays of shape (n,)
-        Of the examples left out.
-    n_rounds : int
-        Largest number of rounds of the training proper.
-    shorter : float
-        Rounds of this run over those of the training.
-    chooses : bool
+    After a round ``scores()`` are those of the examples left out, of classes `y`. The run has
+    `shorter` times the rounds of the training to come, at most `n_rounds`.
     """
     last = ceil(n_rounds * shorter)
-    patience = ceil(at.PATIENCE / training.settings.learning_rate)
+    patience = ceil(at.PATIENCE / runs[0].settings.learning_rate)
     losses, kept, scale, loss = [np.inf], None, LOSS_SCALE, np.nan
-    while training.n_rounds < last and training.round():
+    while runs[0].n_rounds < last:
+        going_on = [run.round() for run in runs]
+        if not all(going_on):
+            break
         if chooses:
             now = scores()
             scale, loss = scale_and_loss(now, y, weight, scale)
             losses.append(min(loss, losses[-1]))
             if loss <= (1.0 + LOGLOSS.tolerance) * losses[-1]:
-                kept = training.n_rounds, scale, loss, now
+                kept = runs[0].n_rounds, scale, loss, now
             if losses[-1] >= (1.0 - at.LEAST_FALL) * losses[-patience - 1 :][0]:
                 break
-    if not training.n_rounds:
+    if not all(run.n_rounds for run in runs):
         return None
     if chooses:
         n_kept, scale, loss, now = kept

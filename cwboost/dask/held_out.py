@@ -142,7 +142,7 @@ def holdout_run(
         return np.concatenate(parts)
 
     examples = np.concatenate(y), np.concatenate(weight)
-    found = recipe.follow(run, scores, *examples, n_rounds, shorter, chooses)
+    found = recipe.follow([run], scores, *examples, n_rounds, shorter, chooses)
     crew.ask(("leave_out", ([], 1.0, False)))
     crew.forget()
     return found

@@ -67,7 +67,7 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
             return np.eye(3)[y] + noise * 0.95 ** min(training.n_rounds, falling)
 
         training.round = one_more
-        recipe.follow(training, scores, y, np.ones(600), 1000, 1.0, True)
+        recipe.follow([training], scores, y, np.ones(600), 1000, 1.0, True)
         return training.n_rounds
 
     patience = round(constants.PATIENCE / 0.2)
