@@ -22,7 +22,6 @@ from cwboost.estimator.held_out.metrics import LOGLOSS, watched_metric
 from cwboost.estimator.held_out.stopping import EarlyStopping, patience_for
 from cwboost.estimator.initial import start_again, start_from
 from cwboost.estimator.input.categories import categorical_facts
-from cwboost.estimator.parameters import check_weight
 from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import (
     change_C,
@@ -306,12 +305,7 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _held_out(self, problem, family, given, eval_sets):
         """Return the training examples, the held-out ones or None, and the evaluation sets."""
-        X_val, y_val, weight = given
-        held_out = self._check_validation(X_val, y_val, family)
-        if held_out is not None:
-            held_out = *held_out, check_weight(weight, len(held_out[1]), "sample_weight_val")
-        elif weight is not None:
-            raise ValueError("sample_weight_val needs X_val and y_val")
+        held_out = self._check_validation(*given, family)
         others = {
             name: self._check_held_out(
                 *one, family, [f"eval_sets[{name!r}][{k}]" for k in range(3)]
@@ -524,7 +518,7 @@ class CWBoostClassifier(BoostingClassifier):
         problem, classes = self._sorted(X, y, sample_weight)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
-        held_out = self._check_validation(X_val, y_val, self.family_)
+        held_out = self._check_validation(X_val, y_val, None, self.family_)
         rng, previous = self._generator(), {"base": self.init_}
         _, problem = self._start_from(problem, self.family_, previous, rng.spawn(1)[0])
         thin = copy.copy(self)

@@ -67,7 +67,7 @@ class BaselineClassifier(BoostingClassifier):
         """Check the parameters and the data, then do the rounds."""
         self._check_parameters()
         problem, family = self._prepare(X, y, sample_weight)
-        held_out = self._check_validation(X_val, y_val, family)
+        held_out = self._check_validation(X_val, y_val, None, family)
         n_scores = self._n_scores()
         if held_out is not None:
             held_out = HeldOutScores(held_out[0], held_out[1], n_scores, self._class_scores)

@@ -229,13 +229,15 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         class_weight = getattr(self, "class_weight", None)
         return sort_by_class(X, y, sample_weight, class_weight)
 
-    def _check_validation(self, X_val, y_val, family):
-        """Held-out examples given to `fit`, y encoded: None, or (X_val, y_val)."""
+    def _check_validation(self, X_val, y_val, weight, family):
+        """Check held-out examples; return X, y encoded and the weights, None without examples."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
-        if X_val is None:
-            return None
-        return self._check_held_out(X_val, y_val, None, family)[:2]
+        if X_val is not None:
+            return self._check_held_out(X_val, y_val, weight, family)
+        if weight is not None:
+            raise ValueError("sample_weight_val needs X_val and y_val")
+        return None
 
     def _check_held_out(self, X, y, weight, family, names=("X_val", "y_val", "sample_weight_val")):
         """Check examples that training only follows; return X, y encoded, and the weights."""

@@ -6,7 +6,7 @@ that its solution leaves most coefficients at zero. C sets how many remain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from time import perf_counter
 
@@ -22,7 +22,7 @@ from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
 from cwboost.master import LARGEST_C, RestrictedMaster
-from cwboost.solvers.fcd import SolverReport, fcd
+from cwboost.solvers.fcd import fcd
 from cwboost.support.warnings import warn_caller
 
 __all__ = ["checked_Cs", "solve_thin"]
@@ -34,23 +34,8 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 """Violation to which the master is solved, and the limit on passes."""
 
 
-@dataclass(frozen=True)
-class _Solved:
-    """The restricted master at one C: the model, its history of one round, the solver's report."""
-
-    model: FittedModel
-    history: dict[str, float]
-    report: SolverReport
-
-
 def checked_Cs(C, has_held_out: bool) -> list[float]:
-    """Check the argument `C` of `thin`; return the values to solve at, ascending.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming what was expected and what came.
-    """
+    """Check the argument `C` of `thin`; return the values to solve at, ascending."""
     if isinstance(C, str):
         if C != "auto":
             raise ValueError(f"C must be a number, a sequence of numbers or 'auto', got {C!r}")
@@ -76,31 +61,11 @@ def checked_Cs(C, has_held_out: bool) -> list[float]:
 
 
 def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_out=None) -> dict:
-    """Solve over all columns of a model for each C; return the best model's attributes.
+    """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
-    Parameters
-    ----------
-    model : FittedModel
-        Class-wise: every learner has the coefficient of one class.
-    problem : Problem
-        With the base scores of the examples, if the model has some.
-    Cs : list of float, ascending
-        Each solve starts from the coefficients of the one before.
-    rng : numpy.random.Generator
-        For the order of coordinate updates.
-    n_threads : int
-    held_out : (X_val, y_val) or None
-        Examples that choose C, by their log loss, and set the scale of the probabilities.
-
-    Returns
-    -------
-    dict
-        Fitted attributes of the thin model. Of equal log losses, the smallest C is kept.
-
-    Raises
-    ------
-    ValueError
-        If no column has a positive coefficient at any C.
+    The values of C ascend, and each solve starts from the coefficients of the one before. The
+    `held_out` examples choose C, by their log loss, and set the scale of the probabilities; of
+    equal log losses, the smallest C is kept. The problem has the base scores of the examples.
     """
     # The columns of the master are -1 and +1.
     ensemble = replace(model.ensemble, learners=model.ensemble.learners.signs())
@@ -126,25 +91,26 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
             "C": C,
         }
         if held_out is not None:
-            X_val, y_val = held_out
+            X_val, y_val, _ = held_out
             scores = kept.scores(X_val, n_threads=n_threads)
             scale, loss = scale_and_loss(scores, y_val)
             kept = calibrated(replace(kept, scale=scale), scores, y_val, fits_scale=False)
             history["valid_error"] = float(np.mean(np.argmax(scores, axis=1) != y_val))
             history["valid_logloss"] = loss
-        if best is None or history["valid_logloss"] < best.history["valid_logloss"]:
-            best = _Solved(kept, history, report)
+        if best is None or history["valid_logloss"] < best[1]["valid_logloss"]:
+            best = kept, history, report
     if best is None:
         raise ValueError(f"C={Cs[-1]:g} is too small: no column gets a positive coefficient")
-    if not best.report.converged:
+    kept, history, report = best
+    if not report.converged:
         warn_caller(
-            f"the solve for C={best.history['C']:g} ended with a violation of "
-            f"{best.report.max_violation:.2g}, above {EPSILON:g}",
+            f"the solve for C={history['C']:g} ended with a violation of "
+            f"{report.max_violation:.2g}, above {EPSILON:g}",
             ConvergenceWarning,
         )
     return {
-        "model_": best.model,
-        "history_": {name: np.array([float(value)]) for name, value in best.history.items()},
+        "model_": kept,
+        "history_": {name: np.array([float(value)]) for name, value in history.items()},
         "n_iter_": 1,
         "best_iteration_": 1,
         "stop_reason_": "thinned",
