@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from cwboost.automatic import recipe
 from cwboost.automatic.constants import DEFAULT_FAMILY, FEWEST_ROUNDS
@@ -512,7 +513,7 @@ class CWBoostClassifier(BoostingClassifier):
         ConvergenceWarning
             If the solve at the chosen C ended before its violations were small.
         """
-        self._require_fitted()
+        check_is_fitted(self)
         Cs = checked_Cs(C, X_val is not None)
         X = self._check_X(X, reset=False, family=self.family_)
         problem, classes = self._sorted(X, y, sample_weight)
@@ -558,7 +559,7 @@ class CWBoostClassifier(BoostingClassifier):
         if best < n_rounds:
             model = model.truncate(best)
         held_out = training.model.held_out
-        if held_out is not None and held_out.has_valid:
+        if held_out is not None and held_out.valid is not None:
             model = held_out.calibrated(model, isinstance(self.probability_scale, str))
         state = self._state_of(fit) if self.warm_start else None
         if state is not None and best < n_rounds:

@@ -10,6 +10,7 @@ import dask
 import numpy as np
 from distributed import Client, default_client
 from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
@@ -221,7 +222,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         """Return a `CWBoostClassifier` with the same parameters and, if `fitted`, attributes."""
         local = CWBoostClassifier(**self.get_params(deep=False))
         if fitted:
-            self._require_fitted()
+            check_is_fitted(self)
             own = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
             local.__dict__.update(own)
         return local
@@ -279,7 +280,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         Dask array of shape (n_samples, n_classes), or (n_samples,) with two classes; dataframe or
         series if X is a dataframe
         """
-        self._require_fitted()
+        check_is_fitted(self)
         kind = "score" if len(self.classes_) == 2 else "scores"
         return self._lazily("decision_function", kind, X, n_estimators)
 

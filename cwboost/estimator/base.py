@@ -16,10 +16,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     check_consistent_length,
+    check_is_fitted,
     column_or_1d,
     validate_data,
 )
@@ -190,7 +190,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 ensure_all_finite=False,
             )
         X = X if sparse.issparse(X) else readable(X)
-        check_capabilities(family, n_categories=self._n_categories_by_name())
+        names = getattr(self, "feature_names_in_", None)
+        n_categories = {call(place, names): len(known) for place, known in categories.items()}
+        check_capabilities(family, n_categories=n_categories)
         has_missing = find_missing(X, family)
         check_capabilities(family, has_missing=has_missing, is_sparse=sparse.issparse(X))
         return X
@@ -204,11 +206,6 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.__dict__.pop("categories_", None)
         if categories:
             self.categories_ = categories
-
-    def _n_categories_by_name(self) -> dict[str, int]:
-        """Return the number of categories of each categorical column, by its name or place."""
-        names = getattr(self, "feature_names_in_", None)
-        return {call(place, names): len(known) for place, known in self._categories().items()}
 
     def _prepare(self, X, y, sample_weight=None) -> tuple[Problem, WeakLearnerFamily]:
         """Check X, y and the weights; set ``classes_``: the sorted problem, the family."""
@@ -363,36 +360,24 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- after training
 
-    def _require_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first."
-            )
-
     def _check_predict(self, X):
-        self._require_fitted()
+        check_is_fitted(self)
         return self._check_X(X, reset=False, family=self.family_)
 
     @property
     def ensemble_(self) -> Ensemble:
         """The weak learners of the fitted model, and the path of their coefficients."""
-        return self._fitted_model().ensemble
+        return self.model_.ensemble
 
     @property
     def init_(self) -> BaseScores | None:
         """The fitted init model with the factor of its scores; None if there is none."""
-        return self._fitted_model().base
+        return self.model_.base
 
     @property
     def probability_scale_(self) -> float:
         """Factor of the scores in the softmax of the probabilities."""
-        return self._fitted_model().scale
-
-    def _fitted_model(self) -> FittedModel:
-        try:
-            return self.__dict__["model_"]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} is not fitted") from None
+        return self.model_.scale
 
     def _scores(self, X, n_estimators=None) -> np.ndarray:
         """Return the scores of every class, shape (n_samples, n_classes)."""
@@ -601,7 +586,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             If the classifier computes probabilities without a scale.
         """
         self._require_scale()
-        self._require_fitted()
+        check_is_fitted(self)
         conformity = self.model_.conformity
         if conformity is None:
             raise ValueError(
@@ -632,7 +617,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Raises AttributeError if the learners or the init model do not report their features.
         """
-        model = self._fitted_model()
+        model = self.model_
         try:
             found = inspection.feature_importances(model.ensemble, self.n_features_in_)
         except NotImplementedError as error:
@@ -659,7 +644,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         ClassColumns
         """
-        self._require_fitted()
+        check_is_fitted(self)
         if not self._scores_classes():
             raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
         found = np.flatnonzero(self.classes_ == label)
@@ -847,7 +832,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
 
     def _node_rows(self, n_estimators) -> list[dict]:
-        self._require_fitted()
+        check_is_fitted(self)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
         names, categories = self._feature_names(), self._categories()
         return tables.node_rows(self.ensemble_, self.classes_, names, categories, n_estimators)

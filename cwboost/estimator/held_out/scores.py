@@ -109,11 +109,6 @@ class HeldOutSets:
         """The held-out examples that are no evaluation set; None if there are none."""
         return next((one for one in self.sets if one.name == "valid"), None)
 
-    @property
-    def has_valid(self) -> bool:
-        """True if there are held-out examples besides the evaluation sets."""
-        return self.valid is not None
-
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
         """Return the model calibrated on "valid", which must be there."""
         one = self.valid
