@@ -26,18 +26,9 @@ def start_from(
     """Fit an init model; return its base scores, and the problem with those of its examples.
 
     The scores that the model gives the training examples without their own labels are scaled to
-    half of the log-odds, which is what boosting with the exponential loss estimates.
-
-    Parameters
-    ----------
-    model : InitModel or None
-        None, or a model that the data do not suit: boosting starts from zero.
-    problem : Problem
-    rng : numpy.random.Generator
-        Gives the model its seed.
-    n_threads : int
-    facts : dict
-        What `InitContext` says of the columns of categories.
+    half of the log-odds, which is what boosting with the exponential loss estimates. Without a
+    model, or if the data do not suit it, boosting starts from zero. `rng` gives the model its seed;
+    `facts` is what `InitContext` says of the columns of categories.
     """
     fitted, scores = fitted_init(model, problem, rng, n_threads, facts)
     if fitted is None:

@@ -70,10 +70,7 @@ class Problem:
 
 
 def check_labels(y, name: str = "y") -> None:
-    """Raise ValueError if `y` holds anything but class labels, such as NaN or fractions.
-
-    Messages call it `name`.
-    """
+    """Raise ValueError if `y`, called `name`, holds anything but class labels, such as NaN."""
     place = _first_missing(np.asarray(y))
     if place is not None:
         raise ValueError(f"{name} must hold class labels, got {y[place]!r} for example {place}")
@@ -102,25 +99,9 @@ def _is_missing(label) -> bool:
 
 
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
-    """Sort checked examples by class, without those of weight zero.
+    """Sort checked examples by class, without those of weight zero; return problem and classes.
 
-    Parameters
-    ----------
-    X : ndarray or CSR/CSC matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,) or None
-    class_weight : dict, "balanced" or None
-
-    Returns
-    -------
-    problem : Problem
-    classes : ndarray of shape (n_classes,)
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative, weights do not sum to a finite number, or fewer than two classes
-        have positive weight.
+    Weights must not be negative, must sum to a finite number, and leave two classes at least.
     """
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     with np.errstate(over="ignore"):

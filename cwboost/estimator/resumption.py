@@ -83,21 +83,11 @@ def previous_fit(classifier) -> dict | None:
 
 
 def check_continues(classifier, family, previous: Mapping) -> None:
-    """Check that training can go on from a model: its data, its kind of learners and its state.
+    """Check that training can go on from what `previous_fit` returned.
 
-    Parameters
-    ----------
-    classifier : CWBoostClassifier
-        With the attributes of the new training data.
-    family : WeakLearnerFamily
-    previous : mapping
-        What `previous_fit` returned.
-
-    Raises
-    ------
-    ValueError
-        For other classes, columns, categories or learners, constraints that the init model does
-        not keep, or a state that training does not save: a file may hold anything.
+    The classifier has the attributes of the new training data. Its classes, columns, categories
+    and kind of learners must be those of the model, its constraints such as the init model keeps,
+    and the state one that training saves: a file may hold anything.
     """
     if previous["state"] is not None:
         _check_state(previous["state"])
@@ -146,25 +136,11 @@ def _check_state(state: Mapping) -> None:
 
 
 def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:
-    """Take up training where `ensemble` ended.
+    """Take up a new training, still without columns, where `ensemble` ended.
 
-    Parameters
-    ----------
-    training : ColumnGeneration
-        New, without columns.
-    ensemble : Ensemble
-    X : ndarray or sparse matrix
-        The training matrix that the pricer is bound to.
-    history : dict of arrays
-        History of the ensemble's rounds.
-    state : dict or None
-        What `training_state` returned, for a continuation that equals one uninterrupted run bit
-        for bit; None forms the pair weights from the coefficients.
-
-    Raises
-    ------
-    ValueError
-        If the state is not that of the ensemble: a file may hold any.
+    `X` is the matrix that the pricer is bound to. With a `state` that `training_state` returned,
+    the continuation equals one uninterrupted run bit for bit; without, the pair weights are formed
+    from the coefficients. The state must be that of the ensemble: a file may hold any.
     """
     _restore_columns(training, ensemble, X)
     rounds = ensemble.n_rounds
@@ -221,10 +197,8 @@ def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
 def add_columns(master, ensemble: Ensemble, ids, X) -> Iterator[tuple]:
     """Add the outputs of learners `ids` to `master` as columns of their classes, in chunks.
 
-    Yields
-    ------
-    ids, classes, rows, is_new : ndarrays of shape (n_chunk,)
-        Learners and classes, and what `RestrictedMaster.add` returned for them.
+    Yield, for each chunk, its learners and their classes, and the rows and whether they are new,
+    as `RestrictedMaster.add` returned them.
     """
     of_class = np.zeros(len(ensemble.learners), dtype=np.int64)
     of_class[ensemble.path.column] = ensemble.path.score_index

@@ -40,20 +40,9 @@ LARGEST_DIFFERENCE = 1e300
 def predict_prior(model, class_weights, C):
     """Return a model without columns that predicts its base, or the shares of the classes; warn.
 
-    Parameters
-    ----------
-    model : FittedModel without rounds
-    class_weights : ndarray of shape (n_classes,), float64
-        Total weight of the examples of each class.
-    C : float
-        The value at which no column paid.
-
-    Returns
-    -------
-    FittedModel
-        Without base scores, the offsets of its ensemble are the constant scores of least loss, half
-        the logarithms of the shares: for constant scores b the loss is the sum over c != a of
-        share_a exp(b_c - b_a), and there its gradient vanishes.
+    Without base scores, the offsets of its ensemble are the constant scores of least loss, half the
+    logarithms of the shares of `class_weights`: for constant scores b the loss is the sum over
+    c != a of share_a exp(b_c - b_a), and there its gradient vanishes.
     """
     what = "shares of the classes, whatever the features" if model.base is None else "base scores"
     warn_caller(
@@ -68,17 +57,8 @@ def predict_prior(model, class_weights, C):
 def calibrated(model, scores, y, weight=None, fits_scale: bool = True):
     """Return the model with the scale and the conformity of examples that it was not trained on.
 
-    Parameters
-    ----------
-    model : FittedModel
-    scores : ndarray of shape (n, n_classes)
-        Of these examples.
-    y : ndarray of shape (n,), int
-        Class indices.
-    weight : ndarray of shape (n,), default=None
-        For the scale; all examples conform alike.
-    fits_scale : bool, default=True
-        False keeps the model's own scale.
+    `y` are class indices, and `weight` counts for the scale only: all examples conform alike.
+    Without `fits_scale`, the model keeps its own scale.
     """
     scale = fit_scale(scores, y, weight) if fits_scale else model.scale
     return replace(model, scale=scale, conformity=Conformity.of(scale * scores, y))

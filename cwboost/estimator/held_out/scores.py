@@ -94,12 +94,7 @@ class HeldOutScores:
 
 
 class HeldOutSets:
-    """Several sets of held-out examples, followed together.
-
-    Parameters
-    ----------
-    sets : sequence of HeldOutScores
-    """
+    """Several sets of held-out examples, followed together."""
 
     def __init__(self, sets: Sequence[HeldOutScores]):
         self.sets = tuple(sets)

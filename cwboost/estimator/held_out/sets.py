@@ -17,13 +17,7 @@ __all__ = ["check_eval_sets", "followed_sets", "split_off"]
 
 
 def check_eval_sets(eval_sets) -> dict[str, tuple]:
-    """Check the argument `eval_sets` of `fit`; return name, (X, y, weight or None) of each set.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the argument, what was expected and what came.
-    """
+    """Check the argument `eval_sets` of `fit`; return (X, y, weight or None) by name."""
     if eval_sets is None:
         return {}
     wanted = "eval_sets must be a dict of (X, y) or (X, y, sample_weight) by name"
@@ -46,17 +40,8 @@ def check_eval_sets(eval_sets) -> dict[str, tuple]:
 def split_off(problem: Problem, classes, fraction: float, random_state):
     """Hold out a part of the training examples, stratified.
 
-    Returns
-    -------
-    problem : Problem
-        Of the examples that stay.
-    held_out : (X, y, weight)
-        The weights are None if all are equal.
-
-    Raises
-    ------
-    ValueError
-        If a class has one example only, or the fraction is too small or too large for the classes.
+    Return the problem of those that stay, and (X, y, weight) of the others, whose weights are None
+    if all are equal.
     """
     if (alone := classes[problem.counts == 1]).size:
         raise ValueError(
@@ -86,16 +71,8 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
 def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None, base=None):
     """Return the scores that training follows, None if there are no examples to follow.
 
-    Parameters
-    ----------
-    held_out : (X, y, weight) or None
-        The history has their error, and the watched metric.
-    eval_sets : dict of (X, y, weight) by name
-        The history has their error, their log loss, and the watched metric.
-    classes : ndarray of shape (n_classes,)
-    watched : Metric or None
-    base : BaseScores or None, default=None
-        Where the training starts from.
+    `held_out` and every evaluation set are (X, y, weight). The history has the error and the
+    watched metric of all, and the log loss of evaluation sets. Training starts from `base`.
     """
     also = [] if watched is None else [watched]
     sets = []

@@ -43,19 +43,7 @@ CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
 def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
     """Return the categories of the columns that hold some, most frequent first, by their places.
 
-    Parameters
-    ----------
-    X : frame, sparse matrix or ndarray of shape (n_samples, n_features)
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-
-    Returns
-    -------
-    dict of int to ndarray of dtype object (text), float64 (numbers) or bool
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a bad `categorical_features`, or a column that cannot hold categories.
+    Arrays have the dtype object (text), float64 (numbers) or bool.
     """
     found = count_categories(X, categorical_features)
     return {place: by_frequency(*own) for place, own in found.items()}
@@ -95,26 +83,14 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
 
 
 def encode(X, categories: Mapping[int, np.ndarray], categorical_features, dtypes):
-    """Return X with codes for categories: an array of numbers.
+    """Return X, a frame or an array, as an array of numbers, with codes for `categories`.
 
     A category gets its rank by frequency in fit, from 0; a missing one, or one that was not seen in
-    fit, becomes NaN.
+    fit, becomes NaN. If there are no categories, X is returned as it is. Numbers may have the
+    `dtypes`; others become the first of these.
 
-    Parameters
-    ----------
-    X : frame, sparse matrix or ndarray of shape (n_samples, n_features)
-    categories : mapping of int to ndarray
-        As `learn_categories` returns them; if there are none, X is returned as it is.
-    categorical_features
-        As `learn_categories` took it.
-    dtypes : sequence of dtypes
-        That numbers may have; others become the first of these.
-
-    Raises
-    ------
-    ValueError
-        For columns of text or times that are not categorical, or categories of another kind than
-        those of fit, or where fit had none; the message names the column.
+    Raise ValueError for columns of text or times that are not categorical, or categories of another
+    kind than those of fit, or where fit had none.
     """
     found = dtypes_of(X)
     if isinstance(categorical_features, str):

@@ -46,14 +46,7 @@ def as_columns(X):
     """Return X as a narwhals frame, a sparse matrix or an array whose columns can be looked at.
 
     Objects of other libraries that hand on Arrow data (the PyCapsule interface) become PyArrow
-    tables, without a copy.
-
-    Raises
-    ------
-    TypeError
-        For a frame whose rows are not in memory.
-    ValueError
-        For a frame whose columns share a name.
+    tables, without a copy. Frames must be in memory, and have one name per column.
     """
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return X
@@ -191,15 +184,10 @@ def _is_number(text: str) -> bool:
 
 
 def values_of(column) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values that a column holds, and where each row's is among them.
+    """Return the values that a column holds, and where each row's is among them, -1 for none.
 
-    Returns
-    -------
-    values : ndarray
-        Those of the rows that have one; of a pandas column of categories each of these once, so
-        that rows are not looked at one by one.
-    places : ndarray of shape (n_rows,), int
-        -1 if the row has no value.
+    Of a pandas column of categories each of these is returned once, so that rows are not looked at
+    one by one.
     """
     if nw.dependencies.is_pandas_series(column) and hasattr(column.array, "categories"):
         codes, categories = column.array.codes, np.asarray(column.array.categories)
@@ -223,11 +211,7 @@ def values_of(column) -> tuple[np.ndarray, np.ndarray]:
 def kind_of_values(values: np.ndarray) -> tuple[str, np.ndarray]:
     """Return the kind of present values, and the values in one dtype: float64, bool or object.
 
-    Returns
-    -------
-    kind : {"text", "numbers", "true and false"} or str
-        Another str says what the values are, which cannot be categories.
-    values : ndarray
+    Another kind than those of `KINDS` says what the values are, which cannot be categories.
     """
     if values.dtype.kind == "O":
         types = {type(value) for value in values.tolist()}

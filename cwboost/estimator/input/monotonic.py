@@ -12,28 +12,10 @@ __all__ = ["of_second_score", "read_constraints"]
 
 
 def read_constraints(given, classes, n_features: int, names, categorical: Collection[int]):
-    """Return the constraint of each class's score on each feature.
+    """Return the constraint of each class's score on each feature, (n_classes, n_features), int8.
 
-    Parameters
-    ----------
-    given : array-like, mapping or None
-        See ``monotonic_cst`` of `CWBoostClassifier`.
-    classes : ndarray of shape (n_classes,)
-    n_features : int
-    names : sequence of str or None
-        Names of the features.
-    categorical : collection of int
-        Places of the columns of categories, which cannot be constrained.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_features), dtype int8, or None
-        -1, 0 and +1; None if nothing is constrained.
-
-    Raises
-    ------
-    ValueError
-        The message names the column and what was expected.
+    `given` is ``monotonic_cst`` of `CWBoostClassifier`, and `categorical` the places of the columns
+    of categories, which cannot be constrained. Return None if nothing is constrained.
     """
     if given is None:
         return None

@@ -12,16 +12,8 @@ __all__ = ["select_categorical"]
 def select_categorical(X, categorical_features) -> np.ndarray:
     """Return the places of the columns that hold categories, ascending.
 
-    Parameters
-    ----------
-    X : array-like or frame of shape (n_samples, n_features)
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-        Columns of a frame with a categorical dtype; none; a mask, places or names.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming what was expected, what came, and the columns there are.
+    "from_dtype" selects the columns of a frame with a categorical dtype, None none, and an array a
+    mask, places or names.
     """
     if categorical_features is None:
         return np.zeros(0, dtype=np.intp)
