@@ -538,11 +538,7 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _state_of(self, fit: RoundLoop) -> dict | None:
         """Return what an exact continuation needs."""
-        state = training_state(fit.training)
-        if state is None:
-            return None
-        state["data"] = self._data
-        return state
+        return training_state(fit.training, self._data)
 
     def _fitted_attributes(self, fit: RoundLoop, stop_reason) -> dict:
         """Return the attributes of the rounds that the model keeps."""

@@ -37,11 +37,12 @@ LEARNERS_PER_CHUNK = 256
 """Learners whose outputs on the training set are computed together."""
 
 
-def training_state(training: ColumnGeneration) -> dict | None:
-    """Return what continues training bit for bit, besides ensemble, history and data.
+def training_state(training: ColumnGeneration, data: int | None) -> dict | None:
+    """Return what continues training bit for bit, besides ensemble and history.
 
-    None if an interrupt left a round unfinished: the master is then ahead of the model, and only
-    a continuation from the model's coefficients is right.
+    `data` is the `fingerprint` of the problem. None if an interrupt left a round unfinished: the
+    master is then ahead of the model, and only a continuation from the model's coefficients is
+    right.
     """
     if not training.between_rounds:
         return None
@@ -50,6 +51,7 @@ def training_state(training: ColumnGeneration) -> dict | None:
         "best_bound": training.best_bound,
         "precision": training.schedule.state(),
         "generator": training.rng.bit_generator.state,
+        "data": data,
     }
 
 
