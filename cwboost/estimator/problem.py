@@ -35,8 +35,6 @@ class Problem:
     counts : ndarray of shape (n_classes,), int64
     weight : ndarray of shape (n_samples,), float64
         Positive, of mean between 1/2 and 1: scaled by a power of two.
-    order : ndarray of shape (n_samples,), int64
-        Row of each example in the matrix passed to `fit`.
     base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
         Base scores of the examples without their own labels; None for zeros.
     """
@@ -45,7 +43,6 @@ class Problem:
     y: np.ndarray
     counts: np.ndarray
     weight: np.ndarray
-    order: np.ndarray
     base: np.ndarray | None = None
 
     @property
@@ -64,7 +61,6 @@ class Problem:
             y=self.y[rows],
             counts=np.bincount(self.y[rows], minlength=len(self.counts)),
             weight=self.weight[rows],
-            order=self.order[rows],
             base=None if self.base is None else self.base[rows],
         )
 
@@ -130,8 +126,8 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
         matrix=[X if in_place else X[rows]],
         y=encoded[order].astype(np.int64),
         counts=np.bincount(encoded, minlength=len(classes)),
-        weight=_scaled(weight),
-        order=rows,
+        # To a mean near one, by a power of two, which rounds none.
+        weight=np.ldexp(weight, -int(np.frexp(weight.mean())[1])),
     )
     return problem, classes
 
@@ -156,11 +152,6 @@ def fingerprint(problem: Problem) -> int:
     for part in parts:
         crc = zlib.crc32(np.ascontiguousarray(part).data, crc)
     return crc
-
-
-def _scaled(weight) -> np.ndarray:
-    """Return the weights scaled to a mean near one by a power of two, which rounds none."""
-    return np.ldexp(weight, -int(np.frexp(weight.mean())[1]))
 
 
 def find_missing(X, family) -> bool:

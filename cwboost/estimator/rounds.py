@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -114,15 +115,11 @@ class RoundLoop:
         except Exception as error:
             return "failed", error
 
-    def snapshot(self):
-        """Return a copy of the estimator with the finished rounds, from which it can go on."""
-        return self.estimator._snapshot(self)
-
     def _rounds(self) -> str:
         """Do the rounds and return why they ended."""
         if self.training.stop_reason is not None:
             return self.training.stop_reason
-        listeners = [*self.callbacks]
+        listeners = list(self.callbacks)
         if self.early_stopping is not None:
             if self._is_over:
                 return self.early_stopping.stop_reason
@@ -157,7 +154,7 @@ class RoundLoop:
             latest=self.training.model.latest,
             training=self.training,
             estimator=self.estimator,
-            snapshot=self.snapshot,
+            snapshot=partial(self.estimator._snapshot, self),
         )
         wants = [listener for listener in listeners if listener.on_round_end(state)]
         return wants[0] if wants else None

@@ -74,18 +74,15 @@ def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None,
     `held_out` and every evaluation set are (X, y, weight). The history has the error and the
     watched metric of all, and the log loss of evaluation sets. Training starts from `base`.
     """
-    also = [] if watched is None else [watched]
     sets = []
-    for name, given, metrics in [
-        ("valid", held_out, [ERROR]),
-        *((name, given, [ERROR, LOGLOSS]) for name, given in eval_sets.items()),
-    ]:
+    for name, given in {"valid": held_out, **eval_sets}.items():
         if given is None:
             continue
         X, y, weight = given
+        usual = [ERROR] if name == "valid" else [ERROR, LOGLOSS]
+        # Each once, in this order.
+        metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
         options = {"weight": weight, "classes": classes, "name": name}
         options["base"] = None if base is None else base(X)
-        # Each once, in this order.
-        metrics = {metric.name: metric for metric in (*metrics, *also)}.values()
-        sets.append(HeldOutScores(X, y, len(classes), metrics=tuple(metrics), **options))
+        sets.append(HeldOutScores(X, y, len(classes), metrics=tuple(metrics.values()), **options))
     return HeldOutSets(sets) if sets else None
