@@ -36,21 +36,19 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 
 def checked_Cs(C, has_held_out: bool) -> list[float]:
     """Check the argument `C` of `thin`; return the values to solve at, ascending."""
+    wanted = f"C must be a number, a sequence of numbers or 'auto', got {C!r}"
     if isinstance(C, str):
         if C != "auto":
-            raise ValueError(f"C must be a number, a sequence of numbers or 'auto', got {C!r}")
+            raise ValueError(wanted)
         Cs = AUTO_CS
     elif isinstance(C, Real):
         Cs = [C]
+    elif np.iterable(C):
+        Cs = list(C)
     else:
-        try:
-            Cs = list(C)
-        except TypeError:
-            raise TypeError(
-                f"C must be a number, a sequence of numbers or 'auto', got {C!r}"
-            ) from None
-        if not Cs:
-            raise ValueError("C must hold at least one number, got an empty sequence")
+        raise TypeError(wanted)
+    if not Cs:
+        raise ValueError("C must hold at least one number, got an empty sequence")
     for value in Cs:
         check_number("C", value, Real, 0.0, LARGEST_C, low_open=True)
     if len(Cs) > 1 and not has_held_out:
