@@ -28,6 +28,7 @@ from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import (
+    FEATURE_DTYPES,
     categorical_facts,
     check_categories,
     encode,
@@ -69,8 +70,6 @@ if TYPE_CHECKING:
     from cwboost.support.types import Features, FilePath
 
 __all__ = ["BoostingClassifier", "Explanation"]
-
-FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 
 PREFIX = "weak_learner__"
 
@@ -177,10 +176,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         categories = self._categories()
         if categories:
             validate_data(self, X, reset=reset, skip_check_array=True)  # names and their number
-            X = encode(columns, categories, self.categorical_features, FEATURE_DTYPES)
+            X = encode(columns, categories, self.categorical_features)
         else:
             # Refuses what is not a number.
-            encode(columns, {}, self.categorical_features, FEATURE_DTYPES)
+            encode(columns, {}, self.categorical_features)
             X = validate_data(
                 self,
                 X,
@@ -259,10 +258,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _context(self, problem: Problem, rng, family, n_targets: int) -> BindContext:
         """Return what a family is told of the problem."""
-        has_names = hasattr(self, "feature_names_in_")
-        monotonic = self._monotonic(family)
-        if monotonic is not None and n_targets < len(monotonic):
-            monotonic = of_second_score(monotonic)
+        names = getattr(self, "feature_names_in_", None)
+        given, categories = getattr(self, "monotonic_cst", None), self._categories()
+        monotonic = read_constraints(given, self.classes_, self.n_features_in_, names, categories)
+        if monotonic is not None:
+            check_capabilities(family, requires=["monotonic"])
+            if n_targets < len(monotonic):
+                monotonic = of_second_score(monotonic)
         return BindContext(
             n_targets=n_targets,
             random_state=rng,
@@ -270,27 +272,16 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             y=read_only(problem.y),
             class_counts=read_only(problem.counts),
             weight=read_only(problem.weight),
-            feature_names=tuple(self._feature_names()) if has_names else None,
+            feature_names=None if names is None else tuple(self._feature_names()),
             monotonic=None if monotonic is None else read_only(monotonic),
-            **categorical_facts(self._categories(), self.n_features_in_),
+            **categorical_facts(categories, self.n_features_in_),
         )
-
-    def _monotonic(self, family):
-        """The monotonic constraints by class and feature, None if there are none."""
-        given = getattr(self, "monotonic_cst", None)
-        names = getattr(self, "feature_names_in_", None)
-        found = read_constraints(
-            given, self.classes_, self.n_features_in_, names, self._categories()
-        )
-        if found is not None:
-            check_capabilities(family, requires=["monotonic"])
-        return found
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
         return usable_threads(effective_n_jobs(check_jobs(self.n_jobs)))
 
-    def _encode(self, y, name="y_val") -> np.ndarray:
+    def _encode(self, y, name) -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""
         index = np.searchsorted(self.classes_, y)
         index = np.minimum(index, len(self.classes_) - 1)

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from cwboost.estimator.input.categories import (
     CATEGORY_KINDS,
+    FEATURE_DTYPES,
     by_frequency,
     count_categories,
     encode,
@@ -22,8 +23,6 @@ from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.kernels import canonical, readable
 
 __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
-
-DTYPES = (np.float64, np.float32, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +184,12 @@ class Encoding:
         if not X.shape[0]:
             return np.empty(X.shape)
         columns = as_columns(X)
-        X = encode(columns, self.categories, self.categorical_features, DTYPES)
+        X = encode(columns, self.categories, self.categorical_features)
         X = check_array(
-            X, accept_sparse=["csr", "csc"], dtype=DTYPES, ensure_all_finite=False, input_name="X"
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=FEATURE_DTYPES,
+            ensure_all_finite=False,
+            input_name="X",
         )
         return X if sparse.issparse(X) else readable(X)

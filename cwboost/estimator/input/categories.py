@@ -26,6 +26,7 @@ from cwboost.estimator.input.selection import select_categorical
 
 __all__ = [
     "CATEGORY_KINDS",
+    "FEATURE_DTYPES",
     "by_frequency",
     "categorical_facts",
     "check_categories",
@@ -34,6 +35,9 @@ __all__ = [
     "in_order_of",
     "learn_categories",
 ]
+
+FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
+"""Dtypes in which weak learners read numbers; others become the first."""
 
 LARGEST_INTEGER = 2.0**53
 CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
@@ -82,12 +86,11 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
     return learned
 
 
-def encode(X, categories: Mapping[int, np.ndarray], categorical_features, dtypes):
+def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
     """Return X, a frame or an array, as an array of numbers, with codes for `categories`.
 
     A category gets its rank by frequency in fit, from 0; a missing one, or one that was not seen in
-    fit, becomes NaN. If there are no categories, X is returned as it is. Numbers may have the
-    `dtypes`; others become the first of these.
+    fit, becomes NaN. If there are no categories, X is returned as it is.
 
     Raise ValueError for columns of text or times that are not categorical, or categories of another
     kind than those of fit, or where fit had none.
@@ -112,7 +115,7 @@ def encode(X, categories: Mapping[int, np.ndarray], categorical_features, dtypes
     else:
         numbers = check_array(
             nw.to_native(X[:, numeric], pass_through=True),
-            dtype=dtypes,
+            dtype=FEATURE_DTYPES,
             ensure_all_finite=False,
             input_name="X",
         )
