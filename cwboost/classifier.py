@@ -27,6 +27,7 @@ from cwboost.estimator.problem import fingerprint
 from cwboost.estimator.resumption import (
     change_C,
     check_continues,
+    ensemble_and_state,
     previous_fit,
     resume,
     training_state,
@@ -334,7 +335,7 @@ class CWBoostClassifier(BoostingClassifier):
         facts = categorical_facts(self._categories(), self.n_features_in_)
         given = problem, rng, self._n_threads(), facts
         if previous is not None:
-            return start_again(previous["base"], *given)
+            return start_again(previous.init_, *given)
         model = self._init_model(family)
         if model is not None and self._may_drop_base(previous):
             model = model if recipe.is_worth_it(model, *given) else None
@@ -415,14 +416,14 @@ class CWBoostClassifier(BoostingClassifier):
             problem.counts, settings.C, problem.weight, self._n_threads(), base=problem.base
         )
         training = ColumnGeneration(pricer, master, settings, rng, followed)
-        state = None if previous is None else previous["state"]
         # This takes a pass over all data, so do it only if a continuation may need it.
-        self._data = fingerprint(problem) if state is not None or self._keeps_state() else None
+        self._data = fingerprint(problem) if self._keeps_state() else None
         if previous is None:
             return training
-        resumed = state if state is not None and state["data"] == self._data else None
-        ensemble = previous["kept"] if resumed is None else previous["ensemble"]
-        resume(training, ensemble, problem.X, previous["history"], resumed)
+        ensemble, state = ensemble_and_state(previous)
+        if state is None or state["data"] != self._data:
+            ensemble, state = previous.ensemble_, None
+        resume(training, ensemble, problem.X, previous.history_, state)
         return training
 
     def _keeps_state(self) -> bool:
@@ -520,8 +521,8 @@ class CWBoostClassifier(BoostingClassifier):
         if not np.array_equal(classes, self.classes_):
             raise ValueError(f"y must have the classes {self.classes_}, got {classes}")
         held_out = self._check_validation(X_val, y_val, None, self.family_)
-        rng, previous = self._generator(), {"base": self.init_}
-        _, problem = self._start_from(problem, self.family_, previous, rng.spawn(1)[0])
+        rng = self._generator()
+        _, problem = self._start_from(problem, self.family_, self, rng.spawn(1)[0])
         thin = copy.copy(self)
         thin.__dict__.pop("_state", None)
         found = solve_thin(self.model_, problem, Cs, rng, self._n_threads(), held_out)

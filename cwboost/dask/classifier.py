@@ -187,7 +187,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             training = PartitionedTraining(*of_training, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)
         if previous is not None:
-            training.resume(previous["kept"], previous["history"])
+            training.resume(previous.ensemble_, previous.history_)
         return training, setup.base, plan
 
     def _set_attributes(self, setup, columns) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "add_columns",
     "change_C",
     "check_continues",
+    "ensemble_and_state",
     "previous_fit",
     "resume",
     "training_state",
@@ -55,70 +57,64 @@ def training_state(training: ColumnGeneration, data: int | None) -> dict | None:
     }
 
 
-def previous_fit(classifier) -> dict | None:
-    """Return what `warm_start` of a `CWBoostClassifier` goes on from, None for a cold start."""
+def previous_fit(classifier):
+    """Return a copy of a classifier that `warm_start` goes on from, None for a cold start."""
     if not (classifier.warm_start and classifier.__sklearn_is_fitted__()):
         return None
-    model, history = classifier.model_, classifier.history_
-    state = dict(getattr(classifier, "_state", None) or {})
-    ensemble = state.pop("ensemble", model.ensemble)
-    n_rounds, wanted = ensemble.n_rounds, classifier.n_estimators
+    wanted, n_kept = classifier.n_estimators, classifier.ensemble_.n_rounds
     if not isinstance(wanted, str):
-        if wanted < model.ensemble.n_rounds:
+        if wanted < n_kept:
             raise ValueError(
-                f"n_estimators={wanted} must be at least the {model.ensemble.n_rounds} rounds of "
-                "the fitted model when warm_start=True"
+                f"n_estimators={wanted} must be at least the {n_kept} rounds of the fitted model "
+                "when warm_start=True"
             )
-        if wanted <= n_rounds:
+        if wanted <= ensemble_and_state(classifier)[0].n_rounds:
             warn_caller("warm_start without more n_estimators adds no rounds")
-    return {
-        "classes": classifier.classes_,
-        "categories": classifier._categories(),
-        "names": getattr(classifier, "feature_names_in_", None),
-        "n_features": classifier.n_features_in_,
-        "base": model.base,
-        "ensemble": ensemble,
-        "history": history,
-        "kept": model.ensemble,
-        "state": state or None,
-    }
+    return copy.copy(classifier)
 
 
-def check_continues(classifier, family, previous: Mapping) -> None:
+def ensemble_and_state(classifier) -> tuple[Ensemble, dict | None]:
+    """Return all rounds that were trained, also after the best one, and the state after them."""
+    state = dict(getattr(classifier, "_state", None) or {})
+    return state.pop("ensemble", classifier.ensemble_), state or None
+
+
+def check_continues(classifier, family, previous) -> None:
     """Check that training can go on from what `previous_fit` returned.
 
     The classifier has the attributes of the new training data. Its classes, columns, categories
     and kind of learners must be those of the model, its constraints such as the init model keeps,
     and the state one that training saves: a file may hold anything.
     """
-    if previous["state"] is not None:
-        _check_state(previous["state"])
-    if not np.array_equal(previous["classes"], classifier.classes_):
+    ensemble, state = ensemble_and_state(previous)
+    if state is not None:
+        _check_state(state)
+    if not np.array_equal(previous.classes_, classifier.classes_):
         raise ValueError("y must have the classes of the fitted model if warm_start=True")
-    if previous["n_features"] != classifier.n_features_in_:
+    if previous.n_features_in_ != classifier.n_features_in_:
         raise ValueError(
-            f"X must have the {previous['n_features']} features of the fitted model if "
+            f"X must have the {previous.n_features_in_} features of the fitted model if "
             f"warm_start=True, got {classifier.n_features_in_}"
         )
     names = getattr(classifier, "feature_names_in_", None)
-    known = previous["names"]
+    known = getattr(previous, "feature_names_in_", None)
     if names is not None and known is not None and not np.array_equal(names, known):
         place = int(np.flatnonzero(names != known)[0])
         raise ValueError(
             "X must have the columns of the fitted model, in their order, if warm_start=True: "
             f"column {place} is {names[place]!r}, it was {known[place]!r}"
         )
-    if not isinstance(previous["ensemble"].learners, family.learners_type):
+    if not isinstance(ensemble.learners, family.learners_type):
         raise ValueError(
             "weak_learner must be of the kind of the fitted model if warm_start=True, got "
             f"{family.name!r}"
         )
-    if previous["base"] is not None and classifier.monotonic_cst is not None:
+    if previous.init_ is not None and classifier.monotonic_cst is not None:
         raise ValueError(
             "monotonic_cst must be None if warm_start=True and the fitted model starts from an "
             f"init model, which keeps no constraints, got {classifier.monotonic_cst!r}"
         )
-    before, now = previous["categories"], classifier._categories()
+    before, now = previous._categories(), classifier._categories()
     for place in sorted(before.keys() | now.keys()):
         if set(before.get(place, ())) != set(now.get(place, ())):
             raise ValueError(
