@@ -296,8 +296,8 @@ class CWBoostClassifier(BoostingClassifier):
             if previous is not None:
                 check_continues(self, family, previous)
             given = X_val, y_val, sample_weight_val
-            problem, held_out, others = self._held_out(problem, family, given, eval_sets)
-            loop = self._begin(problem, family, settings, start, held_out, others, previous)
+            problem, examples = self._held_out(problem, family, given, eval_sets)
+            loop = self._begin(problem, family, settings, start, examples, previous)
             del problem  # and with it X in the order of the classes, unless the family keeps it
             self.__dict__.pop("_state", None)
             self._run(loop, task)
@@ -306,7 +306,7 @@ class CWBoostClassifier(BoostingClassifier):
     # ---------------------------------------------------------------- before the first round
 
     def _held_out(self, problem, family, given, eval_sets):
-        """Return the training examples, the held-out ones or None, and the evaluation sets."""
+        """Return the training examples, and by name the others, that training only follows."""
         held_out = self._check_validation(*given, family)
         others = {
             name: self._check_held_out(
@@ -317,7 +317,7 @@ class CWBoostClassifier(BoostingClassifier):
         if held_out is None and self.early_stopping:
             fraction, seed = self.validation_fraction, self.random_state
             problem, held_out = sets.split_off(problem, self.classes_, fraction, seed)
-        return problem, held_out, others
+        return problem, others if held_out is None else {"valid": held_out, **others}
 
     def _init_model(self, family):
         """Return the init model that is asked for, None for none."""
@@ -369,7 +369,7 @@ class CWBoostClassifier(BoostingClassifier):
 
     # ---------------------------------------------------------------- training
 
-    def _begin(self, problem, family, settings, start, held_out=None, others=None, previous=None):
+    def _begin(self, problem, family, settings, start, examples, previous=None):
         """Return the loop of a training that is ready for its first round."""
         rng = self._generator()
         init_rng, run_rng = rng.spawn(2)
@@ -377,10 +377,10 @@ class CWBoostClassifier(BoostingClassifier):
         bind = self._binding(family, settings, previous)
         run = partial(recipe.holdout_run, problem, bind, self._n_threads(), settings)
         run = self._best_run(run, problem.counts, run_rng, base, previous)
-        plan = self._plan(family, settings, held_out is not None, run)
+        plan = self._plan(family, settings, "valid" in examples, run)
         if not plan.keeps_base:
             base, problem = None, replace(problem, base=None)
-        followed = sets.followed_sets(held_out, others or {}, self.classes_, plan.watched, base)
+        followed = sets.followed_sets(examples, self.classes_, plan.watched, base)
         pricer = bind(problem, rng)
         training = self._training(problem, pricer, settings, followed, previous, rng)
         return self._loop(training, base, plan, start)
@@ -454,7 +454,7 @@ class CWBoostClassifier(BoostingClassifier):
         self.C = float(Cs[0])
         settings = settings_of(self)
         # Of the problem no name stays here, so that X in the order of the classes can go.
-        loop = self._begin(*self._prepare(X, y, sample_weight), settings, start)
+        loop = self._begin(*self._prepare(X, y, sample_weight), settings, start, {})
         self._run(loop)
         yield self
         for C in Cs[1:]:

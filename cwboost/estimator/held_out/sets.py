@@ -68,17 +68,14 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
     return problem.take(kept), (problem.X[held], problem.y[held], weight)
 
 
-def followed_sets(held_out, eval_sets: Mapping, classes, watched: Metric | None, base=None):
+def followed_sets(examples: Mapping, classes, watched: Metric | None, base):
     """Return the scores that training follows, None if there are no examples to follow.
 
-    `held_out` and every evaluation set are (X, y, weight). The history has the error and the
-    watched metric of all, and the log loss of evaluation sets. Training starts from `base`.
+    `examples` are (X, y, weight) by name. The history has the error and the watched metric of all,
+    and the log loss of evaluation sets, which are all but "valid". Training starts from `base`.
     """
     sets = []
-    for name, given in {"valid": held_out, **eval_sets}.items():
-        if given is None:
-            continue
-        X, y, weight = given
+    for name, (X, y, weight) in examples.items():
         usual = [ERROR] if name == "valid" else [ERROR, LOGLOSS]
         # Each once, in this order.
         metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
