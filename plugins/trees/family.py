@@ -64,7 +64,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         a float in (0, 1] that fraction of all, "sqrt" the square root of all; None takes all.
         "auto" is half of all, at most 64. Nodes of every third level draw new ones, the others take
         those of their parents.
-    criterion : {"gini", "entropy", "edge"}, default="gini"
+    criterion : {"gini", "edge"}, default="gini"
         Criterion of a split: the impurity of the weighted two-class problem of signs, or the edge
         itself, ``sum over leaves of |sum of weights|``. With `max_depth` 1, all features and
         "edge", the best stump on the binned data is found.
@@ -80,7 +80,7 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         absolute weights, are left out when its tree is grown (weight trimming, Friedman, Hastie
         and Tibshirani 2000); they count in its outputs and edge. Boosting soon concentrates the
         weight on few examples, and the cost of growing is proportional to their number. "auto" is
-        0 with criterion "edge" and 0.05 with the others.
+        0 with criterion "edge" and 0.05 with "gini".
     min_weight_split : float, default=0.0
         In [0, 1). Least weight of a node that is split, as a fraction of the tree's weight (the sum
         of the absolute weights from which it is grown). Smooths trees on noisy data.

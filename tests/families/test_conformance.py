@@ -13,7 +13,7 @@ SETTINGS = {
     "projection": [{"n_projections": 1}],
     "tree": [
         {"max_depth": 1, "max_features": None, "criterion": "edge"},
-        {"max_depth": None, "max_features": None, "criterion": "entropy", "min_samples_leaf": 1},
+        {"max_depth": None, "max_features": None, "min_samples_leaf": 1},
         {"max_depth": 4, "max_leaf_nodes": 5, "max_features": None, "min_samples_leaf": 2},
         {"max_depth": 2, "max_features": 1, "min_samples_leaf": 4},
         {"trim": 0.0, "max_depth": 3, "max_features": None, "min_samples_leaf": 1},

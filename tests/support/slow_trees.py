@@ -12,12 +12,7 @@ def criterion_value(name, weights):
     total, mass = weights.sum(), np.abs(weights).sum()
     if name == "edge":
         return abs(total)
-    if mass == 0:
-        return 0.0
-    if name == "gini":
-        return total**2 / mass
-    parts = [weights[weights > 0].sum(), -weights[weights < 0].sum()]
-    return sum(part * np.log(part) for part in parts if part > 0) - mass * np.log(mass)
+    return total**2 / mass if mass else 0.0
 
 
 def candidates(column, weights):

@@ -6,9 +6,9 @@ Given one signed weight r_i per example, pricing asks for the tree h with the la
 
 so a leaf's sign is that of its weight sum, and the edge of a grown tree is the sum over its
 leaves of |sum of r_i|. Finding the best tree is intractable; here it is grown greedily: each node
-gets the split of largest gain by the chosen criterion (see criteria.h). With labels sign(r_i) and
-masses |r_i| it is a weighted two-class problem, to which "gini" and "entropy" apply as well: they
-prefer purer children of the same sign, and so have a gain where the edge is flat.
+gets the split of largest gain by the chosen criterion (see split_body.h). With labels sign(r_i) and
+masses |r_i| it is a weighted two-class problem, to which "gini" applies as well: it prefers purer
+children of the same sign, and so has a gain where the edge is flat.
 
 A tree grows from its own seed, and weights are rounded so that sums are exact (rows.h): the tree
 depends neither on the number of threads nor on the order in which nodes are split. Growth by all

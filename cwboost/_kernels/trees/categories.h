@@ -1,5 +1,5 @@
 /* Splits on categories. Of all subsets of the categories of a node, the best by any convex
- * criterion (criteria.h) is among those that take the categories in the order of sum / mass, the
+ * criterion (split_body.h) is among those that take the categories in the order of sum / mass, the
  * mean sign (Breiman and others, "Classification and Regression Trees", 1984, section 4.2.2). So
  * the non-empty bins of a scan are put in this order, and the search for a threshold goes on as
  * for numbers. The mean is shrunk by one average mass of a category, so that a category of one

@@ -2,10 +2,11 @@
 #ifndef CWBOOST_TREE_SPLIT_H
 #define CWBOOST_TREE_SPLIT_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "trees/criteria.h"
+#include "trees/types.h"
 
 static inline void cwb_forbid_small_leaves(cwb_scan *scan, int32_t n, int64_t least) {
     const int64_t total = scan->count[scan->n - 1] + scan->missing_count;

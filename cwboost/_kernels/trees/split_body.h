@@ -1,12 +1,21 @@
-/* The search for the best split of one feature from the running sums of its histogram. For the
- * criteria and gains see criteria.h. One pass over the non-empty bins computes the gains (two
- * with missing values), another takes their maximum. */
+/* The search for the best split of one feature from the running sums of its histogram. An example
+ * of the node carries a signed weight r; with S the sum of r and M the sum of |r| on a side, the
+ * criteria, in units of mass, are
+ *
+ *     edge   sum over sides of |S|
+ *     gini   sum over sides of S^2 / M                 (= mass - 2 * mass * gini impurity)
+ *
+ * and the gain of a split is the criterion of its two sides less that of the node. S and M are
+ * exact, so that two features which divide a node alike have the same gain. M is not 0.
+ *
+ * One pass over the non-empty bins computes the gains (two with missing values), another takes
+ * their maximum. */
 
 /* Gains of the first n splits when (shift_sum, shift_mass) joins the left side; `node` is the sum
  * and the mass of both sides. Loops over arrays, which compilers turn into vectors. */
 CWB_INLINE void CWB_NAME(gains_gini)(const cwb_scan *scan, int32_t n, double shift_sum,
                                      double shift_mass, cwb_sums node, double *gains) {
-    const double parent = cwb_side(CWB_GINI, node.sum, node.mass);
+    const double parent = node.sum * node.sum / node.mass;
     for (int32_t i = 0; i < n; i++) {
         const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
         const double rs = node.sum - ls, rm = node.mass - lm;
@@ -22,24 +31,12 @@ CWB_INLINE void CWB_NAME(gains_edge)(const cwb_scan *scan, int32_t n, double shi
     }
 }
 
-CWB_INLINE void CWB_NAME(gains_entropy)(const cwb_scan *scan, int32_t n, double shift_sum,
-                                        double shift_mass, cwb_sums node, double *gains) {
-    const double parent = cwb_side(CWB_ENTROPY, node.sum, node.mass);
-    for (int32_t i = 0; i < n; i++) {
-        const double ls = scan->sum[i] + shift_sum, lm = scan->mass[i] + shift_mass;
-        gains[i] = cwb_side(CWB_ENTROPY, ls, lm) +
-                   cwb_side(CWB_ENTROPY, node.sum - ls, node.mass - lm) - parent;
-    }
-}
-
 static void CWB_NAME(gains)(int criterion, const cwb_scan *scan, int32_t n, double shift_sum,
                             double shift_mass, cwb_sums node, double *gains) {
     if (criterion == CWB_GINI) {
         CWB_NAME(gains_gini)(scan, n, shift_sum, shift_mass, node, gains);
-    } else if (criterion == CWB_EDGE) {
-        CWB_NAME(gains_edge)(scan, n, shift_sum, node, gains);
     } else {
-        CWB_NAME(gains_entropy)(scan, n, shift_sum, shift_mass, node, gains);
+        CWB_NAME(gains_edge)(scan, n, shift_sum, node, gains);
     }
 }
 

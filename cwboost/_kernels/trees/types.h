@@ -10,7 +10,7 @@ enum { CWB_NEGATIVE = 0, CWB_POSITIVE = 1, CWB_FIRST = 2 }; /* leaves and the ro
 
 typedef double cwb_pair __attribute__((vector_size(16)));
 
-enum { CWB_EDGE = 0, CWB_GINI = 1, CWB_ENTROPY = 2 };
+enum { CWB_EDGE = 0, CWB_GINI = 1 };
 
 /* Sums over the rows on one side of a split, or of a node: exact, of rounded weights (rows.h). */
 typedef struct {

@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, CWB_ENTROPY, CWB_GINI, Node, Rows, Work, cwb_pair, cwb_split)
+    CWB_BINS, CWB_EDGE, CWB_GINI, Node, Rows, Work, cwb_pair, cwb_split)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -18,7 +18,7 @@ cdef enum:
     MOST_PLACES = 64  # nodes whose histograms are saved at a time
     MOST_SAVED = 1 << 20  # bins of all of them
 
-TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI, "entropy": CWB_ENTROPY}
+TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
 
 
 cdef class TreeSettings:

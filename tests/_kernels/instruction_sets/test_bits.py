@@ -112,5 +112,5 @@ def of_the_widest():
 @pytest.mark.parametrize("name", cpu.available()[1:])
 def test_kernels_and_whole_fits_have_the_same_bits(name, of_the_widest):
     found = bits_under(name)
-    assert len(found) > 80 and found.keys() == of_the_widest.keys()
+    assert len(found) > 70 and found.keys() == of_the_widest.keys()
     assert [key for key in found if found[key] != of_the_widest[key]] == []

@@ -16,7 +16,7 @@ import cwboost
 from cwboost import unpack_outputs
 from cwboost.families.partitioned import PartitionWeights, scales_of
 
-CRITERIA = ["edge", "gini", "entropy"]
+CRITERIA = ["edge", "gini"]
 EXACT = {"trim": 0.0, "max_features": None}
 """Every example and every feature, as the slow trees search them."""
 
