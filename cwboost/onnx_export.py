@@ -222,11 +222,9 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
     if trees.category_sets is not None:
         features, trees = _memberships(graph, trees, trees.category_sets, n_features)
     if trees.directions is not None:
-        if trees.mean is not None:
-            features = graph.add("Sub", [features, graph.constant("mean", trees.mean)], "centred")
         directions = graph.constant("directions", trees.directions)
         linear = graph.add("MatMul", [features, directions], "linear")
-        features = _with_plain_features(graph, features, linear, replace(trees, mean=None))
+        features = _with_plain_features(graph, features, linear, trees)
     attributes = _tree_attributes(trees)
     thresholds = graph.onnx.numpy_helper.from_array(trees.threshold, "thresholds")
     weights = graph.onnx.numpy_helper.from_array(

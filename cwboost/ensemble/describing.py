@@ -42,11 +42,10 @@ def describe(
     ]
 
 
-def direction_of(flat: ThresholdTrees, linear: int, names) -> tuple[dict[str, float], float]:
-    """Return a linear feature as entries by the names of features, and what the mean adds to it."""
+def direction_of(flat: ThresholdTrees, linear: int, names) -> dict[str, float]:
+    """Return the entries of a linear feature by the names of features."""
     entries = flat.directions[:, linear]
-    named = {names[f]: float(entries[f]) for f in np.flatnonzero(entries).tolist()}
-    return named, 0.0 if flat.mean is None else float(flat.mean @ entries)
+    return {names[f]: float(entries[f]) for f in np.flatnonzero(entries).tolist()}
 
 
 def terms_of(direction: Mapping[str, float]) -> str:
@@ -116,6 +115,6 @@ def _on_directions(flat: ThresholdTrees, tree: int, names) -> str:
         return f"tree of {(end - root + 1) // 2} leaves on {n_directions} directions"
     if flat.output[root + 1] == flat.output[root + 2]:
         return "always" if flat.output[root + 1] > 0 else "never"
-    entries, offset = direction_of(flat, int(flat.feature[root]), names)
+    entries = direction_of(flat, int(flat.feature[root]), names)
     sign = ">" if flat.output[root + 2] > 0 else "<="
-    return f"{terms_of(entries)} {sign} {flat.threshold[root] + offset:.6g}"
+    return f"{terms_of(entries)} {sign} {flat.threshold[root]:.6g}"

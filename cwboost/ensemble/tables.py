@@ -93,8 +93,7 @@ def tree_rows(
         if plain is None or plain[feature] >= 0:
             row["feature"] = names[feature if plain is None else plain[feature]]
         else:
-            row["direction"], offset = direction_of(trees, feature, names)
-            row["threshold"] += offset
+            row["direction"] = direction_of(trees, feature, names)
         row |= {"left": left, "right": left + 1}
         row["missing"] = "right" if trees.missing[node] > 0 else "left"
         if trees.gain is not None:

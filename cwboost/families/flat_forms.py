@@ -38,8 +38,8 @@ class ThresholdTrees:
     Tree ``t`` has the nodes ``offsets[t]:offsets[t + 1]``, its root first; children come after
     their parent. An inner node sends an example to its right child, directly after the left one,
     if ``z[feature] > threshold``, or if ``z[feature]`` is NaN and ``missing`` is +1. The examples'
-    features are ``z = x``, or ``z = (x - mean) @ directions`` if there are directions. If the node
-    has a set of category codes, a value that is not NaN goes right if it is a code of the set.
+    features are ``z = x``, or ``z = x @ directions`` if there are directions. If the node has
+    a set of category codes, a value that is not NaN goes right if it is a code of the set.
 
     Parameters
     ----------
@@ -55,8 +55,6 @@ class ThresholdTrees:
     output : ndarray of shape (n_nodes,), dtype int8
         Output of a leaf, -1 or +1, of graded learners -127 to 127; 0 in an inner node.
     directions : ndarray of shape (n_features, n_linear_features), dtype float64, optional
-    mean : ndarray of shape (n_features,), dtype float64, optional
-        Zero if it is not given.
     category_sets : CategorySets of length n_nodes, optional
         The sets of nodes that test categories, whose thresholds are 0. Not with directions.
     gain : ndarray of shape (n_nodes,), dtype float32, optional
@@ -71,7 +69,6 @@ class ThresholdTrees:
     missing: np.ndarray
     output: np.ndarray
     directions: np.ndarray | None = None
-    mean: np.ndarray | None = None
     category_sets: CategorySets | None = None
     gain: np.ndarray | None = None
 

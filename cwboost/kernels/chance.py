@@ -49,9 +49,6 @@ SAMPLE = 512
 CELLS = 2**17
 """Largest number of values in that sample, unless it would then have fewer than 64 examples."""
 
-KEPT = 256
-"""Largest number of features for which a direction keeps its gain: those of largest size."""
-
 HARM = 0.15
 """Share of the rise that a step is taken to lose, spread by the squares of the direction."""
 
@@ -112,19 +109,19 @@ class LinearGains:
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         A value that is not finite counts as the feature's mean.
-    n_threads : int, default=1
 
     Attributes
     ----------
     rows : ndarray of shape (n_sampled,), dtype int64
-        The examples of the sample.
+        The examples of the sample, evenly spaced: if a caller sorts its examples by class, it holds
+        each class in proportion.
     """
 
-    def __init__(self, X, n_threads: int = 1):
-        self.rows = self.sampled(*X.shape)
+    def __init__(self, X):
+        n_samples, n_features = X.shape
+        self.rows = evenly_spaced(n_samples, min(SAMPLE, max(64, CELLS // n_features)))
         sample = X[self.rows]
         dense = sample.toarray() if sparse.issparse(sample) else sample
-        self._n_threads = n_threads
         known = np.isfinite(dense)
         Z = np.where(known, dense, 0).astype(np.float64, copy=False)
         size = np.maximum(Z.max(axis=0), -Z.min(axis=0))
@@ -138,15 +135,6 @@ class LinearGains:
         self._Z, self._squares = Z, Z * Z
         with np.errstate(over="ignore"):
             self._spread = spread * unit
-
-    @staticmethod
-    def sampled(n_samples: int, n_features: int) -> np.ndarray:
-        """Return the indices of the sample of a matrix of `n_samples` by `n_features`.
-
-        They ascend and are evenly spaced: if a caller sorts its examples by class, the sample
-        holds each class in proportion. A matrix of the sample alone is its own sample.
-        """
-        return evenly_spaced(n_samples, min(SAMPLE, max(64, CELLS // n_features)))
 
     def __call__(self, directions, polarity, weights, gained) -> np.ndarray:
         """Return the gains of learners as fractions of their edges.
@@ -166,18 +154,19 @@ class LinearGains:
         Returns
         -------
         ndarray of shape (n_learners, n_features), dtype float32
-            A row is not 0 for at most 256 features, those of the largest gains and losses, and sums
-            to at most 1.
+            A row sums to at most 1.
         """
         directions = np.asarray(directions, dtype=np.float64)
         n_features, n_learners = directions.shape
         gains = np.zeros((n_learners, n_features), dtype=np.float32)
         used = np.flatnonzero(directions.any(axis=1))
+        if 2 * len(used) > n_features:
+            used = np.arange(n_features)  # copying columns would take longer than zeros
         if len(used):
             signed = self._in_deviations(directions[used].T, used) * np.asarray(polarity)[:, None]
             gained = np.maximum(0.0, np.asarray(gained, dtype=np.float64))
             gains[:, used] = self._shares(signed, used, weights) * gained[:, None]
-        return _largest(gains)
+        return gains
 
     def _in_deviations(self, entries, features) -> np.ndarray:
         """Return directions in deviations of the features, the largest entry of each 1."""
@@ -207,17 +196,9 @@ class LinearGains:
 
     def _product(self, w, values, features) -> np.ndarray:
         few = values if len(features) == values.shape[1] else values[:, features]
-        return matrix_product(w, few, self._n_threads)
+        return matrix_product(w, few)
 
 
 def _total(rows) -> np.ndarray:
     """Return the sum of each row, from first to last: `numpy.sum` depends on the processor."""
     return np.add.accumulate(rows, axis=1)[:, -1:]
-
-
-def _largest(gains) -> np.ndarray:
-    """Set all but the `KEPT` entries of largest size of each row to zero, in place."""
-    if gains.shape[1] > KEPT:
-        order = np.argsort(-np.abs(gains), axis=1, kind="stable")
-        np.put_along_axis(gains, order[:, KEPT:], 0, axis=1)
-    return gains

@@ -1,11 +1,10 @@
 """Thresholded random projections as weak learners of cwboost."""
 
 from cwboost.plugins.projections.family import ProjectionFamily
-from cwboost.plugins.projections.learners import ProjectionLearners
 
 import cwboost
 
-__all__ = ["ProjectionFamily", "ProjectionLearners"]
+__all__ = ["ProjectionFamily"]
 
 
 @cwboost.hookimpl

@@ -1,36 +1,20 @@
-"""The family of thresholded random projections, and its pricer."""
+"""The family of thresholded random projections."""
 
 from __future__ import annotations
 
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
-from cwboost.plugins.projections.learners import ProjectionLearners, draw_seeds
-from cwboost.plugins.projections.partitioned import ProjectionPlan
-from cwboost.plugins.projections.standardise import (
-    centre_and_scale,
-    merged_moments,
-    moments,
-    rounded_frame,
-)
-from scipy import sparse
+from cwboost.plugins.projections.standardise import centre_and_scale, moments
 
 import cwboost
-from cwboost.kernels import (
-    THRESHOLDS_SEARCHED,
-    LinearGains,
-    Projector,
-    SortedFeatures,
-    canonical,
-    gained_fractions,
-    readable,
-    seeded_directions,
-)
+from cwboost.kernels import seeded_directions
 
-__all__ = ["ProjectionFamily", "ProjectionPricer"]
+__all__ = ["ProjectionFamily"]
 
 
-class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
+class ProjectionFamily(cwboost.DerivedFeatureFamily):
     """Thresholds on random directions: h(x) = sign(<a, x> - t).
 
     Every round draws new directions, projects all examples on them and, for every target, searches
@@ -67,78 +51,49 @@ class ProjectionFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
 
     name = "projection"
     api_version = 1
-    learners_type = ProjectionLearners
+    layout: ClassVar = {"seed": ("uint64", ())}
+    shared: ClassVar = {
+        "centre": ("float64", ("n_features",)),
+        "scale": ("float64", ("n_features",)),
+    }
+    sample_size = 512
+    capabilities = cwboost.Capabilities(sparse_input=True, symmetric=True)
 
     def __init__(self, n_projections=100):
         self.n_projections = n_projections
 
-    @property
-    def capabilities(self):
-        return cwboost.Capabilities(sparse_input=True, symmetric=True)
-
-    def bind(self, X, context):
-        return ProjectionPricer(X, context, self._checked_number())
-
-    def describe(self, X):
-        return moments(X)
-
-    def plan(self, descriptions, context):
-        frame = rounded_frame(merged_moments(descriptions))
-        return ProjectionPlan(self._checked_number(), *frame)
-
-    def _checked_number(self):
+    def check_parameters(self, n_features):
         n = self.n_projections
         if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"n_projections: expected an int, got {n!r}")
         if n < 1:
             raise ValueError(f"n_projections: expected at least 1, got {n!r}")
-        return int(n)
 
+    def summarise(self, X):
+        return moments(X)
 
-class ProjectionPricer(cwboost.Pricer):
-    """Projections of one training matrix, drawn in each round."""
+    def draw_shared(self, context):
+        centre, scale = centre_and_scale(context.summaries)
+        return {"centre": centre, "scale": scale}
 
-    releases_gil = True
+    def draw(self, context):
+        size = int(self.n_projections)
+        return {"seed": context.random_state.integers(0, 2**64, size=size, dtype=np.uint64)}
 
-    def __init__(self, X, context, n_projections):
-        self.n_samples = X.shape[0]
-        X = canonical(X) if sparse.issparse(X) else readable(X)
-        self._X = X.tocsr() if sparse.issparse(X) else X
-        self._random_state = context.random_state
-        self._n_threads = context.n_threads
-        self._n_projections = n_projections
-        self._centre, self._scale = centre_and_scale(X)
-        self._gains = LinearGains(self._X, self._n_threads)
+    @staticmethod
+    def direction(n_features, **parameters):
+        return seeded_directions(parameters["seed"], parameters["scale"])
 
-    def price(self, weights, request=cwboost.PricingRequest()):
-        return self._best(SortedFeatures.search, weights, request.rows)
+    @staticmethod
+    def origin(n_features, **parameters):
+        return parameters["centre"]
 
-    def price_shared(self, weights, request=cwboost.PricingRequest()):
-        return self._best(SortedFeatures.search_shared, weights, request.rows)
-
-    def _best(self, search, weights, rows):
-        """Draw directions and search them: on the rows that count, if they are fewer, at first."""
-        n = self._n_projections
-        seeds = draw_seeds(self._random_state, n)
-        directions = seeded_directions(seeds, self._scale)
-        some = self.n_samples if rows is None else len(rows)
-        if some * n + self.n_samples * len(weights) < self.n_samples * n:
-            kept = search(self._projected(directions, rows), weights[:, rows])
-            # Only the winners need the examples that do not count: for outputs and thresholds.
-            # A constant keeps direction 0, so that there is one.
-            winners = np.unique(np.maximum(kept.feature, 0))
-            seeds, directions = seeds[winners], directions[:, winners]
-        found = search(self._projected(directions), weights)
-        gained = gained_fractions(found.edges, found.sums, found.norms, THRESHOLDS_SEARCHED * n)
-        chosen = np.where(found.feature >= 0, directions[:, found.feature], 0.0)
-        gains = self._gains(chosen, found.polarity, weights, gained)
-        stumps = found.feature, found.threshold, found.polarity, found.missing
-        frame = self._centre, self._scale
-        learners = ProjectionLearners.on_directions(seeds, stumps, frame, gains)
-        return cwboost.Priced(learners, found.outputs, found.edges)
-
-    def _projected(self, directions, rows=None):
-        """Return the sorted projections of some examples, or of all."""
-        X = self._X if rows is None else self._X[rows]
-        values = Projector(directions, self._centre)(X, self._n_threads)
-        return SortedFeatures(values.T, self._n_threads)
+    @staticmethod
+    def check_stored(n_features, **parameters):
+        centre, scale = parameters["centre"], parameters["scale"]
+        # As training makes them; beyond, projections would overflow.
+        if not ((scale >= 0) & (scale <= 1e150)).all():
+            raise ValueError("array 'scale' must hold numbers in [0, 1e150]")
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not (np.isfinite(centre) & (np.abs(centre) * scale <= 1e20)).all():
+                raise ValueError("array 'centre' must not be far from zero")

@@ -7,19 +7,61 @@ from scipy import sparse
 
 from cwboost.kernels import canonical_csc
 
-__all__ = ["centre_and_scale", "merged_moments", "moments", "rounded_frame"]
+__all__ = ["centre_and_scale", "moments"]
 
 BLOCK = 2**22
-"""Number of entries standardised at a time, which bounds the memory beyond X."""
+"""Number of entries of a dense matrix taken at a time, which bounds the memory beyond X."""
 
 
-def centre_and_scale(X):
-    """Return a centre for each feature, and one over its standard deviation.
+def moments(X):
+    """Return number, mean, standard deviation and largest magnitude of finite entries per column.
 
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Infinities are left out of the moments.
+
+    Returns
+    -------
+    ndarray of shape (4, n_features), dtype float64
+    """
+    n_samples, n_features = X.shape
+    if sparse.issparse(X):
+        X = canonical_csc(X)
+        return _moments(X.data, np.diff(X.indptr), n_samples)
+    width = max(1, BLOCK // n_samples)
+    blocks = (X[:, at : at + width].T for at in range(0, n_features, width))
+    return np.hstack([_moments(B.ravel(), np.full(len(B), n_samples), n_samples) for B in blocks])
+
+
+def _moments(values, stored, n_samples):
+    """Return the moments of columns whose stored values come one after the other."""
+    values, finite = values.astype(np.float64), np.isfinite(values)
+    values[~finite] = 0
+    occupied = np.flatnonzero(stored)
+    first = (np.cumsum(stored) - stored)[occupied]
+
+    def of_columns(ufunc, values):
+        found = np.zeros(len(stored))
+        found[occupied] = ufunc.reduceat(values, first)
+        return found
+
+    number = n_samples - of_columns(np.add, np.where(finite, 0.0, 1.0))
+    count, size = np.maximum(1, number), of_columns(np.maximum, np.abs(values))
+    unit = _power_above(size)
+    values /= np.repeat(unit, stored)  # below 1, so that squares do not overflow
+    mean = of_columns(np.add, values) / count
+    squares = of_columns(np.add, np.square(values - np.repeat(mean, stored)) * finite)
+    squares += (n_samples - stored) * np.square(mean)
+    return np.stack([number, mean * unit, np.sqrt(squares / count) * unit, size])
+
+
+def centre_and_scale(parts):
+    """Return a centre for each feature, and one over its standard deviation.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of shape (4, n_features)
+        The `moments` of matrices that together hold the examples.
 
     Returns
     -------
@@ -28,74 +70,13 @@ def centre_and_scale(X):
         centre to a sixteenth of a standard deviation, so that they have the same bits however
         the sums were taken: dense and sparse copies of the data give the same projections.
     """
-    return rounded_frame(moments(X))
-
-
-def moments(X):
-    """Return number, mean, standard deviation and largest magnitude of finite entries per column.
-
-    Returns
-    -------
-    ndarray of shape (4, n_features), dtype float64
-    """
-    n_samples, n_features = X.shape
-    if sparse.issparse(X):
-        return np.stack(_moments_by_column(canonical_csc(X)))
-    width = max(1, BLOCK // n_samples)
-    parts = [np.stack(_moments(X[:, at : at + width])) for at in range(0, n_features, width)]
-    return np.hstack(parts)
-
-
-def merged_moments(parts):
-    """Return the moments of several matrices together, from the result of `moments` for each."""
-    parts = np.stack(parts)
-    number, mean, deviation, size = (parts[:, k] for k in range(4))
+    number, mean, deviation, size = np.stack(parts, axis=1)
     size = size.max(axis=0)
     unit, count = _power_above(size), np.maximum(1, number.sum(axis=0))
     mean, deviation = mean / unit, deviation / unit
     of_all = (number * mean).sum(axis=0) / count
     squares = number * (np.square(deviation) + np.square(mean - of_all))
-    deviation = np.sqrt(squares.sum(axis=0) / count)
-    return np.stack([number.sum(axis=0), of_all * unit, deviation * unit, size])
-
-
-def rounded_frame(moments):
-    """Return centre and scale of features with these moments; see `centre_and_scale`."""
-    return _rounded(*moments[1:])
-
-
-def _moments(X):
-    X = X.astype(np.float64)
-    finite = np.isfinite(X)
-    X[~finite] = 0
-    number = finite.sum(axis=0)
-    count = np.maximum(1, number)
-    size = np.abs(X).max(axis=0)
-    unit = _power_above(size)
-    X /= unit  # below 1, so that squares do not overflow
-    mean = X.sum(axis=0) / count
-    deviation = np.sqrt((np.square(X - mean) * finite).sum(axis=0) / count)
-    return number, mean * unit, deviation * unit, size
-
-
-def _moments_by_column(X):
-    n_samples, n_features = X.shape
-    column = np.repeat(np.arange(n_features), np.diff(X.indptr))
-    values = X.data.astype(np.float64)
-    finite = np.isfinite(values)
-    infinite = np.bincount(column[~finite], minlength=n_features)
-    column, values = column[finite], values[finite]
-    size = np.zeros(n_features)
-    np.maximum.at(size, column, np.abs(values))
-    unit = _power_above(size)
-    values = values / unit[column]
-    count = np.maximum(1, n_samples - infinite)
-    stored = np.bincount(column, minlength=n_features)
-    mean = np.bincount(column, weights=values, minlength=n_features) / count
-    squares = np.bincount(column, weights=np.square(values - mean[column]), minlength=n_features)
-    zeros = n_samples - infinite - stored
-    deviation = np.sqrt((squares + zeros * np.square(mean)) / count)
-    return n_samples - infinite, mean * unit, deviation * unit, size
+    return _rounded(of_all * unit, np.sqrt(squares.sum(axis=0) / count) * unit, size)
 
 
 def _power_above(size):

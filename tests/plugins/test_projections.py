@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost.plugins.projections import ProjectionFamily, ProjectionLearners
+from cwboost.plugins.projections import ProjectionFamily
 from models import bind
 from scipy import sparse
 
@@ -47,9 +47,9 @@ def test_scores_without_keeping_the_directions(rng, monkeypatch):
     learners = bind(ProjectionFamily(10), X, 30).price(weights).learners
     coef = rng.normal(size=(30, 2))
     outputs, scores = learners.outputs(X), learners.scores(X, coef)
-    monkeypatch.setattr("cwboost.plugins.projections.learners.KEPT_BYTES", 0)
-    monkeypatch.setattr("cwboost.plugins.projections.learners.MATRIX_BYTES", 12 * 8 * 8)
-    monkeypatch.setattr("cwboost.plugins.projections.learners.ROWS", 11)
+    module = "cwboost.families.composed.derived_learners."
+    for name, value in {"BATCHES_KEPT": 0, "ENTRIES": 12 * 8, "CHUNK": 11 * 8}.items():
+        monkeypatch.setattr(module + name, value)
     np.testing.assert_array_equal(learners.outputs(X), outputs)
     np.testing.assert_allclose(learners.scores(X, coef), scores, atol=1e-12)
 
@@ -112,45 +112,25 @@ def test_weights_of_one_sign_and_features_that_do_not_vary():
     weights = np.vstack([np.ones(20), np.zeros(20), np.repeat([-1, 1], 10)])
     found = bind(ProjectionFamily(5), X, 3).price(weights)
     np.testing.assert_array_equal(found.edges, [20, 0, 20])
-    assert found.learners.kind.tolist() == [0, 0, 1]
-
-
-def change(name, place, value):
-    def apply(arrays):
-        arrays[name] = arrays[name].copy()
-        arrays[name][place] = value
-
-    return apply
+    assert found.learners.is_split.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
+    ("name", "value", "message"),
     [
-        (change("kind", 0, 2), "kind: expected 0 or 1"),
-        (change("threshold", 1, np.nan), "threshold: expected no NaN"),
-        (change("polarity", 1, 0), "polarity: expected -1 or 1"),
-        (change("missing", 1, 2), "missing: expected -1 or 1"),
-        (change("frame", 0, 1), "frame: expected 0 to 0"),
-        (change("gain_start", 1, 2**62), "gain_start: expected numbers that ascend"),
-        (change("gain_start", 0, -1), "gain_start: expected numbers that ascend"),
-        (change("gain_feature", 0, 4), "gain_feature: expected 0 to 3"),
-        (change("gain_feature", 1, 0), "gain_feature: expected ascending"),
-        (change("gain", 0, np.inf), "gain: expected finite"),
-        (change("scale", 0, -1.0), "scale: expected numbers in"),
-        (change("scale", 0, 1e200), "scale: expected numbers in"),
-        (change("centre", 0, 1e300), "centre: too far"),
-        (lambda arrays: arrays.update(gain=arrays["gain"][:-1]), "gain: expected as many"),
-        (lambda arrays: arrays.update(centre=arrays["centre"][:-1]), "scale: expected rows of 4"),
-        (lambda arrays: arrays.update(seed=arrays["seed"][:-1]), "seed: expected 2 entries"),
-        (lambda arrays: arrays.update(seed=arrays["seed"].astype(int)), "seed: .* uint64"),
-        (lambda arrays: arrays.pop("gain"), "projections have the arrays"),
+        ("scale", -1.0, "'scale' must hold numbers in"),
+        ("scale", 1e200, "'scale' must hold numbers in"),
+        ("scale", np.nan, "'scale' must hold numbers in"),
+        ("centre", 1e300, "'centre' must not be far"),
+        ("centre", np.nan, "'centre' must not be far"),
+        ("gain_feature", 4, "'gain_feature' must hold indices of 4 features"),
+        ("gain_feature", -1, "'gain_feature' must hold indices of 4 features"),
     ],
 )
-def test_hostile_arrays(rng, damage, message):
+def test_hostile_arrays(rng, name, value, message):
     X, weights = rng.normal(size=(30, 4)), rng.normal(size=(2, 30))
-    learners = bind(ProjectionFamily(), X, 2).price(weights).learners
-    assert (learners.kind == 1).all()
-    arrays = learners.arrays()
-    damage(arrays)
+    arrays = bind(ProjectionFamily(), X, 2).price(weights).learners.arrays()
+    arrays[name] = arrays[name].copy()
+    arrays[name][0, 0] = value
     with pytest.raises(ValueError, match=message):
-        ProjectionLearners.from_arrays(arrays, 4)
+        ProjectionFamily.learners_type.from_arrays(arrays, 4)

@@ -19,7 +19,6 @@ EXACT = "whole numbers, whose sums are exact in any order"
 WHOLE = "rounds a logarithm to a whole number"
 SPARSE = "SciPy adds up each row of a sparse product in order"
 IN_ORDER = "einsum of two arrays calls no BLAS unless asked to optimize"
-SHOWN = "does not reach a model: what people read, or an importance"
 ALLOWED = {
     "cwboost/testing": "checks within a tolerance",
     "cwboost/experiments": "features of images, computed before any training; reports",
@@ -29,7 +28,6 @@ ALLOWED = {
     "cwboost/ensemble/shapley.py": f"{EXACT}; {SPARSE}",
     "cwboost/ensemble/directed_shapley.py": SPARSE,
     "cwboost/ensemble/inspection.py": SPARSE,
-    "cwboost/ensemble/describing.py": SHOWN,
     "cwboost/families/contract.py": f"{SPARSE}; the default edges of shared outputs are checked",
     "cwboost/families/flat_forms.py": SPARSE,
     "cwboost/families/composed/sklearn_learners.py": SPARSE,
@@ -37,7 +35,6 @@ ALLOWED = {
     "plugins/kernel/kernel_values.py": EXACT,
     "plugins/kernel/regression.py": EXACT,
     "plugins/patches": IN_ORDER,
-    "plugins/projections/learners.py": f"{SPARSE}; {IN_ORDER}",
     "plugins/stumps/monotonic.py": IN_ORDER,
     "plugins/text": SPARSE,
     "plugins/trees/family.py": WHOLE,

@@ -15,14 +15,13 @@ from cwboost.families.composed.derived_pricing import DerivedPricer
 from cwboost.families.composed.drawing import DrawContext
 from cwboost.families.contract import BindContext, Capabilities, Pricer, WeakLearnerFamily
 from cwboost.families.partitioned import PartitionedFamily, PricingPlan
-from cwboost.kernels import Projector
 
 if TYPE_CHECKING:
     from cwboost.support.types import Matrix
 
 __all__ = ["DerivedFeatureFamily"]
 
-WITHOUT_SELF = ("transform", "direction", "features_used", "check_stored")
+WITHOUT_SELF = ("transform", "direction", "origin", "features_used", "check_stored")
 """Methods that a loaded model calls, which has no hyper-parameters."""
 
 
@@ -50,6 +49,9 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         is exact then.
     sample_size : int, default=4096
         Class attribute: the number of examples that `draw` sees at most.
+    capabilities : Capabilities
+        Class attribute or property. With ``sparse_input``, X may be a CSR matrix, also in `draw`
+        and `transform`.
 
     Examples
     --------
@@ -128,9 +130,21 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         """
         return {}
 
+    def summarise(self, X: Matrix) -> object:
+        """Return what `draw_shared` needs to know of all examples, such as moments; optional.
+
+        On a cluster this is called for each partition, and the result is pickled. `draw_shared`
+        finds the results in ``context.summaries``.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype uint8, float32 or float64
+        """
+        return None
+
     @classmethod
     def transform(cls, X: Matrix, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Compute derived features; by default, project on `direction`.
+        """Compute derived features; not needed if `direction` is defined.
 
         Parameters
         ----------
@@ -145,20 +159,14 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
             must depend on that row of X alone, to the last bit. A product with BLAS
             (``X @ directions``) does not promise that; `cwboost.kernels.Projector` does.
         """
-        directions = np.asarray(cls.direction(X.shape[1], **parameters), dtype=np.float64)
-        if directions.ndim != 2 or len(directions) != X.shape[1]:
-            raise ValueError(
-                f"direction of {cls.__name__} must return shape (n_features, n_derived) with "
-                f"{X.shape[1]} features, got {directions.shape}"
-            )
-        return Projector(directions)(X, 1, np.float64).T
+        raise NotImplementedError(f"{cls.__name__} does not define transform")
 
     @classmethod
     def direction(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the directions of linear derived features; optional.
 
         With them, learners have a flat form: importances, SHAP values of directions and export to
-        ONNX.
+        ONNX. If `transform` is not defined, X is read as it is, sparse or of few bytes per value.
 
         Parameters
         ----------
@@ -169,16 +177,36 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         Returns
         -------
         ndarray of shape (n_features, n_derived), finite
-            The derived features are ``X @ directions``.
+            The derived features are ``X @ directions``, with an `origin`
+            ``(X - origin) @ directions``.
         """
         raise NotImplementedError(f"{cls.__name__} does not define direction")
+
+    @classmethod
+    def origin(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return a row near the examples, whose derived features become 0; optional.
+
+        Derived features are then rounded to float32, which is faster to sort. Not used with
+        `transform`.
+
+        Parameters
+        ----------
+        n_features : int
+        **parameters : ndarray
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), finite
+        """
+        raise NotImplementedError(f"{cls.__name__} does not define origin")
 
     @classmethod
     def features_used(cls, n_features: int, **parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return how much each derived feature depends on each feature; optional.
 
-        Importances divide the gain of a learner in these proportions. The default takes the
-        absolute values of `direction`.
+        Importances divide the gain of a learner in these proportions. Not used with `direction`,
+        whose features gain what `cwboost.kernels.LinearGains` says.
 
         Parameters
         ----------
@@ -191,7 +219,7 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         ndarray of shape (n_derived, n_features), not negative
             0 only if the derived feature does not depend on the feature.
         """
-        return np.abs(cls.direction(n_features, **parameters)).T
+        raise NotImplementedError(f"{cls.__name__} does not define features_used")
 
     def check_parameters(self, n_features: int) -> None:
         """Raise ValueError that names a hyper-parameter out of range; `bind` calls this.
@@ -211,12 +239,12 @@ class DerivedFeatureFamily(PartitionedFamily, WeakLearnerFamily):
         self.check_parameters(X.shape[1])
         return DerivedPricer(self, X, context)
 
-    def describe(self, X: Matrix) -> int:
-        return X.shape[1]
+    def describe(self, X: Matrix) -> tuple[int, object]:
+        return X.shape[1], self.summarise(X)
 
     def plan(self, descriptions: list, context: BindContext) -> PricingPlan:
-        self.check_parameters(descriptions[0])
-        return DerivedPlan(self, descriptions[0], context.class_counts)
+        self.check_parameters(descriptions[0][0])
+        return DerivedPlan(self, [summary for _, summary in descriptions], context.class_counts)
 
 
 def _is_overridden(family: type[DerivedFeatureFamily], name: str) -> bool:

@@ -11,23 +11,40 @@ from scipy import sparse
 from cwboost.families.array_learners import ArrayLearners
 from cwboost.families.contract import WeakLearnerFamily, coef_of
 from cwboost.families.flat_forms import ThresholdTrees, stump_trees
-from cwboost.kernels import THRESHOLDS_SEARCHED, AdditiveScores, gained_fractions
+from cwboost.kernels import (
+    THRESHOLDS_SEARCHED,
+    AdditiveScores,
+    Projector,
+    canonical_csr,
+    gained_fractions,
+    readable,
+)
 
-__all__ = ["RESERVED", "DerivedLearners"]
+__all__ = ["RESERVED", "DerivedLearners", "rows_of"]
 
 THRESHOLDS = {
     "threshold": ("float64", ()),
     "polarity": ("int8", ()),
     "missing": ("int8", ()),
     "is_split": ("int8", ()),
-    "gain": ("float32", ()),
 }
+GAIN = {"gain": ("float32", ())}
+LINEAR_GAIN = {"gain": ("float32", ("n_gains",)), "gain_feature": ("int32", ("n_gains",))}
 
-RESERVED = frozenset({*THRESHOLDS, "group"})
+RESERVED = frozenset({*THRESHOLDS, *LINEAR_GAIN, "group"})
 """Names that no parameter of a derived feature can have."""
 
 CHUNK = 2**20
 """Number of derived values computed at a time, which bounds the scratch memory."""
+
+KEPT = 256
+"""Largest number of features whose gains a linear learner keeps: those of largest size."""
+
+ENTRIES = 2**22
+"""Largest number of entries of the directions that are computed at a time."""
+
+BATCHES_KEPT = 8
+"""Number of such batches that a scorer keeps; it computes more of them again in each call."""
 
 
 class DerivedLearners(ArrayLearners):
@@ -38,22 +55,31 @@ class DerivedLearners(ArrayLearners):
     family : type
     defined : set of str
         The methods that the family defines besides `draw`.
+    is_linear : bool
+        True if the family has directions.
+    is_projected : bool
+        True if derived features are computed from these.
     """
 
     family: ClassVar[type[WeakLearnerFamily]]
     defined: ClassVar[set[str]]
+    is_linear: ClassVar[bool]
+    is_projected: ClassVar[bool]
 
     @classmethod
     def of_family(cls, family: type[WeakLearnerFamily], defined) -> type[DerivedLearners]:
         """Return the class of the learners of a family that defines some methods."""
         # Messages say "DifferencesLearners"; pickle looks for the qualified name.
+        is_linear = "direction" in defined
         names = {
             "__module__": family.__module__,
             "__qualname__": f"{family.__qualname__}.learners_type",
-            "layout": {**family.layout, **THRESHOLDS},
+            "layout": {**family.layout, **THRESHOLDS, **(LINEAR_GAIN if is_linear else GAIN)},
             "shared": family.shared,
             "family": family,
             "defined": defined,
+            "is_linear": is_linear,
+            "is_projected": is_linear and "transform" not in defined,
         }
         return type(f"{family.__name__}Learners", (cls,), names)
 
@@ -77,12 +103,16 @@ class DerivedLearners(ArrayLearners):
         n_derived = len(next(iter(parameters.values())))
         if n_derived == 0:
             raise ValueError(f"draw of {cls.family.__name__} must return a derived feature, got 0")
-        blank = {name: np.ones(n_derived) for name in THRESHOLDS}
+        blank = {name: np.ones(n_derived) for name in (*THRESHOLDS, *GAIN)}
+        if cls.is_linear:
+            blank |= {name: np.ones((n_derived, 1)) for name in LINEAR_GAIN}
         if cls.shared:
             blank["group"] = np.zeros(n_derived)
         return cls(n_features=n_features, **parameters, **shared, **blank)
 
-    def with_thresholds(self, feature, found, sums, norms, n_derived: int) -> DerivedLearners:
+    def with_thresholds(
+        self, feature, found, sums, norms, n_derived: int, gains=None
+    ) -> DerivedLearners:
         """Return the learners that a search found on the derived features of this batch.
 
         Parameters
@@ -95,6 +125,8 @@ class DerivedLearners(ArrayLearners):
             As for `cwboost.kernels.gained_fractions`.
         n_derived : int
             Number of features that were searched.
+        gains : callable, default=None
+            `cwboost.kernels.LinearGains` with the weights, if the features are linear.
         """
         threshold, polarity, missing, edges = found
         split = feature >= 0
@@ -102,8 +134,11 @@ class DerivedLearners(ArrayLearners):
         learners.threshold = np.where(split, threshold, 0.0)
         learners.polarity, learners.missing = polarity, missing
         learners.is_split = split.astype(np.int8)
-        gain = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * n_derived)
-        learners.gain = np.where(split, gain, 0).astype(np.float32)
+        gained = gained_fractions(edges, sums, norms, THRESHOLDS_SEARCHED * n_derived)
+        learners.gain = np.where(split, gained, 0).astype(np.float32)
+        if gains is not None:
+            gain = gains(learners._directions(), polarity, gained=learners.gain)
+            learners.gain_feature, learners.gain = _largest(gain)
         return learners
 
     def parameters(self):
@@ -114,64 +149,142 @@ class DerivedLearners(ArrayLearners):
         if not self.shared:
             yield slice(None), layout
             return
-        for group in np.unique(self.group):
-            own = np.flatnonzero(self.group == group)
-            shared = {name: getattr(self, name)[group, ...] for name in self.shared}
+        arrays = [getattr(self, name) for name in self.shared]
+        has_one = len(arrays[0]) == 1
+        for group in [0] if has_one else np.unique(self.group):
+            own = slice(None) if has_one else np.flatnonzero(self.group == group)
+            shared = {name: array[group, ...] for name, array in zip(self.shared, arrays)}
             yield own, {name: array[own] for name, array in layout.items()} | shared
 
-    def derived(self, X) -> np.ndarray:
-        """Return the derived feature of each learner, (n_samples, n_learners)."""
-        values = np.empty((X.shape[0], len(self)))
-        for rows, part in self._chunks(X):
-            values[rows] = part
-        return values
+    def _directions(self) -> np.ndarray:
+        """Return the direction of each learner, (n_features, n_learners); zeros of constants."""
+        directions = np.zeros((self.n_features, len(self)))
+        for learners, parameters in self.parameters():
+            directions[:, learners] = self._direction(parameters)
+        directions[:, self.is_split == 0] = 0
+        return directions
 
-    def _chunks(self, X):
+    def _direction(self, parameters) -> np.ndarray:
+        directions = np.asarray(self.family.direction(self.n_features, **parameters), np.float64)
+        if directions.ndim != 2 or len(directions) != self.n_features:
+            raise ValueError(
+                f"direction of {self.family.__name__} must return shape (n_features, n_derived) "
+                f"with {self.n_features} features, got {directions.shape}"
+            )
+        return directions
+
+    def _origin(self, parameters) -> np.ndarray | None:
+        is_defined = "origin" in self.defined
+        return self.family.origin(self.n_features, **parameters) if is_defined else None
+
+    def derived(self, X, n_threads: int = 1) -> np.ndarray:
+        """Return the derived feature of each learner, (n_samples, n_learners).
+
+        X is as `rows_of` returns it.
+        """
+        chunks = list(self._chunks(X, self._function(), n_threads))
+        return chunks[0][1] if len(chunks) == 1 else np.concatenate([part for _, part in chunks])
+
+    @property
+    def _dtype(self):
+        return np.float32 if self.is_projected and "origin" in self.defined else np.float64
+
+    def _chunks(self, X, function, n_threads: int = 1):
         step = max(1, CHUNK // max(1, len(self)))
         for start in range(0, X.shape[0] if len(self) else 0, step):
             rows = slice(start, min(start + step, X.shape[0]))
-            own = np.asarray(X[rows], dtype=np.float64)
-            values = np.empty((len(own), len(self)))
-            for learners, parameters in self.parameters():
-                values[:, learners] = self._transformed(own, parameters, values[:, learners].shape)
-            yield rows, values
+            yield rows, function(X[rows], n_threads)
 
-    def _transformed(self, X, parameters, shape) -> np.ndarray:
-        with np.errstate(all="ignore"):  # A NaN that results is a missing value.
-            values = np.asarray(self.family.transform(X, **parameters))
-        if values.shape != shape:
-            raise ValueError(
-                f"transform of {self.family.__name__} must return shape {shape}, got {values.shape}"
-            )
-        return values
+    def _function(self):
+        """Return a function of (X, n_threads) that computes derived features, for many calls."""
+        make = self._projection if self.is_projected else self._transformation
+        parts = [(learners, make(parameters)) for learners, parameters in self.parameters()]
+        if len(parts) == 1:
+            return parts[0][1]
+
+        def function(X, n_threads):
+            values = np.empty((X.shape[0], len(self)), dtype=self._dtype)
+            for learners, of_group in parts:
+                values[:, learners] = of_group(X, n_threads)
+            return values
+
+        return function
+
+    def _projection(self, parameters):
+        project = Projector(self._direction(parameters), self._origin(parameters))
+        return lambda X, n_threads: project(X, n_threads, self._dtype).T
+
+    def _transformation(self, parameters):
+        n_derived = len(next(iter(parameters.values())))
+
+        def transform(X, n_threads):
+            X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+            with np.errstate(all="ignore"):  # A NaN that results is a missing value.
+                values = np.asarray(self.family.transform(X, **parameters), dtype=np.float64)
+            if values.shape != (X.shape[0], n_derived):
+                raise ValueError(
+                    f"transform of {self.family.__name__} must return shape "
+                    f"{X.shape[0], n_derived}, got {values.shape}"
+                )
+            return values
+
+        return transform
+
+    def _batches(self):
+        """Yield batches of learners, small enough for their directions, with their places."""
+        size = max(1, len(self))
+        if self.is_projected:
+            size = max(8, ENTRIES // self.n_features // 8 * 8)
+        for start in range(0, len(self), size):
+            places = np.arange(start, min(start + size, len(self)))
+            yield places, self.take(places)
 
     def outputs(self, X) -> np.ndarray:
-        split = self.is_split > 0
+        X = rows_of(X)
         outputs = np.empty((X.shape[0], len(self)), dtype=np.int8)
-        for rows, values in self._chunks(X):
-            above = (values > self.threshold) | ~split
-            signs = np.where(above, self.polarity, -self.polarity)
-            outputs[rows] = np.where(np.isnan(values) & split, self.missing, signs)
+        for places, batch in self._batches():
+            split = batch.is_split > 0
+            for rows, values in batch._chunks(X, batch._function()):
+                above = (values > batch.threshold) | ~split
+                signs = np.where(above, batch.polarity, -batch.polarity)
+                outputs[rows, places] = np.where(np.isnan(values) & split, batch.missing, signs)
         return outputs
 
     def scorer(self, coef):
         """Return the default's scorer, which computes each distinct derived feature once."""
         coef = coef_of(self, coef)
+        used = np.flatnonzero(np.diff(coef.indptr))
+        learners, coef = self.take(used), coef[used]
+        size = next((len(places) for places, _ in learners._batches()), 1)
+
+        def parts():
+            for places, batch in learners._batches():
+                yield batch._scores(coef[places])
+
+        kept = list(parts()) if len(learners) <= BATCHES_KEPT * size else None
+
+        def scorer(X, n_threads: int = 1) -> np.ndarray:
+            X = rows_of(X)
+            scores = np.zeros((X.shape[0], coef.shape[1]))
+            for add in parts() if kept is None else kept:
+                add(X, n_threads, scores)
+            return scores
+
+        return scorer
+
+    def _scores(self, coef):
+        """Return a function that adds the scores of a batch."""
         first, place = self._distinct()
         distinct = self.take(first)
         feature = np.where(self.is_split > 0, place, -1)
         stumps = (feature, self.threshold, self.polarity, self.missing)
-        add = AdditiveScores(*stumps, coef, n_features=len(first))
+        sums, function = AdditiveScores(*stumps, coef, n_features=len(first)), distinct._function()
 
-        def scorer(X, n_threads: int = 1) -> np.ndarray:
-            scores = np.empty((X.shape[0], coef.shape[1]))
-            if len(first) == 0:
-                return np.zeros_like(scores)
-            for rows, values in distinct._chunks(X):
-                scores[rows] = add(values, n_threads)
-            return scores
+        def add(X, n_threads, scores):
+            for rows, values in distinct._chunks(X, function, n_threads):
+                scores[rows] += sums(values, n_threads)
 
-        return scorer
+        return add
 
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the first learner of each distinct feature, and the feature of each learner."""
@@ -183,18 +296,27 @@ class DerivedLearners(ArrayLearners):
         return np.unique(place, return_index=True)[1], place
 
     def flat_form(self) -> ThresholdTrees | None:
-        if "direction" not in self.defined or self.n_features is None:
+        if not self.is_linear or self.n_features is None:
             return None
-        directions = np.zeros((self.n_features, len(self)))
-        for learners, parameters in self.parameters():
-            directions[:, learners] = self.family.direction(self.n_features, **parameters)
+        directions, threshold = self._directions(), self.threshold.copy()
+        if self._dtype == np.float32:
+            for learners, parameters in self.parameters():
+                offsets = self._origin(parameters)[:, None] * directions[:, learners]
+                threshold[learners] += np.add.reduce(offsets)
         linear = np.where(self.is_split > 0, np.arange(len(self)), -1)
-        stumps = stump_trees(linear, self.threshold, self.polarity, self.missing, gain=self.gain)
+        gain = np.add.reduce(self.gain, axis=1, dtype=np.float32)
+        stumps = stump_trees(linear, threshold, self.polarity, self.missing, gain=gain)
         return replace(stumps, directions=directions)
 
     def feature_shares(self, n_features: int) -> sparse.csr_array:
+        if self.is_linear:
+            shares = np.zeros((len(self), n_features))
+            np.put_along_axis(shares, self.gain_feature, self.gain, axis=1)
+            learner, feature = np.nonzero(self._directions().T)
+            stored = shares[learner, feature], (learner, feature)
+            return sparse.csr_array(stored, shape=shares.shape)
         family = self.family
-        if not {"direction", "features_used"} & self.defined:
+        if "features_used" not in self.defined:
             raise NotImplementedError(
                 f"the weak learner {family.name!r} does not say which features its learners use: "
                 f"{family.__name__} defines neither features_used nor direction"
@@ -215,14 +337,31 @@ class DerivedLearners(ArrayLearners):
         for name, allowed in (("polarity", (-1, 1)), ("missing", (-1, 1)), ("is_split", (0, 1))):
             if not np.isin(getattr(self, name), allowed).all():
                 raise ValueError(f"array {name!r} must hold {allowed[0]} and {allowed[1]}")
-        for learners, parameters in self.parameters():
+        feature = self.gain_feature if self.is_linear else np.zeros(0)
+        if not ((feature >= 0) & (feature < n_features)).all():
+            raise ValueError(f"array 'gain_feature' must hold indices of {n_features} features")
+        for _, parameters in self.parameters():
             self.family.check_stored(n_features, **parameters)
-            try:
-                self._transformed(
-                    np.zeros((1, n_features)), parameters, (1, len(self.threshold[learners]))
-                )
-            except Exception as error:
-                raise ValueError(
-                    f"the weak learner {self.family.name!r} cannot compute with its stored "
-                    f"parameters: {error}"
-                ) from error
+        try:
+            for _, batch in self._batches():
+                batch._function()(np.zeros((1, n_features)), 1)
+        except Exception as error:
+            raise ValueError(
+                f"the weak learner {self.family.name!r} cannot compute with its stored "
+                f"parameters: {error}"
+            ) from error
+
+
+def rows_of(X):
+    """Return a matrix in a form whose rows can be taken and read by kernels."""
+    return canonical_csr(X) if sparse.issparse(X) else readable(X)
+
+
+def _largest(gains):
+    """Return at most `KEPT` features per row of gains, those of largest size, and their gains."""
+    n_learners, n_features = gains.shape
+    if n_features <= KEPT:
+        return np.tile(np.arange(n_features, dtype=np.int32), (n_learners, 1)), gains
+    order = np.argsort(-np.abs(gains), axis=1, kind="stable")
+    features = np.sort(order[:, :KEPT], axis=1).astype(np.int32)
+    return features, np.take_along_axis(gains, features, axis=1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
-from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.composed.derived_learners import DerivedLearners, rows_of
 from cwboost.families.composed.drawing import Drawing
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.outputs import pack_outputs
@@ -30,12 +31,13 @@ class DerivedPlan(PricingPlan):
     Parameters
     ----------
     family : DerivedFeatureFamily
-    n_features : int
+    summaries : list
+        What `DerivedFeatureFamily.summarise` returned for each partition.
     class_counts : ndarray of shape (n_classes,), or None
     """
 
-    def __init__(self, family: WeakLearnerFamily, n_features: int, class_counts):
-        self.family, self.n_features = family, n_features
+    def __init__(self, family: WeakLearnerFamily, summaries: list, class_counts):
+        self.family, self._summaries = family, summaries
         self.exact = bool(family.exhaustive)
         self._class_counts = class_counts
         self._drawing: Drawing | None = None
@@ -43,7 +45,8 @@ class DerivedPlan(PricingPlan):
         self._n_draws = 0
 
     def __getstate__(self):
-        return {**vars(self), "_drawing": None, "_fixed": None}  # the driver alone keeps these
+        # The driver alone keeps these.
+        return vars(self) | dict.fromkeys(("_drawing", "_fixed", "_summaries"))
 
     def bind(self, X, context: PartitionContext) -> DerivedPartition:
         return DerivedPartition(X, self.family, context)
@@ -57,11 +60,16 @@ class DerivedPlan(PricingPlan):
         if self._drawing is None:
             (parts,) = yield ("examples",)
             self._drawing = self._gathered(parts, rng)
-        drawn, bins = self._fixed or (yield from self._drawn(rng))
+        weights = None
+        if self.family.redraw or self.family.learners_type.is_linear:
+            (parts,) = yield ("weights",)
+            weights = _by_place(parts)[1].T
+        drawn, bins = self._fixed or (yield from self._drawn(rng, weights))
         sums, totals, squares = yield "sums", self._n_draws, drawn if self._fixed else None, bins
         feature, *found = best_of_bins(bins, sums, totals)
         norms = np.sqrt(squares) * 2.0**26
-        learners = drawn.with_thresholds(feature, found, totals, norms, len(drawn))
+        about = feature, found, totals, norms, len(drawn)
+        learners = self._drawing.with_thresholds(drawn, *about, weights=weights)
         return Chosen(learners, found[-1] / scales, np.arange(len(scales)))
 
     def _gathered(self, parts, rng) -> Drawing:
@@ -70,16 +78,11 @@ class DerivedPlan(PricingPlan):
         if self._class_counts is not None:
             y = np.searchsorted(np.cumsum(self._class_counts), places, side="right")
         n_total = next(iter(parts.values()))[-1]
-        return Drawing(self.family, X, y, weight, n_total, rng)
+        return Drawing(self.family, X, y, weight, n_total, self._summaries, rng)
 
-    def _drawn(self, rng):
+    def _drawn(self, rng, weights):
         """Return derived features and their bins; a conversation."""
-        weights = None
-        if self.family.redraw:
-            (parts,) = yield ("weights",)
-            _, weights = _by_place(parts)
-            weights = weights.T
-        drawn = self._drawing.draw(rng, weights)
+        drawn = self._drawing.draw(rng, weights if self.family.redraw else None)
         self._n_draws += 1
         (sketches,) = yield "sketch", self._n_draws, drawn
         bins = Bins.from_sketches(list(sketches.values()), BINS).open_above()
@@ -92,7 +95,7 @@ class DerivedPartition(PartitionPricer):
     """Derived features of the examples of one partition."""
 
     def __init__(self, X, family: WeakLearnerFamily, context: PartitionContext):
-        self._X, self._context = X, context
+        self._X, self._context = rows_of(X), context
         self._key = int(context.places[0])
         wanted = evenly_spaced(context.n_total, family.sample_size)
         self._seen = np.flatnonzero(np.isin(context.places, wanted))
@@ -107,7 +110,7 @@ class DerivedPartition(PartitionPricer):
             found = places, np.ascontiguousarray(weights.weights[:, self._seen].T)
         elif kind == "examples":
             weight = self._context.weight
-            weight = np.ones(len(self._X)) if weight is None else weight
+            weight = np.ones(self._X.shape[0]) if weight is None else weight
             found = places, self._X[self._seen], weight[self._seen], self._context.n_total
         else:
             found = self._sketch(*rest)
@@ -115,14 +118,15 @@ class DerivedPartition(PartitionPricer):
 
     def _sketch(self, number: int, drawn: DerivedLearners) -> FeatureSketch:
         self._number, self._binned = number, None
-        self._values = drawn.derived(self._X)
+        self._values = drawn.derived(self._X, self._context.n_threads)
         return FeatureSketch.of_values(self._values, 2 * BINS)
 
     def _sums(self, weights, number: int, drawn: DerivedLearners | None, bins: Bins):
         """Return the sums per bin; `drawn` is for a partition that did not make the sketch."""
         if self._binned is None or self._number != number:
             if self._number != number:
-                self._number, self._values = number, drawn.derived(self._X)
+                self._number = number
+                self._values = drawn.derived(self._X, self._context.n_threads)
             self._binned = BinnedMatrix(self._values, bins, n_threads=self._context.n_threads)
             self._values = None
         sums, squares = self._binned.sums(weights.weights, weights.scales)
@@ -134,6 +138,12 @@ class DerivedPartition(PartitionPricer):
 
 def _by_place(parts):
     """Return the arrays of all partitions, in the order of the places, which are the first."""
-    joined = [np.concatenate(arrays) for arrays in zip(*(part[:3] for part in parts.values()))]
+    joined = [_stacked(arrays) for arrays in zip(*(part[:3] for part in parts.values()))]
     order = np.argsort(joined[0])
     return [array[order] for array in joined]
+
+
+def _stacked(arrays):
+    if any(sparse.issparse(array) for array in arrays):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(array) for array in arrays]))
+    return np.concatenate(arrays)

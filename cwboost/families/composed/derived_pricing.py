@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost.families.composed.derived_learners import DerivedLearners
+from cwboost.families.composed.derived_learners import DerivedLearners, rows_of
 from cwboost.families.composed.drawing import Drawing
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
 from cwboost.kernels import SortedFeatures
@@ -19,11 +19,13 @@ class DerivedPricer(Pricer):
     def __init__(self, family: WeakLearnerFamily, X, context: BindContext):
         self.n_samples = X.shape[0]
         self.exact = bool(family.exhaustive)
-        self._X = X
+        self.releases_gil = family.learners_type.is_projected
+        self._X = rows_of(X)
         self._n_threads, self._rng = context.n_threads, context.random_state
         self._seen = rows = evenly_spaced(self.n_samples, family.sample_size)
         facts = (None if known is None else known[rows] for known in (context.y, context.weight))
-        self._drawing = Drawing(family, X[rows], *facts, self.n_samples, self._rng)
+        about = self.n_samples, [family.summarise(self._X)], self._rng
+        self._drawing = Drawing(family, self._X[rows], *facts, *about)
         self._fixed: tuple[DerivedLearners, SortedFeatures] | None = None
         if not family.redraw:
             learners = self._drawing.draw(self._rng)
@@ -33,13 +35,13 @@ class DerivedPricer(Pricer):
         if self._fixed is None:
             return self._best(SortedFeatures.search, weights, request.rows)
         learners, features = self._fixed
-        return _priced(learners, features.search(weights), len(learners))
+        return self._priced(learners, features.search(weights), len(learners), weights)
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         if self._fixed is None:
             return self._best(SortedFeatures.search_shared, weights, request.rows)
         learners, features = self._fixed
-        return _priced(learners, features.search_shared(weights), len(learners))
+        return self._priced(learners, features.search_shared(weights), len(learners), weights)
 
     def _best(self, search, weights, rows) -> Priced:
         """Draw features and search them: on the rows that count, if they are fewer, at first."""
@@ -50,15 +52,16 @@ class DerivedPricer(Pricer):
             # Only the winners need the examples that do not count: for outputs and thresholds.
             # A constant has the parameters of feature 0.
             learners = learners.take(np.unique(np.maximum(kept.feature, 0)))
-        return _priced(learners, search(self._features(learners), weights), n_derived)
+        found = search(self._features(learners), weights)
+        return self._priced(learners, found, n_derived, weights)
 
     def _features(self, learners, rows=None) -> SortedFeatures:
         """Return the derived features of some examples, all by default, sorted."""
         X = self._X if rows is None else self._X[rows]
-        return SortedFeatures(learners.derived(X), self._n_threads)
+        return SortedFeatures(learners.derived(X, self._n_threads), self._n_threads)
 
-
-def _priced(drawn: DerivedLearners, found, n_derived: int) -> Priced:
-    about = found.threshold, found.polarity, found.missing, found.edges
-    learners = drawn.with_thresholds(found.feature, about, found.sums, found.norms, n_derived)
-    return Priced(learners, found.outputs, found.edges)
+    def _priced(self, drawn: DerivedLearners, found, n_derived: int, weights) -> Priced:
+        stumps = found.threshold, found.polarity, found.missing, found.edges
+        about = found.feature, stumps, found.sums, found.norms, n_derived
+        learners = self._drawing.with_thresholds(drawn, *about, weights=weights[:, self._seen])
+        return Priced(learners, found.outputs, found.edges)

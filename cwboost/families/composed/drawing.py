@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
+from scipy import sparse
 
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.composed.derived_learners import DerivedLearners
 from cwboost.families.contract import WeakLearnerFamily
 from cwboost.families.partitioned import scales_of
 from cwboost.families.sealing import read_only
+from cwboost.kernels import LinearGains
 
 __all__ = ["DrawContext", "Drawing"]
 
@@ -27,6 +30,7 @@ class DrawContext:
     Parameters
     ----------
     X : ndarray of shape (n_seen, n_features), dtype float64
+        A CSR matrix if the examples are sparse, which needs ``capabilities.sparse_input``.
     y : ndarray of shape (n_seen,), dtype intp, or None
         Index of each example's class; None if the caller has no classes.
     weight : ndarray of shape (n_seen,), dtype float64
@@ -41,6 +45,8 @@ class DrawContext:
         Number of all examples.
     shared : dict of str to ndarray
         What `DerivedFeatureFamily.draw_shared` returned.
+    summaries : sequence
+        What `DerivedFeatureFamily.summarise` returned, for each partition that has examples.
     """
 
     X: np.ndarray
@@ -50,6 +56,7 @@ class DrawContext:
     random_state: np.random.Generator
     n_samples: int
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)
+    summaries: Sequence = ()
 
 
 class Drawing:
@@ -58,21 +65,25 @@ class Drawing:
     Parameters
     ----------
     family : DerivedFeatureFamily
-    X : ndarray of shape (n_seen, n_features)
+    X : ndarray or CSR matrix of shape (n_seen, n_features)
     y, weight : ndarray of shape (n_seen,), or None
     n_samples : int
         Number of all examples.
+    summaries : list
     rng : numpy.random.Generator
     """
 
-    def __init__(self, family: WeakLearnerFamily, X, y, weight, n_samples, rng):
+    def __init__(self, family: WeakLearnerFamily, X, y, weight, n_samples, summaries, rng):
         self._family = family
+        weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight)
         self._facts = {
-            "X": read_only(np.asarray(X, dtype=np.float64)),
+            "X": X if sparse.issparse(X) else read_only(np.asarray(X, dtype=np.float64)),
             "y": None if y is None else read_only(np.asarray(y)),
-            "weight": read_only(np.ones(len(X)) if weight is None else np.asarray(weight)),
+            "weight": read_only(weight),
             "n_samples": n_samples,
+            "summaries": tuple(summaries),
         }
+        self._gains = LinearGains(X) if family.learners_type.is_linear else None
         own = family.draw_shared(self._context(rng, None, {}))
         if set(own) != set(family.shared):
             raise ValueError(
@@ -108,3 +119,14 @@ class Drawing:
         except ValueError as error:
             raise ValueError(f"draw of {type(self._family).__name__}: {error}") from error
         return learners
+
+    def with_thresholds(self, drawn: DerivedLearners, feature, found, *about, weights):
+        """Do so to drawn features, see `DerivedLearners.with_thresholds`.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_targets, n_seen), or None
+            Signed weights of the round; needed if derived features are linear.
+        """
+        gains = None if self._gains is None else partial(self._gains, weights=weights)
+        return drawn.with_thresholds(feature, found, *about, gains)

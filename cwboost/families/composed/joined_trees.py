@@ -9,7 +9,6 @@ import numpy as np
 
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.kernels.category_sets import CategorySets
-from cwboost.kernels.projector import matrix_product
 
 __all__ = ["join_trees", "plain_features", "trees_on_features"]
 
@@ -56,7 +55,7 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
     columns, moved, n_columns = [], [], 0
     for form in forms:
         split = form.feature >= 0
-        feature, threshold = form.feature.copy(), form.threshold.copy()
+        feature = form.feature.copy()
         if form.directions is None:
             used, place = np.unique(feature[split], return_inverse=True)
             directions = np.zeros((n_features, len(used)))
@@ -64,12 +63,10 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
             feature[split] = place
         else:
             directions = form.directions
-            if form.mean is not None:
-                threshold[split] += matrix_product(form.mean[None], directions)[0, feature[split]]
         feature[split] += n_columns
         n_columns += directions.shape[1]
         columns.append(directions)
-        moved.append(replace(form, feature=feature, threshold=threshold, mean=None))
+        moved.append(replace(form, feature=feature))
     joined = np.hstack(columns)
     return [replace(form, directions=joined) for form in moved]
 
@@ -84,8 +81,6 @@ def plain_features(form: ThresholdTrees) -> np.ndarray:
     directions = form.directions
     is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
     feature = np.argmax(directions == 1, axis=0)
-    if form.mean is not None:
-        is_plain &= form.mean[feature] == 0
     return np.where(is_plain, feature, -1).astype(np.int32)
 
 
@@ -100,5 +95,5 @@ def trees_on_features(form: ThresholdTrees) -> tuple[ThresholdTrees, np.ndarray]
     feature = np.where(split, plain_features(form)[form.feature], -1).astype(np.int32)
     whole = np.logical_and.reduceat(~split | (feature >= 0), form.offsets[:-1])
     places = np.flatnonzero(whole)
-    plain = replace(form, feature=feature, directions=None, mean=None)
+    plain = replace(form, feature=feature, directions=None)
     return join_trees([plain], places), places

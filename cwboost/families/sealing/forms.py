@@ -103,13 +103,11 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
     """Return where trees give other outputs; not where a linear feature is next to a threshold."""
     if flat.directions is None:
         return flat.outputs(X) != outputs
-    trees = replace(flat, directions=None, mean=None)
-    n_features = X.shape[1]
-    mean = np.zeros(n_features) if flat.mean is None else flat.mean
+    trees = replace(flat, directions=None)
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     with np.errstate(all="ignore"):
-        linear = (rows - mean) @ flat.directions
-        slack = LINEAR_SLACK * ((np.abs(rows) + np.abs(mean)) @ np.abs(flat.directions))
+        linear = rows @ flat.directions
+        slack = LINEAR_SLACK * (np.abs(rows) @ np.abs(flat.directions))
         differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
     return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)
 
