@@ -13,8 +13,8 @@ thus the violations (eq. vio). Scaled into the feasible set, R is a point of the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -134,39 +134,96 @@ def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarr
     return outputs, coef, np.repeat(coef, sizes) * outputs
 
 
-@runtime_checkable
-class Master(Protocol):
+class Master(ABC):
     """What column generation asks of a restricted master, on one machine or over partitions.
 
-    `RestrictedMaster` documents the members.
+    `RestrictedMaster` documents what is abstract here.
+
+    Attributes
+    ----------
+    coef_matrix : ndarray of shape (n_classes, capacity), float64
+        The coefficients with one row per class, zero beyond the columns of the class.
+    q : float
+        p / C: the unscaled edge above which a column pays.
+    cell_coef : float
+        Sum of the coefficients of graded learners, which are no columns: see `step_cells`.
     """
 
     n_classes: int
     q: float
     coef_matrix: np.ndarray
+    cell_coef: float
+    _sum_of_weights: float
 
     @property
-    def coef(self) -> list[np.ndarray]: ...
+    def coef(self) -> list[np.ndarray]:
+        """Coefficients of each class; views that solvers change in place."""
+        return self._by_class(self.coef_matrix)
+
     @property
+    def n_errors(self) -> float:
+        """Training examples whose largest score is not that of their class, NaN if unknown."""
+        return self.pairs.n_errors
+
+    @property
+    def mean_loss(self) -> float:
+        """Weighted mean of exp(-margin) over the pairs; one if there is neither base nor column."""
+        return self.pairs.loss / ((self.n_classes - 1) * self._sum_of_weights)
+
+    @property
+    def objective(self) -> float:
+        """Value of the restricted master at the present coefficients."""
+        # Not coef_matrix.sum(), which takes a Python function more.
+        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
+        return coef + self.pairs.loss / self.q
+
+    def edges(self) -> list[np.ndarray]:
+        """Return sum_i r_c(i) h(i) / q per column: one minus the derivative of the objective."""
+        return self._by_class(self._edge_matrix())
+
+    def violations(self) -> list[np.ndarray]:
+        """Return the violation of the optimality condition per coefficient (eq. vio)."""
+        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
+
+    def set_coef(self, coef) -> None:
+        """Set all coefficients, a list of n_classes arrays, and recompute the pair weights.
+
+        Raise OverflowError, and change nothing, if a pair weight would not be finite.
+        """
+        previous = self.coef_matrix.copy()
+        for target, values in zip(self.coef, coef):
+            target[:] = values
+        try:
+            self.rebuild()
+        except OverflowError:
+            self.coef_matrix[:] = previous
+            self.rebuild()
+            raise
+
+    def _by_class(self, matrix) -> list[np.ndarray]:
+        """Return the entries of columns from a matrix with one row per class."""
+        return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
+
+    @property
+    @abstractmethod
     def class_weights(self) -> np.ndarray: ...
-    @property
-    def n_errors(self) -> float: ...
-    @property
-    def mean_loss(self) -> float: ...
-    @property
-    def objective(self) -> float: ...
+    @abstractmethod
     def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]: ...
-    def edges(self) -> list[np.ndarray]: ...
-    def violations(self) -> list[np.ndarray]: ...
+    @abstractmethod
     def dual_bound(self, best_edge: float) -> float: ...
+    @abstractmethod
     def update_layer(self, rows, step: float = 1.0) -> None: ...
+    @abstractmethod
     def step_cells(self, classes, cells, counts, step: float) -> tuple[np.ndarray, ...]: ...
-    def set_coef(self, coef) -> None: ...
+    @abstractmethod
     def rebuild(self) -> None: ...
+    @abstractmethod
     def note_solve(self) -> None: ...
+    @abstractmethod
+    def _edge_matrix(self) -> np.ndarray: ...
 
 
-class RestrictedMaster:
+class RestrictedMaster(Master):
     """The restricted master problem over examples that are sorted by class.
 
     Parameters
@@ -182,16 +239,6 @@ class RestrictedMaster:
         True if all classes share the columns (MultiBoost), which are then stored once.
     base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
         Scores of the examples before the first column; None for zeros.
-
-    Attributes
-    ----------
-    coef : list of n_classes ndarrays of shape (n_c,), float64
-    coef_matrix : ndarray of shape (n_classes, capacity), float64
-        The same with one row per class, zero beyond the columns of the class.
-    q : float
-        p / C: the unscaled edge above which a column pays.
-    cell_coef : float
-        Sum of the coefficients of graded learners, which are no columns: see `step_cells`.
     """
 
     def __init__(self, counts, C, example_weight=None, n_threads=1, shared=False, base=None):
@@ -200,6 +247,7 @@ class RestrictedMaster:
             example_weight = np.ones(counts.sum())
         self.n_classes = len(counts)
         self._problem = counts, example_weight, n_threads
+        self._sum_of_weights = float(example_weight.sum())
         self._base = None if base is None else base.T
         self.q = self._q(C)
         self.pairs = PairWeights(counts, example_weight, self.q, n_threads, self._base)
@@ -210,8 +258,7 @@ class RestrictedMaster:
         self._edges = None
 
     def _q(self, C) -> float:
-        _, example_weight, _ = self._problem
-        return (self.n_classes - 1) * float(example_weight.sum()) / C
+        return (self.n_classes - 1) * self._sum_of_weights / C
 
     @property
     def class_weights(self) -> np.ndarray:
@@ -264,36 +311,9 @@ class RestrictedMaster:
         """Packed outputs of the columns of each class."""
         return [self.columns.bits(c) for c in range(self.n_classes)]
 
-    @property
-    def coef(self) -> list[np.ndarray]:
-        """Coefficients of each class; views that solvers change in place."""
-        return self._by_class(self.coef_matrix)
-
-    def _by_class(self, matrix) -> list[np.ndarray]:
-        """Return the entries of columns from a matrix with one row per class."""
-        return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
-
-    @property
-    def n_errors(self) -> int:
-        """Training examples whose largest score is not that of their class."""
-        return self.pairs.n_errors
-
     def scores_of(self, rows) -> np.ndarray:
         """Return the scores F(x, y) of some examples, (n_rows, n_classes), base and columns."""
         return self.pairs.scores_of(rows)
-
-    @property
-    def mean_loss(self) -> float:
-        """Weighted mean of exp(-margin) over the pairs; one if there is neither base nor column."""
-        counts, example_weight, _ = self._problem
-        return self.pairs.loss / ((len(counts) - 1) * float(example_weight.sum()))
-
-    @property
-    def objective(self) -> float:
-        """Value of the restricted master at the present coefficients."""
-        # Not coef_matrix.sum(), which takes a Python function more.
-        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
-        return coef + self.pairs.loss / self.q
 
     def add(self, classes, outputs) -> tuple[np.ndarray, np.ndarray]:
         """Add columns, each at coefficient zero.
@@ -350,10 +370,6 @@ class RestrictedMaster:
         if missing > 0:
             self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, missing)))
 
-    def edges(self) -> list[np.ndarray]:
-        """Return sum_i r_c(i) h(i) / q per column: one minus the derivative of the objective."""
-        return self._by_class(self._edge_matrix())
-
     def _edge_matrix(self) -> np.ndarray:
         """Return the edges with one row per class, zero beyond the columns of the class."""
         if self._edges is None:
@@ -361,10 +377,6 @@ class RestrictedMaster:
             self.pairs.edges(self.columns, self._edges)
             self._edges /= self.q
         return self._edges
-
-    def violations(self) -> list[np.ndarray]:
-        """Return the violation of the optimality condition per coefficient (eq. vio)."""
-        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
 
     def violated(self, epsilon: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the largest violation, and classes and rows of those above `epsilon`, in order."""
@@ -450,24 +462,6 @@ class RestrictedMaster:
         """Update single coordinates, one after the other: column ``rows[u]`` of ``classes[u]``."""
         self.pairs.update_coordinates(self.columns, classes, rows, self.coef_matrix)
         self._edges = None
-
-    def set_coef(self, coef) -> None:
-        """Set all coefficients, a list of n_classes arrays, and recompute the pair weights.
-
-        Raises
-        ------
-        OverflowError
-            If the coefficients give a pair weight that is not finite; nothing is changed then.
-        """
-        previous = self.coef_matrix.copy()
-        for target, values in zip(self.coef, coef):
-            target[:] = values
-        try:
-            self.rebuild()
-        except OverflowError:
-            self.coef_matrix[:] = previous
-            self.rebuild()
-            raise
 
     def step_along(self, points, steps) -> bool:
         """Step along the moves from earlier points, unless the objective increases.

@@ -299,8 +299,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
 def _training(crew, setup, family, settings, rng) -> PartitionedTraining:
     """Return a training on bound partitions, before its first round."""
     keeps_columns = not settings.stagewise
-    master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, keeps_columns)
-    master.start(setup.base is not None)
+    of_problem = setup.masses, setup.n_total, setup.q
+    master = PartitionedMaster(crew, *of_problem, keeps_columns, setup.base is not None)
     pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
     return PartitionedTraining(pricer, master, settings, rng)
 

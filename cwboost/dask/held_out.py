@@ -152,7 +152,6 @@ def _run(training, settings, masses, has_base: bool, rng) -> PartitionedTraining
     """Return a training on the same partitions, whose weights by class are `masses`."""
     crew, pricer = training.master.crew, training.pricer
     q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    master = PartitionedMaster(crew, masses, pricer.n_samples, q)
-    master.start(has_base)
+    master = PartitionedMaster(crew, masses, pricer.n_samples, q, has_base=has_base)
     own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
     return PartitionedTraining(own, master, settings, rng)

@@ -11,11 +11,11 @@ import numpy as np
 from cwboost._kernels.fcd.layer_solve import solve_layer
 from cwboost.dask.partition import KEY_BYTES
 from cwboost.master import (
+    Master,
     dual_value,
     offsets_of_cells,
     scale_of_cells,
     steps_of_cells,
-    violations_of,
 )
 from cwboost.solvers.fcd import as_layers
 
@@ -26,7 +26,7 @@ class Measures(namedtuple("Measures", "loss margins n_errors")):
     """Loss, margins without base scores, and number of errors of all partitions."""
 
 
-class PartitionedMaster:
+class PartitionedMaster(Master):
     """The restricted master of which every partition holds the part of its examples.
 
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
@@ -43,9 +43,11 @@ class PartitionedMaster:
         p / C.
     keeps_columns : bool
         True if the partitions keep all columns, for total correction.
+    has_base : bool
+        True if their examples have base scores, which give the first pair weights.
     """
 
-    def __init__(self, crew, masses, n_samples, q, keeps_columns=False):
+    def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False):
         self.crew = crew
         self.n_samples = n_samples
         self.n_classes = len(masses)
@@ -61,10 +63,6 @@ class PartitionedMaster:
         self._edges = self._tables = self._cell_sums = None
         self.cell_coef = 0.0
         self._unsent: list = []
-        self.has_base = False
-
-    def start(self, has_base: bool) -> None:
-        """Take the pair weights from the partitions, if their examples have base scores."""
         self.has_base = has_base
         if has_base:
             self.rebuild()
@@ -75,18 +73,14 @@ class PartitionedMaster:
         return self.crew.ask(*unsent, *operations)[len(unsent) :]
 
     def measure(self) -> None:
-        """Ask for margins and errors."""
-        (parts,) = self.ask(("measure", ()))
-        self.take_measures(parts)
+        """Ask for margins and errors, unless they are known."""
+        if not self.is_measured:
+            (parts,) = self.ask(("measure", ()))
+            self.take_measures(parts)
 
     def take_measures(self, parts) -> None:
         """Take loss, margins and errors of all partitions, summed in their order."""
         self.pairs = Measures(*(float(x) for x in sum_in_order(parts)))
-
-    @property
-    def mean_loss(self) -> float:
-        """Weighted mean of exp(-margin) over the pairs; one if all coefficients are zero."""
-        return self.pairs.loss / ((self.n_classes - 1) * self._sum_of_weights)
 
     @property
     def is_measured(self) -> bool:
@@ -221,52 +215,13 @@ class PartitionedMaster:
         if not np.isfinite(self.pairs.loss):
             raise OverflowError("a pair weight overflows")
 
-    @property
-    def coef(self) -> list[np.ndarray]:
-        """Coefficients of each class; views that solvers change in place."""
-        return self._by_class(self.coef_matrix)
-
-    @property
-    def n_errors(self) -> float:
-        """Training examples whose largest score is not that of their class, NaN if not measured."""
-        return self.pairs.n_errors
-
-    @property
-    def objective(self) -> float:
-        """Value of the restricted master at the present coefficients."""
-        coef = self.cell_coef + float(np.add.reduce(self.coef_matrix, axis=None))
-        return coef + self.pairs.loss / self.q
-
-    def edges(self) -> list[np.ndarray]:
-        """Return the edge of every column, divided by q."""
-        return self._by_class(self._edge_matrix())
-
-    def violations(self) -> list[np.ndarray]:
-        """Return the violation of the optimality condition per coefficient (eq. vio)."""
-        return self._by_class(violations_of(self._edge_matrix(), self.coef_matrix))
-
     def dual_bound(self, best_edge: float) -> float:
         """Return a lower bound on the optimum; see `RestrictedMaster.dual_bound`."""
         return dual_value(self.pairs.loss, self.pairs.margins, self.q, best_edge)
 
-    def set_coef(self, coef) -> None:
-        """Set all coefficients and recompute the pair weights; an overflow changes nothing."""
-        previous = self.coef_matrix.copy()
-        try:
-            for target, values in zip(self.coef, coef):
-                target[:] = values
-            self.rebuild()
-        except OverflowError:
-            self.coef_matrix[:] = previous
-            self.rebuild()
-            raise
-
     def _make_room(self) -> None:
         while self.columns.most > (width := self.coef_matrix.shape[1]):
             self.coef_matrix = np.pad(self.coef_matrix, ((0, 0), (0, width)))
-
-    def _by_class(self, matrix) -> list[np.ndarray]:
-        return [matrix[c, : self.columns.n_columns(c)] for c in range(self.n_classes)]
 
     def _edge_matrix(self) -> np.ndarray:
         if self._edges is None:

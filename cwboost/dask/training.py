@@ -154,7 +154,7 @@ class PartitionedTraining(ColumnGeneration):
         )
 
     def record(self, report, changes, pricing_seconds, solver_seconds, **extra) -> float:
-        if self.is_followed and not self.master.is_measured:
+        if self.is_followed:
             self.master.measure()
         return super().record(report, changes, pricing_seconds, solver_seconds, **extra)
 
@@ -180,8 +180,7 @@ class PartitionedTraining(ColumnGeneration):
     def finish(self) -> None:
         """Complete the history of the last round."""
         if self.n_rounds and np.isnan(self.model.latest["train_error"]) and self.between_rounds:
-            if not self.master.is_measured:
-                self.master.measure()
+            self.master.measure()
             self._note_error()
 
     def _note_error(self) -> None:
