@@ -67,13 +67,8 @@ class ActorCrew(Crew):
 
     One actor per worker holds the partitions whose blocks the scheduler put there. If a worker is
     lost, its partitions are computed again from their source on other workers and brought to the
-    present state by repeating the logged operations, with the same bits.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    sources : list of tuples
-        The arguments of `Chunk` for every partition, whose blocks are Delayed.
+    present state by repeating the logged operations, with the same bits. `sources` has the
+    arguments of `Chunk` for every partition, whose blocks are Delayed.
     """
 
     def __init__(self, client: Client, sources):

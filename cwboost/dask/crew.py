@@ -14,12 +14,8 @@ class Crew(ABC):
     """The workers that hold the partitions.
 
     Replies of single partitions are put in the order of the partitions, and summaries of pricing
-    are merged exactly, so that no result depends on which worker holds which partition.
-
-    Attributes
-    ----------
-    log : list
-        The operations that lead from the source of a partition to its present state.
+    are merged exactly, so that no result depends on which worker holds which partition. `log` holds
+    the operations that lead from the source of a partition to its present state.
     """
 
     def __init__(self):
@@ -53,18 +49,10 @@ class Crew(ABC):
         self._on_all("bind", setup, *sources)
 
     def ask(self, *operations) -> list:
-        """Carry out operations on all partitions, in one exchange.
+        """Carry out operations, (name, arguments), on all partitions, in one exchange.
 
-        Parameters
-        ----------
-        *operations : tuples of (str, tuple)
-            Methods of `Partition` or `HeldOutPartition` and their arguments.
-
-        Returns
-        -------
-        list
-            Of each operation the merged summary ("price"), else a list of the results in the order
-            of the partitions.
+        They are methods of `Partition` or `HeldOutPartition`. Return the merged summary of each
+        "price", of others the list of the results in the order of the partitions.
         """
         replies = self._on_all("run", operations)
         merged = []

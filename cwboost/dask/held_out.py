@@ -28,19 +28,8 @@ def role_of_set(name: str) -> str:
 class PartitionedSets(HeldOutSets):
     """Sets of held-out examples whose features stay on the workers.
 
-    Parameters
-    ----------
-    crew : Crew
-    classes : ndarray of shape (n_classes,)
-    names : dict of str
-        The name of each set in the history, by its role.
-    watched : Metric or None
-        The metric of early stopping.
-
-    Raises
-    ------
-    ValueError
-        If a set has no examples, or no weight.
+    `names` has the name of each set in the history by its role; `watched` is the metric of early
+    stopping. A set must have examples, and some weight.
     """
 
     def __init__(self, crew, classes, names, watched: Metric | None):
@@ -109,26 +98,9 @@ def holdout_run(
 ):
     """Train on most of the examples and follow the others, the same as on one machine.
 
-    See `cwboost.automatic.recipe.holdout_run`; small data are split once only. The partitions are
-    as before afterwards.
-
-    Parameters
-    ----------
-    training : PartitionedTraining
-        Before its first round.
-    settings : Settings
-        Of the training.
-    rng : numpy.random.Generator
-        The run's own.
-    drawn : list of ndarrays of int
-        The examples left out; the first of them is taken.
-    from_zero, n_rounds, chooses
-        As on one machine.
-
-    Returns
-    -------
-    Plan or None
-        None if no round could be done.
+    See `cwboost.automatic.recipe.holdout_run`; small data are split once only: of the examples left
+    out, `drawn`, the first array is taken. The `training` is before its first round, and `settings`
+    are its own; the partitions are as before afterwards. Return None if no round could be done.
     """
     crew = training.master.crew
     shorter, settings = recipe.settings_of_run(settings)

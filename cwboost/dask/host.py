@@ -106,13 +106,7 @@ class Setup:
 
 
 class Host:
-    """The partitions of one worker.
-
-    Parameters
-    ----------
-    chunks : list of Chunk
-    n_threads : int
-    """
+    """The partitions of one worker."""
 
     def __init__(self, chunks, n_threads=1):
         self.chunks = {chunk.index: chunk for chunk in chunks}
@@ -142,10 +136,7 @@ class Host:
     def examples(self, setup: Setup, most: int) -> dict:
         """Return some training examples, evenly spaced among all by class, by partition.
 
-        Returns
-        -------
-        dict of tuples
-            The places of the examples among all, their rows in the partition, features and weights.
+        They are their places among all, their rows in the partition, features and weights.
         """
         found = {}
         for index, X, weight in self._training(setup):
@@ -220,11 +211,8 @@ class Host:
     def run(self, operations) -> list:
         """Carry out operations on every partition, in order.
 
-        Returns
-        -------
-        list
-            Of each operation the merged summary of this worker's partitions ("price"), else the
-            results by partition.
+        Return the merged summary of this worker's partitions of each "price", of others the results
+        by partition.
         """
         return [self._run(name, arguments) for name, arguments in operations]
 

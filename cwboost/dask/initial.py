@@ -17,16 +17,10 @@ MOST = 2**14
 
 
 def shared_start(crew: Crew, setup: Setup, start) -> Setup:
-    """Return the setup with the base scores from which all partitions start.
+    """Return the setup, still without a plan, with the base scores from which all partitions start.
 
-    Parameters
-    ----------
-    crew : Crew
-    setup : Setup
-        Still without a plan.
-    start : callable
-        Returns the base scores that fit a problem, or None, and the problem with those of its
-        examples.
+    ``start(problem)`` returns base scores that fit a problem, or None, and the problem with those
+    of its examples.
     """
     parts = crew.examples(setup, MOST)
     places, X, weight = (

@@ -32,19 +32,9 @@ class PartitionedMaster(Master):
     A move of coefficients is sent with the next exchange. Until then, loss and masses follow from
     the joint-sign tables that the layer was solved on, and margins and errors are NaN.
 
-    Parameters
-    ----------
-    crew : Crew
-    masses : ndarray of shape (n_classes,), float64
-        Sum of the example weights of every class.
-    n_samples : int
-        Number of examples of all partitions.
-    q : float
-        p / C.
-    keeps_columns : bool
-        True if the partitions keep all columns, for total correction.
-    has_base : bool
-        True if their examples have base scores, which give the first pair weights.
+    `masses` is the sum of the example weights of every class, and `n_samples` the number of
+    examples of all partitions. These keep all columns if `keeps_columns`, for total correction. If
+    the examples have base scores (`has_base`), these give the first pair weights.
     """
 
     def __init__(self, crew, masses, n_samples, q, keeps_columns=False, has_base=False):
@@ -90,16 +80,8 @@ class PartitionedMaster(Master):
     def take(self, learners, classes) -> np.ndarray:
         """Let the partitions compute the outputs of a layer; return a key for each column.
 
-        Parameters
-        ----------
-        learners : WeakLearners
-        classes : ndarray of shape (n,), int64
-            Ascending, each class at most once.
-
-        Returns
-        -------
-        ndarray of shape (n, 8), dtype uint8
-            Equal for columns with equal outputs on all examples.
+        `classes` ascend, each at most once. Keys, (n, 8) of uint8, are equal for columns with equal
+        outputs on all examples.
         """
         (parts,) = self.ask(("take", (learners, classes)))
         self._tables = sum_in_order([tables for _, tables in parts])
@@ -111,13 +93,7 @@ class PartitionedMaster(Master):
     def take_cells(self, learners, classes, counts) -> None:
         """Let the partitions find the cells of their examples; sum the weights by cell.
 
-        Parameters
-        ----------
-        learners : WeakLearners
-        classes : ndarray of shape (n,), int64
-            Ascending, each class at most once.
-        counts : ndarray of shape (n,), int64
-            Number of cells of each learner.
+        `classes` ascend, each at most once; `counts` is the number of cells of each learner.
         """
         offsets, scale = offsets_of_cells(counts), scale_of_cells(self.pairs.loss)
         (parts,) = self.ask(("take_cells", (learners, classes, offsets, scale)))

@@ -28,21 +28,10 @@ LEARNERS_PER_CHUNK = 256
 
 
 class Partition:
-    """The examples of one partition, sorted by class.
+    """The examples of one partition, at least one, sorted by class.
 
-    Parameters
-    ----------
-    index : int
-        Place among all partitions.
-    pricer : PartitionPricer
-        Of the examples, sorted by class; at least one.
-    counts : ndarray of shape (n_classes,), int64
-        Examples of each class, some of which may be missing.
-    context : PartitionContext
-    q : float
-        p / C, of all partitions.
-    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
-        Base scores of the examples.
+    `counts` is the number of examples of each class, of which some may be missing, q is p / C of
+    all partitions, and `base` holds the base scores of the examples, (n_samples, n_classes).
     """
 
     role = "training"
@@ -158,21 +147,9 @@ class Partition:
     def leave_out(self, places, factor, from_zero: bool) -> tuple:
         """Start again without columns, and with next to no weight for some examples.
 
-        Parameters
-        ----------
-        places : ndarray of int
-            Places of these examples among those of all partitions.
-        factor : float
-            Of their weights.
-        from_zero : bool
-            True to do without the base scores.
-
-        Returns
-        -------
-        sums : ndarray of shape (n_classes,)
-            Of the weights.
-        y, weight : ndarrays of shape (n_left_out,)
-            Classes and former weights of the examples left out.
+        The weights of the examples at `places` among those of all partitions are multiplied by
+        `factor`. Return the sum of the weights of each class, and the classes and former weights of
+        the examples left out.
         """
         self._left_out = np.flatnonzero(np.isin(self._places, places))
         weight = self.weight.copy()
@@ -208,18 +185,9 @@ def column_key(bits) -> bytes:
 
 
 class HeldOutPartition:
-    """Examples that the model is not trained on, and their scores.
+    """Examples that the model is not trained on, and their scores, which start from `base`.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), int64
-    weight : ndarray of shape (n_samples,), float64, or None
-    n_classes : int
-    role : str
-        The set of examples that it is a part of.
-    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
-        Base scores of the examples.
+    The role is the set of examples that it is a part of.
     """
 
     def __init__(self, X, y, weight, n_classes, role, base=None):

@@ -21,20 +21,7 @@ __all__ = ["descriptions_of", "planned", "shared_encoding", "shared_problem"]
 def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
     """Return the setup of partitions with these reports, still without a plan.
 
-    Parameters
-    ----------
-    reports : dict of Report
-        By partition.
-    encoding : Encoding
-        Of `shared_encoding`.
-    family : WeakLearnerFamily and PartitionedFamily
-    C : float
-    class_weight : dict, "balanced" or None
-
-    Raises
-    ------
-    ValueError
-        If partitions do not fit together, or have fewer than two classes of positive weight.
+    The partitions must fit together and have two classes of positive weight at least.
     """
     ordered = [reports[index] for index in sorted(reports)]
     filled = [r for r in ordered if r.n_rows]
@@ -69,15 +56,7 @@ def shared_problem(reports, encoding, family, C, class_weight) -> Setup:
 def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
     """Return a setup with the family's plan.
 
-    Parameters
-    ----------
-    setup : Setup
-    family : WeakLearnerFamily and PartitionedFamily
-    descriptions : dict
-        What the family says of the features of each partition that has examples.
-    columns : Columns
-        Of `shared_encoding`.
-    rng : numpy.random.Generator
+    `descriptions` is what the family says of the features of each partition that has examples.
     """
     counts, names = setup.class_counts, columns.names
     context = BindContext(
@@ -100,19 +79,8 @@ def descriptions_of(reports) -> dict:
 def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:
     """Return how blocks become matrices, and the columns of partitions with such columns.
 
-    Parameters
-    ----------
-    found : dict of Columns
-        By partition.
-    family : WeakLearnerFamily
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-    known : dict of int to ndarray, default=None
-        Categories of a model that training goes on from.
-
-    Raises
-    ------
-    ValueError
-        If partitions do not fit together, or the family cannot take the categories.
+    The partitions must fit together, and the family must be able to take the categories; `known`
+    are those of a model that training goes on from.
     """
     columns = check_columns({k: own for k, own in found.items() if own.role == "training"})
     if columns is None:

@@ -95,13 +95,7 @@ class PartitionedPricer:
 
 
 class PartitionSampler:
-    """Makes each partition price on a uniform sample of its examples.
-
-    Parameters
-    ----------
-    share : float
-        In (0, 1].
-    """
+    """Makes each partition price on a uniform sample of its examples."""
 
     def __init__(self, share: float):
         self.takes_all = share == 1.0
@@ -117,11 +111,8 @@ class PartitionSampler:
 class PartitionedTraining(ColumnGeneration):
     """Training in progress, whose examples are divided into partitions.
 
-    Attributes
-    ----------
-    is_followed : bool, default=False
-        True: the history has the error of a round at its end, at the price of one more exchange
-        per round; False: when the next round has priced.
+    If `is_followed`, the history has the error of a round at its end, at the price of one more
+    exchange per round; else when the next round has priced.
     """
 
     is_followed = False

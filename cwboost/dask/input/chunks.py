@@ -17,15 +17,9 @@ __all__ = ["Chunk", "Report", "checked", "report"]
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Blocks of a partition as the collections hold them.
+    """Blocks of a partition: NumPy arrays, pandas objects or SciPy sparse matrices.
 
-    Parameters
-    ----------
-    index : int
-    role : str
-        "training", else what messages call the held-out examples.
-    X, y, weight : objects
-        NumPy arrays, pandas objects or SciPy sparse matrices; weight may be None.
+    The role is "training", else what messages call the held-out examples.
     """
 
     index: int

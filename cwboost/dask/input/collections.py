@@ -23,23 +23,8 @@ def is_frame(X) -> bool:
 def sources(X, y, sample_weight, role, names=("X", "y", "sample_weight"), first=0) -> list:
     """Return the arguments of `Chunk` for every partition, blocks as Delayed.
 
-    Parameters
-    ----------
-    X : Dask array or dataframe
-    y, sample_weight : Dask array, series or dataframe of one column; the weight may be None
-    role : str
-        "training", else what messages call the held-out examples.
-    names : tuple of str
-        What messages call the three.
-    first : int, default=0
-        Index of the first partition.
-
-    Raises
-    ------
-    TypeError
-        For anything but a Dask collection.
-    ValueError
-        If the chunks of the collections do not match.
+    The role is "training", else what messages call the held-out examples; `names` is what they call
+    the three collections, whose chunks must match. The first partition has the index `first`.
     """
     columns = [X, y] if sample_weight is None else [X, y, sample_weight]
     for name, value in zip(names, columns):
@@ -90,18 +75,11 @@ def _blocks(value) -> list:
 
 
 def started(client, tasks, numbers) -> dict:
-    """Start tasks, and return their futures.
+    """Start tasks, Delayed by partition, and return their futures.
 
-    Tasks whose data the cluster does not hold yet are divided among the workers evenly: Dask alone
-    may give both of two to one worker. If a worker is lost, another one takes over its tasks.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    tasks : dict of int to Delayed
-        By partition.
-    numbers : dict of str to int
-        Number of partitions that each worker has, by its address.
+    Tasks whose data the cluster does not hold yet are divided among the workers evenly, given the
+    number of partitions that each has, by address: Dask alone may give both of two to one worker.
+    If a worker is lost, another one takes over its tasks.
     """
     if not numbers or _rests_on(tasks.values(), client.futures):
         return dict(zip(tasks, client.compute(list(tasks.values()))))
@@ -130,20 +108,10 @@ def _rests_on(tasks, held) -> bool:
 
 
 def predicted(X, method, kind, classes):
-    """Return the lazy result of a method on every block of X.
+    """Return the lazy result of a method on every block of X, a series or dataframe if X is one.
 
-    Parameters
-    ----------
-    X : Dask array or dataframe, or what `method` takes
-    method : callable
-        Maps a block to an array with as many rows.
-    kind : {"labels", "score", "scores"}
-        One label or score per example, or one column of scores per class.
-    classes : ndarray
-
-    Returns
-    -------
-    Dask array, or series or dataframe if X is a dataframe; else what `method` returns
+    `method` maps a block to an array with as many rows: of "labels", of one "score" per example, or
+    of one column of "scores" per class. If X is no collection, the result is that of the method.
     """
     if not dask.is_dask_collection(X):
         return method(X)

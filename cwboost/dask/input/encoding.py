@@ -29,16 +29,8 @@ __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categor
 class Columns:
     """What a partition tells of its columns.
 
-    Parameters
-    ----------
-    role : str
-    n_rows, n_features : int
-    names : tuple of str or None
-    categories : dict of int to ndarray
-        The sorted categories of the columns that hold some, by their places; none if the partition
-        is not of the training data.
-    counts : dict of int to ndarray
-        Their numbers of rows.
+    `categories` are the sorted ones of the columns that hold some, by their places, and `counts`
+    their numbers of rows; there are none if the partition is not of the training data.
     """
 
     role: str
@@ -50,20 +42,7 @@ class Columns:
 
 
 def columns_of(X, role, categorical_features) -> Columns:
-    """Return what a block tells of its columns.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or pandas frame
-    role : str
-        "training", else what messages call the held-out examples.
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a bad `categorical_features`, or a column that cannot hold categories.
-    """
+    """Return what a block, an array, a sparse matrix or a pandas frame, tells of its columns."""
     X = as_columns(X)
     if len(X.shape) != 2:
         raise ValueError(f"X must be 2-d, got {len(X.shape)} dimensions")
@@ -79,18 +58,7 @@ def columns_of(X, role, categorical_features) -> Columns:
 
 
 def check_columns(found) -> Columns | None:
-    """Check that partitions have the same columns, and return those of the first with rows.
-
-    Parameters
-    ----------
-    found : dict of Columns
-        By partition.
-
-    Raises
-    ------
-    ValueError
-        If they differ; the message names the partition.
-    """
+    """Check that partitions have the same columns, and return those of the first with rows."""
     expected, where = None, None
     for index in sorted(found):
         own = found[index]
@@ -116,15 +84,7 @@ def check_columns(found) -> Columns | None:
 def shared_categories(found) -> dict[int, np.ndarray]:
     """Return the categories of all training partitions, most frequent first, by column.
 
-    Parameters
-    ----------
-    found : dict of Columns
-        By partition; checked by `check_columns`.
-
-    Raises
-    ------
-    ValueError
-        If a column holds categories in one partition and none in another, or of another kind.
+    `found` has passed `check_columns`. A column must hold categories of one kind in all partitions.
     """
     own = {k: found[k] for k in sorted(found) if found[k].role == "training" and found[k].n_rows}
     every = sorted({place for columns in own.values() for place in columns.categories})
@@ -167,11 +127,7 @@ def _categories_of(place, own) -> np.ndarray:
 class Encoding:
     """How the blocks of every partition become matrices of numbers.
 
-    Parameters
-    ----------
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-    categories : dict of int to ndarray
-        As `shared_categories` returns them.
+    `categories` is what `shared_categories` returns.
     """
 
     categorical_features: object = None
