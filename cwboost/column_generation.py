@@ -48,8 +48,6 @@ class ColumnGeneration:
     ----------
     model : GrowingEnsemble
         The model of the finished rounds, with their history.
-    schedule : Schedule
-        Decides how precisely to solve and when to end.
     first_priced : int
         The first class that is priced: 1 if one score serves two classes, else 0.
     best_bound : float
@@ -153,12 +151,8 @@ class ColumnGeneration:
     def add_columns(self, priced, edges) -> tuple[np.ndarray, int]:
         """Add the columns that violate their dual constraint.
 
-        Returns
-        -------
-        layers : ndarray of shape (n_layers, n_classes), int
-            The rows of each class's columns in the master, -1 for none.
-        n_new : int
-            Number of columns that were not there already.
+        Return the rows of each class's columns in the master, (n_layers, n_classes), -1 for none,
+        and the number of columns that were not there already.
         """
         classes = priced.target + self.first_priced
         added = self.master.add_paying(edges, PAYS, classes, priced.outputs)

@@ -105,23 +105,9 @@ def steps_of_cells(sums, offsets, n_samples: int, step: float) -> tuple[np.ndarr
     weights of either sign there, the objective without the coefficients falls the most by the step
     log(P / N) / 2. The sums are smoothed, so that it is finite, and small in cells of few examples.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_cells, 2), dtype float64
-        P and N of the cells of all learners, in any unit.
-    offsets : ndarray of shape (n_learners + 1,), dtype int64
-        Where the cells of each learner begin.
-    n_samples : int
-    step : float
-        In (0, 1].
-
-    Returns
-    -------
-    outputs : ndarray of shape (n_cells,), dtype int8
-        -127 to 127; the largest magnitude of a learner is 127, or all of them are 0.
-    coef : ndarray of shape (n_learners,), dtype float64
-    moves : ndarray of shape (n_cells,), dtype float64
-        The outputs times the coefficient of their learner.
+    `sums` has P and N of the cells of all learners, in any unit, and `offsets` says where the cells
+    of each learner begin. Return the outputs of the cells, int8, of which the largest magnitude of
+    a learner is 127, or all are 0; the coefficient of each learner; and their products per cell.
     """
     sizes = np.diff(offsets)
     totals = np.add.reduceat(sums.sum(axis=1), offsets[:-1]) if len(sizes) else np.empty(0)
@@ -286,10 +272,7 @@ class RestrictedMaster(Master):
     def restore(self, state) -> None:
         """Take the pair weights of `state` for the present columns and coefficients.
 
-        Raises
-        ------
-        ValueError
-            If they are not those of the coefficients, up to rounding.
+        They must be those of the coefficients, up to rounding.
         """
         self.rebuild()
         expected = self.pairs.state()
@@ -316,22 +299,11 @@ class RestrictedMaster(Master):
         return self.pairs.scores_of(rows)
 
     def add(self, classes, outputs) -> tuple[np.ndarray, np.ndarray]:
-        """Add columns, each at coefficient zero.
+        """Add columns, each at coefficient zero; return their rows, and whether they are new.
 
-        Parameters
-        ----------
-        classes : array-like of shape (n,), int
-            If columns are shared, a column of one class is a column of all.
-        outputs : ndarray of shape (n, n_bytes), dtype uint8
-            Row ``k``, packed, is a column of class ``classes[k]``.
-
-        Returns
-        -------
-        rows : ndarray of shape (n,), int
-            Index of each column among those of its class. A column that exists already is not
-            stored again.
-        new : ndarray of shape (n,), bool
-            True if the column was stored.
+        Row ``k`` of `outputs`, packed, is a column of class ``classes[k]``; if columns are shared,
+        a column of one class is a column of all. A column that exists already is not stored again.
+        Rows are those among the columns of the class.
         """
         rows, new = self.columns.add(np.ascontiguousarray(classes, dtype=np.int64), outputs)
         self._edges = None
@@ -339,15 +311,7 @@ class RestrictedMaster(Master):
         return rows, new
 
     def add_paying(self, edges, bound, classes, outputs) -> tuple[np.ndarray, ...]:
-        """Add the columns whose edge is above a bound, each at coefficient zero.
-
-        Parameters
-        ----------
-        edges : ndarray of shape (n,), float64
-        bound : float
-        classes : ndarray of shape (n,), int64
-            The class of each column, ascending.
-        outputs : ndarray of shape (n, n_bytes), dtype uint8
+        """Add the columns whose edge is above a bound, each at coefficient zero; `classes` ascend.
 
         Returns
         -------
@@ -385,24 +349,16 @@ class RestrictedMaster(Master):
     def dual_bound(self, best_edge: float) -> float:
         """Return a lower bound on the optimum over all columns with an edge up to `best_edge`.
 
-        Parameters
-        ----------
-        best_edge : float
-            Largest edge over the columns that the bound covers, as priced on `weights`, divided
-            by q. With exact pricing, these are all weak learners of the family.
+        This is the largest edge over the columns that the bound covers, as priced on `weights`,
+        divided by q. With exact pricing, these are all weak learners of the family.
         """
         loss = self.pairs.loss
         return dual_value(loss, self.pairs.column_margins(), self.q, best_edge)
 
     def update_layer(self, rows, step: float = 1.0) -> None:
-        """Update one column per class on their joint-sign tables.
+        """Update one column per class, -1 for none, on their joint-sign tables.
 
-        Parameters
-        ----------
-        rows : sequence of n_classes ints
-            The column of each class, -1 for none.
-        step : float, default=1.0
-            Step size: fraction of the exact coordinate step taken.
+        `step` is the fraction of the exact coordinate step taken.
         """
         rows = np.asarray(rows, dtype=np.int64)
         self.pairs.update_layer(self.columns, rows, self.coef_matrix, step)
@@ -414,22 +370,9 @@ class RestrictedMaster(Master):
         The learners become graded: their outputs are as the steps of their cells, to which one
         coefficient belongs. They are not kept as columns; the scores keep what they add.
 
-        Parameters
-        ----------
-        classes : ndarray of shape (n,), dtype int64
-            The class of each learner, ascending; at most one per class.
-        cells : ndarray of shape (n, n_samples), dtype int32
-            The cell of each example.
-        counts : ndarray of shape (n,), dtype int64
-            Number of cells of each learner.
-        step : float
-            In (0, 1].
-
-        Returns
-        -------
-        outputs : ndarray of shape (counts.sum(),), dtype int8
-            Of the cells, -127 to 127.
-        coef : ndarray of shape (n,), dtype float64
+        `classes` ascend, each at most once; `cells`, (n, n_samples), int32, has the cell of each
+        example, and `counts` the number of cells of each learner. Return the outputs of all cells,
+        int8, -127 to 127, and the coefficient of each learner.
 
         Notes
         -----
@@ -466,18 +409,9 @@ class RestrictedMaster(Master):
     def step_along(self, points, steps) -> bool:
         """Step along the moves from earlier points, unless the objective increases.
 
-        Parameters
-        ----------
-        points : list of pairs of ndarrays
-            Coefficient matrices and scores (`PairWeights.scores_now`), the last point first. Move
-            k leads from point k to the one after it, or here.
-        steps : ndarray, float64
-            Step size per move. Negative coefficients are set to zero.
-
-        Returns
-        -------
-        bool
-            True if the step was taken.
+        `points` are coefficient matrices and scores (`PairWeights.scores_now`), the last point
+        first. Move k leads from point k to the one after it, or here, and has the step size
+        ``steps[k]``. Negative coefficients are set to zero. Return True if the step was taken.
         """
         previous, objective = self.coef_matrix.copy(), self.objective
         newer = previous

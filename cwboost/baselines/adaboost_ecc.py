@@ -31,14 +31,9 @@ CODES_A_ROUND = 20
 
 @dataclass(kw_only=True)
 class CodeTraining(VoteTraining):
-    """Training of AdaBoost.ECC.
+    """Training of AdaBoost.ECC; the pricer shares `rng`.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Shared with the pricer.
-    smoothing : float
-        Added to the masses of right and wrong predictions that determine a coefficient.
+    `smoothing` is added to the masses of right and wrong predictions that determine a coefficient.
     """
 
     rng: np.random.Generator

@@ -32,13 +32,7 @@ def code_size(n_classes: int) -> int:
 
 
 def exhaustive(n_classes: int) -> np.ndarray:
-    """Return the code of all splits of the classes in two: ``2 ** (n_classes - 1) - 1`` bits.
-
-    Raises
-    ------
-    ValueError
-        For more than `LARGEST_EXHAUSTIVE` classes.
-    """
+    """Return the code of all splits of the classes in two: ``2 ** (n_classes - 1) - 1`` bits."""
     if n_classes > LARGEST_EXHAUSTIVE:
         raise ValueError(
             f"code='exhaustive' takes at most {LARGEST_EXHAUSTIVE} classes "
@@ -53,13 +47,8 @@ def exhaustive(n_classes: int) -> np.ndarray:
 def random_dense(n_classes: int, n_bits: int, rng: np.random.Generator) -> np.ndarray:
     """Return the best separated of many random codes, whose bits are distinct splits.
 
-    Parameters
-    ----------
-    n_classes : int
-    n_bits : int
-        At most ``2 ** (n_classes - 1) - 1``, the number of splits, and at least log2 n_classes,
-        to distinguish the classes.
-    rng : numpy.random.Generator
+    There are at most ``2 ** (n_classes - 1) - 1``, the number of splits, and at least
+    log2 n_classes, to distinguish the classes.
     """
     best, largest = None, -1
     for _ in range(TRIES):
@@ -90,23 +79,9 @@ def _distinct_splits(n_classes, n_bits, rng) -> np.ndarray:
 
 
 def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.ndarray:
-    """Return the code matrix for the parameters of an estimator.
+    """Return the code matrix, int8 of -1 and +1, for the parameters of an estimator.
 
-    Parameters
-    ----------
-    code : {"random", "exhaustive"} or array-like of shape (n_classes, n_bits)
-    n_classes : int
-    n_bits : int or None
-        For "random" only; None is `code_size`.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_bits), int8, values -1 and +1
-
-    Raises
-    ------
-    ValueError
+    `n_bits` is for "random" only; None is `code_size`.
     """
     if isinstance(code, str):
         if code == "random":

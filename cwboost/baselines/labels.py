@@ -25,13 +25,9 @@ ERROR_OF_PERFECT = 1e-6
 class LabelTraining(VoteTraining):
     """Discrete AdaBoost.MH on the labels ``code[y_i]`` of the examples.
 
-    Parameters
-    ----------
-    code : ndarray of shape (n_classes, n_scores), int8, values -1 and +1
-    shared : bool
-        True: one learner per round with one vote per label. False: one learner per label.
-    decode : callable
-        Maps scores of labels to scores of classes, both with one row per example.
+    The code is (n_classes, n_scores), of -1 and +1. A `shared` learner has one vote per label; else
+    a round has one learner per label. `decode` maps scores of labels to scores of classes, both
+    with one row per example.
     """
 
     code: np.ndarray = None

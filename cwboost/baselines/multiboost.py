@@ -40,17 +40,8 @@ def relative_gap(master: RestrictedMaster) -> float:
 class SharedColumnGeneration(ColumnGeneration):
     """Column generation with one column per round, the same for every class.
 
-    Parameters
-    ----------
-    pricer, master, settings, rng, held_out
-        As for `ColumnGeneration`.
-    gap_tol : float
-        Relative gap over the columns to which L-BFGS-B solves each restricted master.
-
-    Attributes
-    ----------
-    n_unsolved : int
-        Number of rounds that ended with a larger gap.
+    L-BFGS-B solves each restricted master up to the relative gap over the columns `gap_tol`;
+    `n_unsolved` rounds ended with a larger one.
     """
 
     def __init__(self, pricer, master, settings, rng, held_out, gap_tol):

@@ -32,11 +32,7 @@ SMALLEST_WEIGHT = 1e-250
 def normalised(exponents, weight) -> tuple[np.ndarray, float]:
     """Return ``weight * exp(exponents)`` scaled to sum 1, and the logarithm of the former sum.
 
-    Parameters
-    ----------
-    exponents : ndarray of shape (n_rows, n_samples), float64
-        Overwritten. Minus infinity gives a weight of zero.
-    weight : ndarray of shape (n_samples,), float64
+    `exponents`, (n_rows, n_samples), is overwritten. Minus infinity gives a weight of zero.
     """
     largest = exponents.max()
     exponents -= largest
@@ -57,22 +53,8 @@ def half_log_odds(right, wrong, smoothing=0.0):
 class VoteTraining:
     """Training in which a round adds learners whose coefficients never change again.
 
-    A subclass runs the rounds; this class adds their learners to the model.
-
-    Parameters
-    ----------
-    pricer : SealedPricer
-    problem : cwboost.estimator.problem.Problem
-    n_scores : int
-    held_out : cwboost.estimator.held_out.scores.HeldOutScores or None
-
-    Attributes
-    ----------
-    model : GrowingEnsemble
-    scores : ndarray of shape (n_scores, n_samples), float64
-        Scores on the training set.
-    stop_reason : str or None
-        Why the last round said to stop.
+    A subclass runs the rounds; this class adds their learners to the model. `scores` are those of
+    the training set, (n_scores, n_samples); `stop_reason` says why the last round said to stop.
     """
 
     pricer: SealedPricer
@@ -117,13 +99,8 @@ class VoteTraining:
     def add(self, priced: Priced, learner, score_index, values, offset=None) -> None:
         """Add the round's learners and votes, which `record` gives to the model.
 
-        Parameters
-        ----------
-        priced : Priced
-        learner, score_index, values : array-likes of shape (n_votes,)
-            Coefficient ``values[e]`` for learner ``learner[e]`` of `priced`.
-        offset : ndarray of shape (n_scores,), default=None
-            Added to the scores of every example.
+        Learner ``learner[e]`` of `priced` has the coefficient ``values[e]``; `offset`, (n_scores,),
+        is added to the scores of every example.
         """
         ids = self.model.add_learners(priced.learners, priced.edges)[np.asarray(learner)]
         self._votes = ids, score_index, values, offset

@@ -21,13 +21,7 @@ def describe(
 ) -> list[str]:
     """Return, for each learner, when it answers +1, or what it compares if that is long.
 
-    Parameters
-    ----------
-    learners : WeakLearners
-    names : sequence of str
-        Names of the features.
-    categories : mapping of int to ndarray, default=None
-        Categories of the features that have some, in the order of their codes.
+    `categories` holds those of the features that have some, in the order of their codes.
     """
     flat = learners.flat_form()
     if flat is None:

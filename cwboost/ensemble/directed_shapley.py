@@ -29,19 +29,9 @@ class DirectedShapley:
     """Values of a weighted sum of thresholds on directions.
 
     With n rows and m background examples, a learner of k features costs ``n m k`` multiplications.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (n_features, n_learners), dtype float64
-    learners : WeakLearners
-        Their outputs decide on which side of the threshold an example is.
-    coef : csr_array of shape (n_learners, n_scores), dtype float64
-    background : ndarray or sparse matrix of shape (n_background, n_features)
-
-    Attributes
-    ----------
-    base : ndarray of shape (n_scores,), dtype float64
-        The mean score of the background.
+    Column j of `directions`, (n_features, n_learners), is that of learner j, whose outputs decide
+    on which side of the threshold an example is; `coef` is (n_learners, n_scores). `base` is the
+    mean score of the background, (n_scores,).
     """
 
     def __init__(self, directions, learners: WeakLearners, coef: sparse.csr_array, background):

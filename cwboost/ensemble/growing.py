@@ -30,16 +30,9 @@ class GrowingEnsemble:
     """Weak learners, the path of their coefficients, held-out scores and history.
 
     A round joins the model in one step, the last of `end_round`. An interrupt at any moment
-    therefore leaves the model of the rounds that were finished.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of scores per example: the classes, or the bits of a code.
-    held_out : HeldOutScores, HeldOutSets or None, default=None
-        Scores on held-out examples, which follow every round; the history has their metrics.
-    extra_names : sequence of str, default=()
-        Names of history arrays besides `HISTORY_NAMES`.
+    therefore leaves the model of the rounds that were finished. The scores are those of the
+    classes, or of the bits of a code; `held_out` follows every round, and the history has its
+    metrics. `extra_names` are names of history arrays besides `HISTORY_NAMES`.
     """
 
     def __init__(self, n_scores: int, held_out=None, extra_names: Sequence[str] = ()):
@@ -77,18 +70,9 @@ class GrowingEnsemble:
         self._entries[self.n_rounds - 1] = {**self._entries[self.n_rounds - 1], **values}
 
     def add_learners(self, learners: WeakLearners, edges) -> np.ndarray:
-        """Add weak learners, all with coefficient zero.
+        """Add weak learners, all with coefficient zero, and the edges at which they were priced.
 
-        Parameters
-        ----------
-        learners : WeakLearners
-        edges : array-like of shape (len(learners),), float64
-            The edges at which they were priced.
-
-        Returns
-        -------
-        ndarray of shape (len(learners),), int64
-            Their indices among all learners of the model.
+        Return their indices among all learners of the model.
         """
         ids = np.arange(self.n_learners, self.n_learners + len(learners))
         self._batches.append(learners)
@@ -101,16 +85,9 @@ class GrowingEnsemble:
     def end_round(self, ids, score_index, values, before, entry, offset=None) -> None:
         """Add a round to the model.
 
-        Parameters
-        ----------
-        ids, score_index : array-likes of shape (n_changes,), int
-            The round changes the coefficient of learner ``ids[e]`` for score ``score_index[e]``.
-        values, before : array-likes of shape (n_changes,), float64
-            The coefficients after the round, and before it, NaN if a learner is new.
-        entry : dict of float
-            The round's values of the history.
-        offset : ndarray of shape (n_scores,), default=None
-            What the round adds to the scores of every example.
+        The round changes the coefficient of learner ``ids[e]`` for score ``score_index[e]`` to
+        ``values[e]`` from ``before[e]``, NaN if a learner is new. `entry` has its values of the
+        history, and `offset`, (n_scores,), is what it adds to the scores of every example.
         """
         if self.held_out is not None:
             moves = values - np.nan_to_num(before)

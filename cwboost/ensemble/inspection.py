@@ -46,14 +46,7 @@ class ClassColumns:
 
 
 def class_columns(ensemble: Ensemble, score: int) -> ClassColumns:
-    """Return the columns of one class.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    score : int
-        Index of the class in ``classes_``.
-    """
+    """Return the columns of one class, by its index."""
     if not 0 <= score < ensemble.n_scores:
         raise ValueError(f"score must lie in 0..{ensemble.n_scores - 1}, got {score}")
     coef = ensemble.coef().tocsc()[:, [score]].toarray().ravel()
@@ -72,19 +65,10 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
     gives (`WeakLearners.feature_shares`), times the absolute values of the learner's coefficients.
     Learners that gained less than chance in all do not count: late trees fit noise, and in a long
     training what they lack would outweigh what the others gained. A feature that gained less than
-    chance in those that count gets 0.
+    chance in those that count gets 0. All are 0 if no feature gained more than chance.
 
-    Returns
-    -------
-    ndarray of shape (n_features,), float64
-        Not negative, of sum 1; all 0 if no feature gained more than chance.
-
-    Raises
-    ------
-    NotImplementedError
-        If the family does not say which features its learners use.
-    ValueError
-        If the model does not know its edges.
+    Raise ValueError if the model does not know its edges, and NotImplementedError if the family
+    does not say which features its learners use.
     """
     if ensemble.edges is None:
         raise ValueError("the model does not know the edges of its learners")
@@ -97,13 +81,7 @@ def feature_importances(ensemble: Ensemble, n_features: int) -> np.ndarray:
 
 
 def additive(ensemble: Ensemble, n_rounds=None) -> AdditiveScores:
-    """Return the step functions of a model whose learners compare one feature each, once.
-
-    Raises
-    ------
-    TypeError
-        If the scores are not a sum of functions of single features.
-    """
+    """Return the step functions of a model whose learners compare one feature each, once."""
     _, learners, coef = ensemble.used(n_rounds)
     flat = learners.flat_form()
     stumps = None if flat is None else flat.stumps()
@@ -122,21 +100,12 @@ def is_additive(ensemble: Ensemble) -> bool:
 
 
 def contributions(ensemble: Ensemble, X, n_rounds=None) -> tuple[np.ndarray, np.ndarray]:
-    """Split scores by feature, exactly.
+    """Split scores of stumps by feature, exactly.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Of stumps.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    constant : ndarray of shape (n_scores,), float64
-    parts : ndarray of shape (n_samples, n_features, n_scores), float64
-        ``constant``, and then the parts added to it one feature after the other, give the scores
-        bit for bit (for sparse X up to rounding: there they are added from the zeros; so for an
-        ensemble with offsets, which the constant holds).
+    Return a constant, (n_scores,), and parts, (n_samples, n_features, n_scores). The constant, and
+    then the parts added to it one feature after the other, give the scores bit for bit (for sparse
+    X up to rounding: there they are added from the zeros; so for an ensemble with offsets, which
+    the constant holds).
     """
     constant, functions = additive(ensemble, n_rounds).functions()
     constant = constant + ensemble.offset(n_rounds)

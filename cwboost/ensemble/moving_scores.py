@@ -16,10 +16,6 @@ class MovingScores:
     """Scores updated by changes of coefficients; outputs are kept as one bit per example.
 
     Those of graded learners are kept as one byte.
-
-    Parameters
-    ----------
-    n_samples, n_scores : int
     """
 
     def __init__(self, n_samples: int, n_scores: int):

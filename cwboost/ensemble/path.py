@@ -84,9 +84,7 @@ class CoefficientPath:
     def coef(self, n_scores: int, n_rounds=None) -> sparse.csr_array:
         """Return the coefficients after the first `n_rounds` rounds, without stored zeros.
 
-        Returns
-        -------
-        csr_array of shape (learners known by then, n_scores), dtype float64
+        The rows are those of the learners known by then.
         """
         n_rounds = self.check_rounds(n_rounds)
         end = int(self.round_offsets[n_rounds])
@@ -152,13 +150,7 @@ class CoefficientPath:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], n_learners: int, n_scores: int, staged: bool = True
     ) -> CoefficientPath:
-        """Rebuild a path from arrays that may be damaged or hostile.
-
-        Raises
-        ------
-        ValueError
-            Naming the array and what is wrong with it.
-        """
+        """Rebuild a path from arrays that may be damaged or hostile; an error names the array."""
         if set(arrays) != set(PATH_DTYPES):
             raise ValueError(
                 f"a coefficient path has the arrays {sorted(PATH_DTYPES)}, got {sorted(arrays)}"
@@ -206,12 +198,8 @@ def _check_offsets(name: str, offsets: np.ndarray, total: int) -> None:
 class PathBuilder(GrowingPath):
     """A `CoefficientPath` that grows round by round; a round costs the coefficients it changes.
 
-    A round joins the path in one step, so that an interrupt leaves a path of whole rounds.
-
-    Parameters
-    ----------
-    path : CoefficientPath, optional
-        Path to continue; by default the builder starts before the first round.
+    A round joins the path in one step, so that an interrupt leaves a path of whole rounds. It may
+    continue another `path`.
     """
 
     def __init__(self, path: CoefficientPath | None = None):

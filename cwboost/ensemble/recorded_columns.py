@@ -25,12 +25,7 @@ class Changes(NamedTuple):
 
 
 class RecordedColumns:
-    """The learner behind each column, and the coefficient that the model last recorded for it.
-
-    Parameters
-    ----------
-    n_classes : int
-    """
+    """The learner behind each column, and the coefficient that the model last recorded for it."""
 
     def __init__(self, n_classes: int):
         self._ids = np.zeros((n_classes, 16), dtype=np.int64)

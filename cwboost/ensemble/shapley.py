@@ -30,26 +30,9 @@ def shapley_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of the scores: path-dependent of trees, Aumann-Shapley of directions.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Of learners with a flat form.
-    X, background : ndarrays or sparse matrices of shape (n_samples, n_features)
-        If there are directions, `DIRECTED_ROWS` rows of the background are used, evenly spaced.
-    n_rounds : int, default=None
-        Use the first rounds only.
-    n_threads : int, default=1
-
-    Returns
-    -------
-    values : ndarray of shape (n_samples, n_features, n_scores), dtype float64
-    base : ndarray of shape (n_scores,), dtype float64
-        The mean scores of the background.
-
-    Raises
-    ------
-    TypeError
-        If the learners have no flat form, or trees compare several directions.
+    The values are (n_samples, n_features, n_scores); second come the mean scores of the background,
+    (n_scores,). If there are directions, `DIRECTED_ROWS` of its rows are used, evenly spaced. Raise
+    TypeError if the learners have no flat form, or trees compare several directions.
     """
     _, learners, coef = ensemble.used(n_rounds)
     form = learners.flat_form()
@@ -83,22 +66,11 @@ def _directed(form: ThresholdTrees, places, learners, coef, background) -> Direc
 
 
 class TreeShapley:
-    """Path-dependent Shapley values of a weighted sum of trees.
+    """Path-dependent Shapley values of a weighted sum of well-formed trees on plain features.
 
-    The mathematics stands in `_kernels/prediction/shapley.h`.
-
-    Parameters
-    ----------
-    trees : ThresholdTrees
-        Well-formed, on the features themselves.
-    coef : csr_array of shape (n_trees, n_scores), dtype float64
-    background : ndarray or sparse matrix of shape (n_background, n_features)
-        At a comparison of an unknown feature both sides count by the numbers of these examples.
-
-    Attributes
-    ----------
-    base : ndarray of shape (n_scores,), dtype float64
-        The mean score of the background.
+    The mathematics stands in `_kernels/prediction/shapley.h`. At a comparison of an unknown feature
+    both sides count by their numbers of examples of the background. `coef` is (n_trees, n_scores),
+    and `base` the mean score of the background, (n_scores,).
     """
 
     def __init__(self, trees: ThresholdTrees, coef: sparse.csr_array, background):
@@ -127,18 +99,10 @@ class TreeShapley:
         self._parts.append((comparisons, ShapleySum(plans, coef, self.n_features)))
 
     def __call__(self, X, n_threads: int = 1) -> np.ndarray:
-        """Return the values of the rows of X.
+        """Return the values of the rows of X, (n_samples, n_features, n_scores).
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_samples, n_features)
-        n_threads : int, default=1
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features, n_scores), dtype float64
-            The values of a row and `base` add up to its scores, up to rounding. The same bits for
-            any number of threads.
+        The values of a row and `base` add up to its scores, up to rounding. They have the same bits
+        for any number of threads.
         """
         values = np.empty((X.shape[0], self.n_features, self.n_scores))
         for rows in _chunks(X.shape[0]):

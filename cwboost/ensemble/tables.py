@@ -35,13 +35,7 @@ STRONGEST = ("class", "coef", "edge", "round", "votes +1 if")
 def node_rows(
     ensemble: Ensemble, classes, names: Sequence[str], categories: Mapping, n_rounds=None
 ) -> list[dict]:
-    """Return one row per learner with a coefficient, class and node; see `COLUMNS`.
-
-    Raises
-    ------
-    TypeError
-        If the learners have no flat form.
-    """
+    """Return one row per learner with a coefficient, class and node; see `COLUMNS`."""
     used, learners, coef = ensemble.used(n_rounds)
     trees = learners.flat_form()
     if trees is None:

@@ -31,16 +31,10 @@ IDLE_PASSES = 300
 class SolverReport(NamedTuple):
     """Result of a solver.
 
-    Parameters
-    ----------
-    max_violation : float
-        Largest violation over the columns of the master at the last violation scan, which precedes
-        the last pass if no further pass was allowed; NaN without a scan.
-    converged : bool
-        True if `max_violation` is at most epsilon.
-    n_working_sets, n_updates : int
-        Passes over a working set, and coordinate updates in them (for L-BFGS-B, iterations and
-        evaluations of the objective).
+    `max_violation` is the largest one over the columns of the master at the last violation scan,
+    which precedes the last pass if no further pass was allowed; NaN without a scan. `converged` is
+    True if it is at most epsilon. `n_working_sets` and `n_updates` count passes over a working set,
+    and coordinate updates in them (for L-BFGS-B, iterations and evaluations of the objective).
     """
 
     max_violation: float
@@ -103,19 +97,9 @@ def fcd(
 
 
 def as_layers(classes, rows, n_classes) -> np.ndarray:
-    """Arrange columns in layers of one column per class, -1 for none.
+    """Arrange columns in layers of one column per class, -1 for none; at least one layer.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_columns,), int
-        The class of each column, ascending.
-    rows : ndarray of shape (n_columns,), int
-        The row of each column among those of its class.
-
-    Returns
-    -------
-    ndarray of shape (n_layers, n_classes), int
-        At least one layer.
+    `classes` ascend; `rows` has the row of each column among those of its class.
     """
     layer = np.arange(len(classes)) - np.searchsorted(classes, classes)
     layers = np.full((layer.max(initial=0) + 1, n_classes), -1)

@@ -23,18 +23,10 @@ def lbfgsb(
 ) -> SolverReport:
     """Solve the restricted master by SciPy's L-BFGS-B: same objective, gradient and bounds.
 
-    Parameters
-    ----------
-    master : Master
-        Changed in place; its coefficients are the start.
-    tol : float, default=1e-5
-        Stop if the projected gradient, in units of a violation, is at most `tol`. The defaults of
-        `tol` and `ftol` are those of SciPy.
-    ftol : float, default=2.2e-9
-        Stop if an iteration lowers the objective by less than this fraction of it.
-    max_iter : int, default=15000
-    stop : callable, default=None
-        Called after every iteration, with `master` at the current point; True stops the solver.
+    The solver starts from the coefficients of `master` and changes them in place. It stops if the
+    projected gradient, in units of a violation, is at most `tol`, or an iteration lowers the
+    objective by less than the fraction `ftol` of it; the defaults are those of SciPy. `stop` is
+    called after every iteration, with `master` at the current point; True stops the solver.
     """
     bounds = np.cumsum([len(coef) for coef in master.coef])[:-1]
     last = {"gradient": None, "w": None}

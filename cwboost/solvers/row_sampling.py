@@ -12,20 +12,9 @@ __all__ = ["RowSampler", "sampled"]
 class RowSampler:
     """Weights for pricing that are zero but for a random sample of the examples.
 
-    The expectation of each of them is the weight itself, so that an edge on the sample is an
-    unbiased estimate of the edge.
-
-    Parameters
-    ----------
-    share : float
-        In (0, 1]. The probability with which an example is in the sample.
-    n_priced : int or None, default=None
-        Number of classes, the last ones, whose weights are wanted; None for all.
-
-    Attributes
-    ----------
-    takes_all : bool
-        True if every sample is all examples.
+    An example is in it with probability `share`, in (0, 1]. The expectation of each weight is the
+    weight itself, so that an edge on the sample is an unbiased estimate of the edge. Of the
+    classes, the weights of the last `n_priced` are wanted.
     """
 
     def __init__(self, share: float, n_priced: int | None = None):
@@ -37,12 +26,8 @@ class RowSampler:
     def draw(self, master, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
         """Draw a sample for the present weights of a restricted master.
 
-        Returns
-        -------
-        weights : ndarray of shape (n_priced, n_samples), dtype float64
-            Valid until the next draw. All weights, if all examples are in the sample.
-        rows : ndarray of shape (n_rows,), dtype int64, or None
-            Indices of the sample, ascending; None if all examples are in it.
+        Return the weights, (n_priced, n_samples), valid until the next draw, and the indices of the
+        sample, ascending; all weights and None if all examples are in it.
         """
         weights = master.weights[self._wanted]
         if self.takes_all:

@@ -64,23 +64,13 @@ class Settings:
 class Schedule:
     """The state of training that decides when to solve more precisely and when to end.
 
-    Parameters
-    ----------
-    settings : Settings
-    proves_optimality : bool
-        True if pricing covers the whole family on all examples, so that pricing that finds no
-        column proves that there is none.
+    `proves_optimality` is True if pricing covers the whole family on all examples, so that pricing
+    that finds no column proves that there is none. The next restricted master is solved to the
+    violation `epsilon`, in up to `max_working_sets` passes.
 
-    Attributes
-    ----------
-    epsilon : float
-        Violation to which the next restricted master is solved.
-    max_working_sets : int
-        Passes that this solve may take.
-    stop_reason : {None, "optimal", "no column", "tol"}
-        Why training ended. "optimal": pricing proved that no weak learner of the family pays, and
-        the restricted master is solved. "no column": pricing found none that pays, which proves
-        nothing of stage-wise coefficients or if pricing does not cover the whole family.
+    `stop_reason` says why training ended. "optimal": pricing proved that no weak learner of the
+    family pays, and the restricted master is solved. "no column": pricing found none that pays,
+    which proves nothing of stage-wise coefficients or if pricing does not cover the whole family.
     """
 
     def __init__(self, settings: Settings, proves_optimality: bool):
@@ -115,15 +105,7 @@ class Schedule:
     def tighten(self, objective: float) -> bool:
         """Ask for a more precise solve, since no new column pays.
 
-        Parameters
-        ----------
-        objective : float
-            Value of the restricted master now.
-
-        Returns
-        -------
-        bool
-            False if there is nothing more to solve.
+        `objective` is the present one. Return False if there is nothing more to solve.
         """
         if self._settings.stagewise or self._polished:
             return False

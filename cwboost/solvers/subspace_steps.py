@@ -25,10 +25,7 @@ class SubspaceSteps:
     objective falls. Needs two passes at least, so it never enters the single later pass of a
     round of boosting.
 
-    Parameters
-    ----------
-    master : RestrictedMaster
-        At the point before the first pass.
+    The master is at the point before the first pass.
 
     References
     ----------
