@@ -244,20 +244,9 @@ class _Slab:
 def _category_table(threshold, votes, sets, whole: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the step function of a feature of category codes: a step before every code.
 
-    Parameters
-    ----------
-    threshold : ndarray of shape (n_stumps,), dtype float64
-        Of the stumps without a set.
-    votes : ndarray of shape (n_stumps, n_scores), dtype float64
-        Coefficients times polarity.
-    sets : CategorySets of length n_stumps
-    whole : bool
-        The feature's values are integers 0..255.
-
-    Returns
-    -------
-    thresholds : ndarray of shape (n_steps,), dtype float64
-    values : ndarray of shape (n_steps + 1, n_scores), dtype float64
+    `threshold` counts for the stumps without a set; `votes`, (n_stumps, n_scores), are coefficients
+    times polarity. If `whole`, the feature's values are integers 0..255. Return the thresholds,
+    (n_steps,), and the values, (n_steps + 1, n_scores).
     """
     codes = np.arange(8 * int(np.diff(sets.start).max()) + 1, dtype=np.float64)
     steps = codes - 1 if whole else np.nextafter(codes, -np.inf)

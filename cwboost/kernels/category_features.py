@@ -250,13 +250,9 @@ def _best_subsets(starts, sums):
 def _edge_by_chance(mean, counts, norms) -> float:
     """Return the edge that the best subset has if the categories tell nothing.
 
-    Parameters
-    ----------
-    mean : float
-        Of the weights of all examples.
-    counts, norms : ndarrays of shape (n_categories,)
-        Number of examples, and root of the sum of their squared weights. The sum of a category is
-        then normal, with its share of the total as mean.
+    `mean` is that of the weights of all examples; of each category, `counts` has the number of
+    examples and `norms` the root of the sum of their squared weights. The sum of a category is then
+    normal, with its share of the total as mean.
     """
     mean = mean * counts
     z = np.clip(mean / np.maximum(norms, 1e-100), -40, 40)  # its square does not overflow
@@ -288,9 +284,7 @@ def _signs(table, empty) -> np.ndarray:
 def _shared(sums) -> tuple[float, np.ndarray]:
     """Return the sum of absolute edges and the signs of one feature's stump for all targets.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_categories, n_targets)
+    `sums` is (n_categories, n_targets).
     """
     empty = (sums == 0).all(axis=1)
     best_edge, best_signs = -1.0, None

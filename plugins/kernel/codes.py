@@ -28,11 +28,7 @@ NEGLIGIBLE = 1e-13
 class FeatureCodes:
     """The map of a row of features, finite, to a row of integers.
 
-    Parameters
-    ----------
-    centre : ndarray of shape (n_features,), dtype float64
-    scale : ndarray of shape (n_features,), dtype float64
-        Codes per unit of the feature; 0 for a feature that does not count.
+    `scale` is the number of codes per unit of a feature; 0 for a feature that does not count.
     """
 
     centre: np.ndarray

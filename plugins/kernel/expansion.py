@@ -48,12 +48,8 @@ class Expansion:
     def of(cls, X, categorical, sample) -> Expansion:
         """Return the expansion of training examples.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        categorical : ndarray of shape (n_features,), dtype bool, or None
-        sample : ndarray of int
-            Rows whose means fill gaps.
+        `categorical`, (n_features,), is True for columns of categories; None for no column. The
+        means of the rows `sample` fill gaps.
         """
         is_category = np.zeros(X.shape[1], dtype=bool) if categorical is None else categorical
         numeric = np.flatnonzero(~is_category)

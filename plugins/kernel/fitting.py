@@ -168,13 +168,8 @@ def _relevant(examples: Examples, standardised: FeatureCodes) -> list[FeatureCod
 def choose(X, scales, examples: Examples, at) -> Setting | None:
     """Return the setting of the lowest log loss of examples left out; None if all are equal.
 
-    First the scale of the features, then the width of the kernel, then the penalty.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_expanded)
-        A sample of the examples, those with the indices `at`.
-    scales : sequence of FeatureCodes
+    First the scale of the features, then the width of the kernel, then the penalty. X has the
+    expanded features of a sample of the examples, those with the indices `at`.
     """
     Y, y, weight = examples.Y[at], examples.y[at], examples.weight[at]
     settings, distances = [], {}
@@ -233,14 +228,8 @@ def _best_first(examples: Examples, setting: Setting, X, standardised) -> Regres
 def squared_slopes(landmarks, width: float, coefficients) -> np.ndarray:
     """Return the squared slopes along each feature of the codes, in a unit of their own.
 
-    They are summed over the scores and over up to 256 of the landmarks.
-
-    Parameters
-    ----------
-    landmarks : ndarray of shape (n_landmarks, n_features), dtype int8
-    width : float
-        Of the kernel.
-    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
+    They are summed over the scores and over up to 256 of the landmarks, (n_landmarks, n_features);
+    `coefficients` are (n_landmarks, n_scores).
     """
     points = landmarks[evenly_spaced(len(landmarks), SLOPES_AT)].astype(np.float32)
     apart = Landmarks(landmarks).distances(points).astype(np.float64)

@@ -20,13 +20,7 @@ below 2**24, hence are exact in single precision, in any order."""
 
 
 class Landmarks:
-    """Examples to which distances are measured.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_landmarks, n_features)
-        See `cwboost.plugins.kernel.codes.FeatureCodes`.
-    """
+    """Examples to which distances are measured, given by their `FeatureCodes`."""
 
     def __init__(self, codes):
         self._blocks = []
@@ -72,12 +66,6 @@ class KernelValues:
     """The kernel values of rows and landmarks, in memory that is kept from call to call.
 
     To get memory takes longer than to compute the values.
-
-    Parameters
-    ----------
-    landmarks : Landmarks
-    width : float
-        Of the kernel.
     """
 
     def __init__(self, landmarks: Landmarks, width: float):

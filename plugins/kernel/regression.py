@@ -55,12 +55,7 @@ def targets(y, n_scores: int) -> np.ndarray:
 
 
 class Coefficients:
-    """Coefficients rounded so that sums of products with kernel values are exact.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_landmarks, n_scores), dtype float64
-    """
+    """Coefficients rounded so that sums of products with kernel values are exact."""
 
     def __init__(self, values):
         self.values = values
@@ -80,25 +75,11 @@ class Coefficients:
 
 
 def regress_on_all(values, Y, weight, penalty: float, n_threads: int = 1):
-    """Regress on the kernel values of all examples.
+    """Regress on the kernel values of all examples, (n, n), in whole units, as the weights are.
 
     With ``A = K + penalty diag(1 / w)``, the coefficients are ``a = inv(A) Y``; the scores of
-    example i without its label are ``Y_i - a_i / inv(A)_ii``.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n), dtype float64
-        In whole units.
-    Y : ndarray of shape (n, n_scores), dtype float64
-    weight : ndarray of shape (n,), dtype float64
-        In whole units.
-    penalty : float, at least 0.01
-    n_threads : int, default=1
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n, n_scores), dtype float64
-    left_out : ndarray of shape (n, n_scores), dtype float64
+    example i without its label are ``Y_i - a_i / inv(A)_ii``. Return both, (n, n_scores). The
+    penalty must be at least 0.01.
     """
     A = values / UNIT
     A[np.diag_indices(len(A))] += penalty * WEIGHT_UNIT / weight
@@ -112,23 +93,13 @@ def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int =
 
     With P the values, K those of the landmarks and ``A = P' W P + penalty (K + jitter I)``, the
     coefficients are ``inv(A) P' W Y``. Of the score f of an example, ``(f - h y) / (1 - h)`` is
-    left without its label, with the leverage ``h = w p' inv(A) p``; see `Leverages`.
+    left without its label, with the leverage ``h = w p' inv(A) p``; see `Leverages`. Return the
+    coefficients, (n_landmarks, n_scores), and the scores so left, (n, n_scores).
 
-    Parameters
-    ----------
-    values : callable
-        Returns the kernel values of some of the examples, given as a slice or by their indices,
-        (n_rows, n_landmarks), in whole units, in memory that the next call may reuse. It is called
-        twice for each example, since the values of all examples take much memory.
-    at : ndarray of shape (n_landmarks,), int
-        Indices of the landmarks among the examples, ascending.
-    Y, weight, penalty, n_threads
-        As in `regress_on_all`.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n_landmarks, n_scores), dtype float64
-    left_out : ndarray of shape (n, n_scores), dtype float64
+    ``values(rows)`` returns the kernel values of some of the examples, given as a slice or by their
+    indices, (n_rows, n_landmarks), in whole units, in memory that the next call may reuse. It is
+    called twice for each example, since the values of all examples take much memory. The landmarks
+    are `at`, ascending.
     """
 
     def without_label(scores, square, rows) -> np.ndarray:
@@ -159,16 +130,10 @@ def regress_on_landmarks(values, at, Y, weight, penalty: float, n_threads: int =
 class Leverages:
     """Leverages ``p' inv(A) p = |B p|**2`` of examples of weight 1, from their kernel values p.
 
-    For many examples and landmarks the products B p would take a third of the time of the fit, so
-    the squares are estimated: with signs s drawn at random, the mean of ``(s' B p)**2`` is
-    ``|B p|**2`` (Johnson and Lindenstrauss 1984; Achlioptas 2003). 64 vectors of signs give it
-    within 18% (its standard deviation).
-
-    Parameters
-    ----------
-    B : ndarray of shape (n_landmarks, n_landmarks), dtype float64
-        Lower triangular, with ``inv(A) = B' B``.
-    n_threads : int, default=1
+    B is lower triangular, with ``inv(A) = B' B``. For many examples and landmarks the products B p
+    would take a third of the time of the fit, so the squares are estimated: with signs s drawn at
+    random, the mean of ``(s' B p)**2`` is ``|B p|**2`` (Johnson and Lindenstrauss 1984; Achlioptas
+    2003). 64 vectors of signs give it within 18% (its standard deviation).
     """
 
     def __init__(self, B, n_threads: int = 1):
@@ -191,19 +156,8 @@ class Leverages:
 
         A landmark has a coefficient of its own, which new examples do not have. So it is left out
         as a landmark too, with its coefficient held at zero: the part of B p along ``B e_i`` then
-        counts in neither score nor leverage.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_landmarks, n_landmarks), dtype float64
-            Kernel values of the landmarks.
-
-        Returns
-        -------
-        squares : ndarray of shape (n_landmarks,), dtype float64
-            ``|B p|**2`` without the part of B p along ``B e_i``.
-        pulls : ndarray of shape (n_landmarks,), dtype float64
-            This part over ``B e_i``: times its own coefficient, what its score has of it.
+        counts in neither score nor leverage. Return the ``|B p|**2`` without this part, and the
+        part over ``B e_i``: times its own coefficient, what its score has of it.
         """
         squares, pulls = np.empty(len(values)), np.empty(len(values))
         for some in _chunks(len(values), LANDMARKS_CHUNK):
