@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,8 +41,6 @@ class ColumnGeneration:
         The one source of randomness, shared with the pricer.
     held_out : HeldOutScores or None, default=None
         Scores on held-out examples, which follow every round.
-    extra_names : tuple of str, default=()
-        Names of history arrays that only this kind of training has.
     sampler : RowSampler or one with its `draw` and `takes_all`; None draws as the settings say
 
     Attributes
@@ -58,7 +57,10 @@ class ColumnGeneration:
         False while a round is unfinished, so that the master is ahead of the model.
     """
 
-    def __init__(self, pricer, master, settings, rng, held_out=None, extra_names=(), sampler=None):
+    extra_names: ClassVar[tuple[str, ...]] = ()
+    """Names of history arrays that only this kind of training has."""
+
+    def __init__(self, pricer, master, settings, rng, held_out=None, sampler=None):
         self.pricer: SealedPricer = pricer
         self.master: Master = master
         self.settings: Settings = settings
@@ -67,7 +69,7 @@ class ColumnGeneration:
         self.sampler = sampler or RowSampler(settings.subsample, n_priced)
         self.first_priced = master.n_classes - n_priced
         self.covers_family = pricer.exact and self.sampler.takes_all
-        self.model = GrowingEnsemble(master.n_classes, held_out, extra_names)
+        self.model = GrowingEnsemble(master.n_classes, held_out, self.extra_names)
         self.schedule = Schedule(settings, self.covers_family)
         self.columns = RecordedColumns(master.n_classes)
         self.best_bound = np.nan

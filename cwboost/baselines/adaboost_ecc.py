@@ -53,10 +53,7 @@ class CodeTraining(VoteTraining):
         exponents = 0.5 * (self.scores - own)
         exponents[self.problem.y, self._columns] = -np.inf
         self._weights, log_sum = normalised(exponents, self.problem.weight)
-        self._objective = float(exp(min(log_sum - self._log_mass, 700.0)))
-
-    def objective(self) -> float:
-        return self._objective
+        self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def round(self) -> bool:
         """Run one round of AdaBoost.ECC; return False once training ends (`stop_reason`)."""
@@ -79,7 +76,8 @@ class CodeTraining(VoteTraining):
             if abs(edge) > NO_EDGE:
                 break
         else:
-            return self.stop("no column", self._any_learner())
+            any_learner = self.pricer.price(np.ones((1, self.pricer.n_samples))).learners
+            return self.stop("no column", any_learner)
         priced_at = perf_counter()
         alpha, beta = self._coefficients(signs, across, outputs)
         self._vote(priced, code, outputs, alpha, beta)
@@ -95,9 +93,6 @@ class CodeTraining(VoteTraining):
             self.stop_reason = "perfect weak learner"
             return False
         return True
-
-    def _any_learner(self):
-        return self.pricer.price(np.ones((1, self.pricer.n_samples))).learners
 
     def _coefficients(self, signs, across, outputs) -> tuple[float, float]:
         """Return the coefficients of predictions +1 and -1: the smoothed minimisers of the loss."""

@@ -60,22 +60,18 @@ class BaselineClassifier(BoostingClassifier):
         """
         start, task = perf_counter(), self._fit_task(X, y)
         with self._whole():
-            self._train(X, y, sample_weight, X_val, y_val, start, task)
+            self._check_parameters()
+            problem, family = self._prepare(X, y, sample_weight)
+            held_out = self._check_validation(X_val, y_val, None, family)
+            n_scores = self._n_scores()
+            if held_out is not None:
+                held_out = HeldOutScores(held_out[0], held_out[1], n_scores, self._class_scores)
+            training = self._training(problem, family, self._generator(), held_out)
+            callbacks = list(self.callbacks or [])
+            if self.max_seconds is not None:
+                callbacks.append(TimeLimit(self.max_seconds))
+            self._run(RoundLoop(self, training, self.n_estimators, callbacks, start), task)
         return self
-
-    def _train(self, X, y, sample_weight, X_val, y_val, start, task) -> None:
-        """Check the parameters and the data, then do the rounds."""
-        self._check_parameters()
-        problem, family = self._prepare(X, y, sample_weight)
-        held_out = self._check_validation(X_val, y_val, None, family)
-        n_scores = self._n_scores()
-        if held_out is not None:
-            held_out = HeldOutScores(held_out[0], held_out[1], n_scores, self._class_scores)
-        training = self._training(problem, family, self._generator(), held_out)
-        callbacks = list(self.callbacks or [])
-        if self.max_seconds is not None:
-            callbacks.append(TimeLimit(self.max_seconds))
-        self._run(RoundLoop(self, training, self.n_estimators, callbacks, start), task)
 
     def _check_parameters(self) -> None:
         """Check the common parameters; a subclass extends this for its own."""

@@ -6,6 +6,7 @@ a table of signs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -21,7 +22,7 @@ ERROR_OF_PERFECT = 1e-6
 """Error assumed for the coefficient of a perfect learner, which would be infinite."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LabelTraining(VoteTraining):
     """Discrete AdaBoost.MH on the labels ``code[y_i]`` of the examples.
 
@@ -30,9 +31,9 @@ class LabelTraining(VoteTraining):
     with one row per example.
     """
 
-    code: np.ndarray = None
-    shared: bool = True
-    decode: object = None
+    code: np.ndarray
+    shared: bool
+    decode: Callable
 
     extra_names = ("edge", "coefficient")
 
@@ -47,10 +48,7 @@ class LabelTraining(VoteTraining):
         exponents = np.multiply(self._signs, self.scores)
         np.negative(exponents, out=exponents)
         self._weights, log_sum = normalised(exponents, self.problem.weight)
-        self._objective = float(exp(min(log_sum - self._log_mass, 700.0)))
-
-    def objective(self) -> float:
-        return self._objective
+        self.objective = float(exp(min(log_sum - self._log_mass, 700.0)))
 
     def class_scores(self) -> np.ndarray:
         return self.decode(self.scores.T).T

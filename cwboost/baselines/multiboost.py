@@ -44,8 +44,10 @@ class SharedColumnGeneration(ColumnGeneration):
     `n_unsolved` rounds ended with a larger one.
     """
 
+    extra_names = ("master_gap",)
+
     def __init__(self, pricer, master, settings, rng, held_out, gap_tol):
-        super().__init__(pricer, master, settings, rng, held_out, extra_names=("master_gap",))
+        super().__init__(pricer, master, settings, rng, held_out)
         self.gap_tol = gap_tol
         self.n_unsolved = 0
         # One thread: more would slow down small products and change the bits.

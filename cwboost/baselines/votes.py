@@ -54,7 +54,8 @@ class VoteTraining:
     """Training in which a round adds learners whose coefficients never change again.
 
     A subclass runs the rounds; this class adds their learners to the model. `scores` are those of
-    the training set, (n_scores, n_samples); `stop_reason` says why the last round said to stop.
+    the training set, (n_scores, n_samples), and `objective` is the loss that training descends, at
+    these scores. `stop_reason` says why the last round said to stop.
     """
 
     pricer: SealedPricer
@@ -79,15 +80,11 @@ class VoteTraining:
     @property
     def mean_loss(self) -> float:
         """Mean loss of the training examples, 1 before the first round."""
-        return self.objective()
+        return self.objective
 
     def class_scores(self) -> np.ndarray:
         """Return the scores of the classes on the training set, shape (n_classes, n_samples)."""
         return self.scores
-
-    def objective(self) -> float:
-        """Return the loss that training descends, at the present scores."""
-        raise NotImplementedError
 
     def stop(self, reason: str, learners) -> bool:
         """End training; the model has the type of `learners`, even if it has no learner."""
@@ -111,7 +108,7 @@ class VoteTraining:
         ids, score_index, values, offset = self._votes
         rival = np.argmax(self.class_scores(), axis=0)
         entry = {
-            "objective": self.objective(),
+            "objective": self.objective,
             "n_nonzero": self._n_nonzero,
             "pricing_seconds": pricing_seconds,
             "solver_seconds": solver_seconds,

@@ -88,11 +88,8 @@ def fcd(
     if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
     report = later_passes(master, epsilon, max_working_sets - 1, order, rng, subspace_steps)
-    return SolverReport(
-        report.max_violation,
-        report.converged,
-        1 + report.n_working_sets,
-        n_updates + report.n_updates,
+    return report._replace(
+        n_working_sets=1 + report.n_working_sets, n_updates=n_updates + report.n_updates
     )
 
 
@@ -127,7 +124,7 @@ def first_pass(master, new_rows, step) -> int:
     return len(classes)
 
 
-def later_passes(master, epsilon, most, order, rng, subspace_steps=True) -> SolverReport:
+def later_passes(master, epsilon, most, order, rng, subspace_steps) -> SolverReport:
     """Run up to `most` passes, each over the columns whose violation is above `epsilon`.
 
     Passes over the heaviest examples alone, as solvers of support vector machines shrink their

@@ -17,10 +17,10 @@ class RowSampler:
     classes, the weights of the last `n_priced` are wanted.
     """
 
-    def __init__(self, share: float, n_priced: int | None = None):
+    def __init__(self, share: float, n_priced: int):
         self.takes_all = share == 1.0
         self._share = share
-        self._wanted = slice(None if n_priced is None else -n_priced, None)
+        self._wanted = slice(-n_priced, None)
         self._room: np.ndarray | None = None
 
     def draw(self, master, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:

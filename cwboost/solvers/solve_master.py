@@ -133,8 +133,7 @@ def solve_master(
     >>> solution.converged, [bool(c[0] > 0) for c in solution.coef]
     (True, [True, False])
     """
-    problem = _checked_problem(H, y, C, sample_weight)
-    blocks, order_of_examples, counts, weight = problem
+    blocks, order_of_examples, counts, weight = _checked_problem(H, y, C, sample_weight)
     if solver not in ("fcd", "lbfgsb"):
         raise ValueError(f"solver must be 'fcd' or 'lbfgsb', got {solver!r}")
     if order not in ORDERS:
@@ -245,20 +244,17 @@ def _new_layers(rows, n_new):
 def _solution(master, rows, report: SolverReport, limit: float) -> Solution:
     violations = master.violations()
     worst = largest(violations)
-    best_edge = largest(master.edges())
     coef = []
     for c, of_class in enumerate(rows):
         values = np.zeros(len(of_class))
-        seen, first = np.unique(np.asarray(of_class, dtype=np.intp), return_index=True)
+        seen, first = np.unique(of_class, return_index=True)
         values[first] = master.coef[c][seen]
         coef.append(values)
     return Solution(
         coef=coef,
         objective=master.objective,
-        dual_bound=master.dual_bound(best_edge),
-        violations=[
-            theta[np.asarray(of_class, dtype=np.intp)] for theta, of_class in zip(violations, rows)
-        ],
+        dual_bound=master.dual_bound(largest(master.edges())),
+        violations=[theta[of_class] for theta, of_class in zip(violations, rows)],
         max_violation=worst,
         converged=report.converged or worst <= limit,
         n_working_sets=report.n_working_sets,

@@ -24,7 +24,7 @@ def test_rows_are_drawn_by_their_places():
 def test_sampled_weights_are_unbiased():
     rng = np.random.default_rng(1)
     master = RestrictedMaster([20, 30, 10], 100.0, rng.exponential(size=60) ** 2)
-    sampler, n_draws = RowSampler(0.3), 3000
+    sampler, n_draws = RowSampler(0.3, 3), 3000
     sums = np.zeros_like(master.weights)
     for _ in range(n_draws):
         weights, rows = sampler.draw(master, rng)
@@ -38,7 +38,7 @@ def test_sampled_weights_are_unbiased():
 def test_weights_of_the_priced_classes():
     """Those of all examples are the master's own; of a sample only what pricing reads is kept."""
     master = RestrictedMaster([2, 3], 1.0)
-    weights, rows = RowSampler(1.0).draw(master, None)
+    weights, rows = RowSampler(1.0, 2).draw(master, None)
     assert rows is None
     assert np.shares_memory(weights, master.weights)
     weights, rows = RowSampler(0.5, 1).draw(master, np.random.default_rng(0))
