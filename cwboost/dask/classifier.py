@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
-from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run, role_of_set
+from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run
 from cwboost.dask.initial import shared_start
 from cwboost.dask.input.collections import predicted, sources
 from cwboost.dask.master import PartitionedMaster
@@ -109,16 +109,16 @@ class DaskCWBoostClassifier(CWBoostClassifier):
                 raise ValueError(
                     f"monotonic_cst must be None on partitions, got {self.monotonic_cst!r}"
                 )
-            family = self._partitioned_family()
+            family = resolve_weak_learner(self.weak_learner)
+            check_members([family])
             tasks = sources(X, y, sample_weight, "training")
             followed = self._followed(X_val, y_val, sample_weight_val, eval_sets)
             n_training = len(tasks)
-            for role, name, given in followed:
-                names = _names_of_set(role, name)
+            for role, _, names, given in followed:
                 tasks += sources(*given, role, names, first=len(tasks))
             crew = ActorCrew(self._client(), tasks)
             try:
-                sets = {role: name for role, name, _ in followed}
+                sets = {role: name for role, name, *_ in followed}
                 given = family, settings, previous, n_training, sets
                 self._run(self._loop(*self._bound(crew, *given), start))
             finally:
@@ -134,23 +134,21 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             )
         return client
 
-    def _partitioned_family(self):
-        family = resolve_weak_learner(self.weak_learner)
-        check_members([family])
-        return family
-
     def _followed(self, X_val, y_val, weight, eval_sets) -> list:
-        """Return role, name and collections of every set of examples that training follows."""
+        """Return role, name, words of messages and collections of each set that is followed."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         if self.early_stopping and X_val is None:
             raise ValueError("early_stopping needs X_val and y_val, with collections")
         if weight is not None and X_val is None:
             raise ValueError("sample_weight_val needs X_val and y_val")
-        sets = check_eval_sets(eval_sets)
-        followed = [(role_of_set(name), name, given) for name, given in sets.items()]
+        followed = []
         if X_val is not None:
-            followed.insert(0, (VALID, "valid", (X_val, y_val, weight)))
+            names = "X_val", "y_val", "sample_weight_val"
+            followed.append((VALID, "valid", names, (X_val, y_val, weight)))
+        for name, given in check_eval_sets(eval_sets).items():
+            role = f"eval_sets[{name!r}]"
+            followed.append((role, name, [f"{role}[{k}]" for k in range(3)], given))
         return followed
 
     def _bound(self, crew, family, settings, previous, n_training, sets):
@@ -208,13 +206,10 @@ class DaskCWBoostClassifier(CWBoostClassifier):
     def _snapshot(self, fit) -> CWBoostClassifier:
         """Return a local classifier with all rounds so far, from which training can go on."""
         snapshot = self.to_local(fitted=False)
-        fitted = self._fitted_attributes(fit, "checkpoint")
-        snapshot.__dict__.update(fitted | self._data_attributes())
-        return snapshot
-
-    def _data_attributes(self) -> dict:
         names = ("classes_", "n_features_in_", "feature_names_in_", "categories_")
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        of_data = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        snapshot.__dict__.update(self._fitted_attributes(fit, "checkpoint") | of_data)
+        return snapshot
 
     # ---------------------------------------------------------------- after training
 
@@ -301,12 +296,5 @@ def _training(crew, setup, family, settings, rng) -> PartitionedTraining:
     keeps_columns = not settings.stagewise
     of_problem = setup.masses, setup.n_total, setup.q
     master = PartitionedMaster(crew, *of_problem, keeps_columns, setup.base is not None)
-    pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
+    pricer = PartitionedPricer(master, family, rng)
     return PartitionedTraining(pricer, master, settings, rng)
-
-
-def _names_of_set(role, name) -> tuple:
-    """Return what messages call X, y and the weights of a set."""
-    if role == VALID:
-        return "X_val", "y_val", "sample_weight_val"
-    return tuple(f"eval_sets[{name!r}][{k}]" for k in range(3))

@@ -14,15 +14,10 @@ from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
 from cwboost.fitted_model import FittedModel
 from cwboost.solvers.schedule import Settings
 
-__all__ = ["VALID", "PartitionedSets", "holdout_run", "role_of_set"]
+__all__ = ["VALID", "PartitionedSets", "holdout_run"]
 
 VALID = "held-out"
 """The role of the partitions of `X_val`."""
-
-
-def role_of_set(name: str) -> str:
-    """Return the role of the partitions of an evaluation set."""
-    return f"eval_sets[{name!r}]"
 
 
 class PartitionedSets(HeldOutSets):
@@ -102,15 +97,19 @@ def holdout_run(
     out, `drawn`, the first array is taken. The `training` is before its first round, and `settings`
     are its own; the partitions are as before afterwards. Return None if no round could be done.
     """
-    crew = training.master.crew
+    crew, pricer = training.master.crew, training.pricer
     shorter, settings = recipe.settings_of_run(settings)
     (parts,) = crew.ask(("leave_out", (drawn[0], at.NEGLIGIBLE, from_zero)))
     masses, y, weight = zip(*parts)
+    masses = sum_in_order(masses)
+    q = (len(masses) - 1) * float(masses.sum()) / settings.C
     has_base = training.master.has_base and not from_zero
-    run = _run(training, settings, sum_in_order(masses), has_base, rng)
+    master = PartitionedMaster(crew, masses, pricer.n_samples, q, has_base=has_base)
+    own = PartitionedPricer(master, pricer.family, rng)
+    run = PartitionedTraining(own, master, settings, rng)
 
     def scores() -> np.ndarray:
-        (parts,) = run.master.ask(("left_out", ()))
+        (parts,) = master.ask(("left_out", ()))
         return np.concatenate(parts)
 
     examples = np.concatenate(y), np.concatenate(weight)
@@ -118,12 +117,3 @@ def holdout_run(
     crew.ask(("leave_out", ([], 1.0, False)))
     crew.forget()
     return found
-
-
-def _run(training, settings, masses, has_base: bool, rng) -> PartitionedTraining:
-    """Return a training on the same partitions, whose weights by class are `masses`."""
-    crew, pricer = training.master.crew, training.pricer
-    q = (len(masses) - 1) * float(masses.sum()) / settings.C
-    master = PartitionedMaster(crew, masses, pricer.n_samples, q, has_base=has_base)
-    own = PartitionedPricer(master, pricer.plan, pricer.family, pricer.n_samples, rng)
-    return PartitionedTraining(own, master, settings, rng)

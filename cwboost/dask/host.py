@@ -87,19 +87,12 @@ class Setup:
         """Number of examples of positive weight of each class in all training partitions."""
         return sum(self.counts.values())
 
-    def _starts(self) -> dict:
-        """Return where the examples of each class begin, by training partition."""
-        totals = self.class_counts
-        starts, found = np.cumsum(totals) - totals, {}
-        for index in sorted(self.counts):
-            found[index] = starts
-            starts = starts + self.counts[index]
-        return found
-
     def context_of(self, index: int, n_threads: int) -> PartitionContext:
         """Return the context of a training partition."""
-        starts, counts = self._starts()[index], self.counts[index]
-        own = [np.arange(start, start + n) for start, n in zip(starts, counts)]
+        totals = self.class_counts
+        before = sum(counts for other, counts in self.counts.items() if other < index)
+        starts = np.cumsum(totals) - totals + before
+        own = [np.arange(start, start + n) for start, n in zip(starts, self.counts[index])]
         places = np.concatenate(own).astype(np.int64)
         places.flags.writeable = False
         return PartitionContext(places=places, n_total=self.n_total, n_threads=n_threads)

@@ -72,8 +72,7 @@ def planned(setup: Setup, family, descriptions, columns: Columns, rng) -> Setup:
 
 def descriptions_of(reports) -> dict:
     """Return what the family said of the features of each partition that has examples."""
-    found = {index: report.description for index, report in reports.items()}
-    return {index: description for index, description in found.items() if description is not None}
+    return {k: one.description for k, one in reports.items() if one.description is not None}
 
 
 def shared_encoding(found, family, categorical_features, known=None) -> tuple[Encoding, Columns]:

@@ -7,7 +7,7 @@ import numpy as np
 from cwboost.column_generation import PAYS, ColumnGeneration
 from cwboost.dask.master import PartitionedMaster
 from cwboost.families.contract import Priced, PricingRequest, WeakLearnerFamily
-from cwboost.families.partitioned import Chosen, PricingPlan, scales_of
+from cwboost.families.partitioned import Chosen, scales_of
 from cwboost.families.sealing import FamilyFault, check_learners, family_source
 from cwboost.solvers.fcd import SolverReport, first_pass
 from cwboost.solvers.lbfgsb import lbfgsb
@@ -25,19 +25,12 @@ FTOL = 1e-12
 class PartitionedPricer:
     """A family bound to partitions, which stands for a sealed pricer."""
 
-    def __init__(
-        self,
-        master: PartitionedMaster,
-        plan: PricingPlan,
-        family: WeakLearnerFamily,
-        n_samples: int,
-        rng: np.random.Generator,
-    ):
+    def __init__(self, master: PartitionedMaster, family: WeakLearnerFamily, rng):
         self.master = master
-        self.plan = plan
+        self.plan = master.crew.plan
         self.family = family
-        self.n_samples = n_samples
-        self.exact = plan.exact
+        self.n_samples = master.n_samples
+        self.exact = self.plan.exact
         self.n_targets = family.capabilities.n_priced(master.n_classes)
         self.round: int | None = None
         self._rng = rng
@@ -103,7 +96,7 @@ class PartitionSampler:
 
     def draw(self, master, rng):
         """Return share and seed of the sample, None for all examples; see `RowSampler.draw`."""
-        if self._share == 1.0:
+        if self.takes_all:
             return None, None
         return (self._share, int(rng.integers(2**63))), None
 

@@ -60,7 +60,7 @@ def train(
     setup = planned(setup, family, descriptions_of(reports), columns, rng)
     crew.bind(setup)
     master = PartitionedMaster(crew, setup.masses, setup.n_total, setup.q, not settings.stagewise)
-    pricer = PartitionedPricer(master, setup.plan, family, setup.n_total, rng)
+    pricer = PartitionedPricer(master, family, rng)
     training = PartitionedTraining(pricer, master, settings, rng)
     training.crew, training.setup = crew, setup
     while training.n_rounds < n_rounds and training.round():

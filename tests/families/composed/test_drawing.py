@@ -125,7 +125,7 @@ def test_a_holdout_run_on_partitions_draws_from_its_own_generator(data):
     assert Watching.seen[-1].random_state is training.rng
     own = np.random.default_rng(1)
     pricer = training.pricer
-    other = type(pricer)(pricer.master, pricer.plan, pricer.family, pricer.n_samples, own)
+    other = type(pricer)(pricer.master, pricer.family, own)
     other.price(None, cwboost.PricingRequest())
     assert Watching.seen[-1].random_state is own
 
