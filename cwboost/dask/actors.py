@@ -54,12 +54,12 @@ class RemoteHost(Host):
     def nothing(self) -> None:
         """Do nothing."""
 
-    def bind(self, setup, keys=()) -> int:
+    def bind(self, setup, keys=()) -> None:
         """Prepare every partition when the worker has let go of the data of `keys`; see `Host`."""
         data, end = get_worker().data, perf_counter() + RELEASE_SECONDS
         while any(key in data for key in keys) and perf_counter() < end:
             sleep(0.005)
-        return super().bind(setup)
+        super().bind(setup)
 
 
 class ActorCrew(Crew):

@@ -147,7 +147,7 @@ class Host:
                     if X is not None:
                         yield index, X, weight
 
-    def bind(self, setup: Setup) -> int:
+    def bind(self, setup: Setup) -> None:
         """Prepare every partition and let go of its source."""
         self.plan = setup.plan
         for index in sorted(self.chunks):
@@ -160,7 +160,6 @@ class Host:
                 else:
                     self._bind_held_out(checked(self.chunks.pop(index), setup.encoding), setup)
             return_memory()
-        return len(self.partitions) + len(self.held_out)
 
     def _bind_training(self, index: int, setup: Setup) -> None:
         """Prepare a partition; no array of its source is kept longer than it is needed."""

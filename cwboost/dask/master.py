@@ -85,10 +85,7 @@ class PartitionedMaster(Master):
         """
         (parts,) = self.ask(("take", (learners, classes)))
         self._tables = sum_in_order([tables for _, tables in parts])
-        keys = np.zeros((len(classes), KEY_BYTES), dtype=np.uint8)
-        for k in range(len(classes)):
-            keys[k] = _joint_key([of_partition[k] for of_partition, _ in parts])
-        return keys
+        return _joint_keys(keys for keys, _ in parts)
 
     def take_cells(self, learners, classes, counts) -> None:
         """Let the partitions find the cells of their examples; sum the weights by cell.
@@ -124,20 +121,16 @@ class PartitionedMaster(Master):
         self._edges[:, :width] = total[:, :width]
         self._tables = None
 
-    def _add(self, classes, outputs):
-        """Add columns, of which `outputs` holds the keys; see `RestrictedMaster`."""
-        rows, new = self.columns.add(classes, outputs)
-        if self.keeps_columns and new.any():
-            self._unsent.append(("keep", (np.asarray(classes)[new],)))
+    def add_paying(self, edges, bound, classes, outputs):
+        """Add the columns whose edge is above a bound, given their keys; see `RestrictedMaster`."""
+        paying = np.flatnonzero(edges > bound)
+        rows, is_new = self.columns.add(classes[paying], outputs[paying])
+        new = paying[is_new]
+        if self.keeps_columns and len(new):
+            self._unsent.append(("keep", (classes[new],)))
         self._edges = None
         self._make_room()
-        return rows, new
-
-    def add_paying(self, edges, bound, classes, outputs):
-        """Add the columns whose edge is above a bound; see `RestrictedMaster`."""
-        paying = np.flatnonzero(edges > bound)
-        rows, is_new = self._add(classes[paying], outputs[paying])
-        layers, new = as_layers(classes[paying], rows, self.n_classes), paying[is_new]
+        layers = as_layers(classes[paying], rows, self.n_classes)
         return layers, new, classes[new], rows[is_new]
 
     def update_layer(self, rows, step: float = 1.0) -> None:
@@ -168,9 +161,8 @@ class PartitionedMaster(Master):
     def restore_columns(self, learners, classes) -> np.ndarray:
         """Let the partitions compute the columns of fitted learners; return their rows."""
         (parts,) = self.ask(("keep_learners", (learners, classes)))
-        keys = np.array([_joint_key(keys) for keys in zip(*parts)]).reshape(-1, KEY_BYTES)
         # On other data, columns of an earlier model may be equal: the partitions hold both.
-        rows, _ = self.columns.add(classes, keys, merges=False)
+        rows, _ = self.columns.add(classes, _joint_keys(parts), merges=False)
         self._make_room()
         return rows
 
@@ -236,7 +228,7 @@ def sum_in_order(parts):
     return reduce(np.add, parts, 0.0)
 
 
-def _joint_key(keys) -> np.ndarray:
-    """Return one key for the keys of a column on all partitions, in their order."""
-    digest = blake2b(b"".join(keys), digest_size=KEY_BYTES).digest()
-    return np.frombuffer(digest, dtype=np.uint8)
+def _joint_keys(parts) -> np.ndarray:
+    """Return one key per column, (n, 8), for its keys on all partitions, in their order."""
+    keys = [blake2b(b"".join(own), digest_size=KEY_BYTES).digest() for own in zip(*parts)]
+    return np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)

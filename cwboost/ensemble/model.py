@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from cwboost.ensemble.moving_scores import MovingScores
-from cwboost.ensemble.path import CoefficientPath, PathBuilder
+from cwboost.ensemble.path import CoefficientPath
 from cwboost.families.contract import WeakLearners
 
-__all__ = ["CoefficientPath", "Ensemble", "PathBuilder"]
+__all__ = ["Ensemble"]
 
 LEARNERS_PREFIX = "learners."
 

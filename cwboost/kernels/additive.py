@@ -128,11 +128,8 @@ class AdditiveScores:
             raise ValueError(f"X must have at least {needed} features, got {n_features}")
 
     def _model(self, kind: str) -> AdditiveModel:
-        if kind not in self._models:
-            self._models[kind] = self._compile(kind)
-        return self._models[kind]
-
-    def _compile(self, kind: str) -> AdditiveModel:
+        if kind in self._models:
+            return self._models[kind]
         feature, threshold, flipped = self.feature, self.threshold, self.polarity
         if kind == "bytes":
             feature, threshold, flipped = _for_bytes(feature, threshold, flipped)
@@ -144,7 +141,8 @@ class AdditiveScores:
         if kind == "sparse":
             for slab in slabs:
                 slab.move_origin()
-        return _assemble(slabs, self.n_scores, kind)
+        model = self._models[kind] = _assemble(slabs, self.n_scores, kind)
+        return model
 
     def functions(self) -> tuple[np.ndarray, dict[int, StepFunction]]:
         """Return the constant part, shape (n_scores,), and the step function per feature in use.
@@ -201,8 +199,8 @@ class _Slab:
             with_sets = np.unique(feature[sets.is_set])
         order = np.flatnonzero(split & ~np.isin(feature, with_sets))
         order = order[np.lexsort((threshold[order], feature[order]))]
-        self._merge(feature[order], threshold[order], votes[order])
-        self._add_missing(feature[order], weights[order] * missing[used[order], None])
+        lost = weights[order] * missing[used[order], None]
+        self._merge(feature[order], threshold[order], votes[order], lost)
         for f in with_sets.tolist():
             own = np.flatnonzero(feature == f)
             part = _category_table(threshold[own], votes[own], sets.take(own), bytes_)
@@ -216,7 +214,7 @@ class _Slab:
         self.thresholds.insert(place, thresholds)
         self.tables.insert(place, table)
 
-    def _merge(self, feature, threshold, votes) -> None:
+    def _merge(self, feature, threshold, votes, lost) -> None:
         self.features, starts = np.unique(feature, return_index=True)
         self.thresholds, self.tables = [], []
         for start, end in zip(starts, [*starts[1:], len(feature)]):
@@ -225,13 +223,9 @@ class _Slab:
             table[0] = -votes[start:end].sum(axis=0)
             table[1:-1] = 2 * np.add.reduceat(votes[start:end], first, axis=0)
             np.cumsum(table[:-1], axis=0, out=table[:-1])
+            table[-1] = lost[start:end].sum(axis=0)
             self.thresholds.append(distinct)
             self.tables.append(table)
-
-    def _add_missing(self, feature, votes) -> None:
-        starts = np.searchsorted(feature, self.features)
-        for table, start, end in zip(self.tables, starts, [*starts[1:], len(feature)]):
-            table[-1] = votes[start:end].sum(axis=0)
 
     def move_origin(self) -> None:
         """Shift every function to 0 at 0, for sparse rows, whose zeros are not visited."""

@@ -54,43 +54,43 @@ def fcd(
     step: float = 1.0,
     subspace_steps: bool = True,
 ) -> SolverReport:
-    """Run fast coordinate descent, Algorithm 2 of the paper.
+    """Run fast coordinate descent, Algorithm 2 of the paper, from the present coefficients.
 
-    Algorithm 2 exactly as printed is ``order="random", subspace_steps=False``.
+    `new_rows` is the first working set, one array per layer: the new column of each class, -1 for
+    none; see `first_pass`, which takes `step` as the fraction of the exact coordinate step. A
+    column enters a later working set if its violation is above `epsilon`. There are up to
+    `max_working_sets` passes (tau_max); with 1, the stage-wise mode, only the new columns are
+    updated, without a scan for violations.
 
-    Parameters
-    ----------
-    master : RestrictedMaster
-        Changed in place.
-    new_rows : list of arrays of shape (n_classes,), int
-        The first working set, one array per layer: the new column of each class, -1 for none. If
-        there are many layers, the columns of a class are updated together; see `first_pass`.
-    epsilon : float, default=0.1
-        A column enters a later working set if its violation is above epsilon.
-    max_working_sets : int, default=2
-        tau_max; 1 is the stage-wise mode, which updates the new columns only and does not scan for
-        violations.
-    order : {"permutation", "random", "layers"}, default="permutation"
-        Order of later passes over a working set of size s. "random" draws s times with
-        replacement, as in the paper. "permutation" visits each column once, in a few turns of the
-        classes, with classes and columns in random order; it reaches a lower objective in a
-        fraction of the time. "layers" visits one column per class at a time and updates these
-        jointly on their joint-sign tables, without randomness.
-    rng : numpy.random.Generator
-        Needed for "permutation" and "random".
-    step : float, default=1.0
-        Step size of the first pass: fraction of the exact coordinate step taken.
-    subspace_steps : bool, default=True
-        Take a Newton step in the span of the last moves after each later pass, if there may be two
-        or more later passes; see `SubspaceSteps`.
+    `order` is that of later passes over a working set of size s. "random" draws s times with
+    replacement, as in the paper. "permutation" visits each column once, in a few turns of the
+    classes, with classes and columns in random order; it reaches a lower objective in a fraction of
+    the time. "layers" visits one column per class at a time and updates these jointly on their
+    joint-sign tables, without randomness, hence without `rng`.
+
+    If there may be two or more later passes, `subspace_steps` takes a Newton step in the span of
+    the last moves after each of them; see `SubspaceSteps`. Algorithm 2 exactly as printed is
+    ``order="random", subspace_steps=False``.
     """
     n_updates = first_pass(master, new_rows, step)
     if max_working_sets == 1:
         return SolverReport(np.nan, False, 1, n_updates)
-    report = later_passes(master, epsilon, max_working_sets - 1, order, rng, subspace_steps)
-    return report._replace(
-        n_working_sets=1 + report.n_working_sets, n_updates=n_updates + report.n_updates
-    )
+    # Passes over the heaviest examples alone, as solvers of support vector machines shrink their
+    # problem, were tried on stumps and depth-2 trees up to C = 1e40. They saved no time.
+    steps = SubspaceSteps(master) if subspace_steps and max_working_sets > 2 else None
+    least, idle = np.inf, 0
+    for n_working_sets in range(1, max_working_sets):
+        worst, *working_set = master.violated(epsilon)
+        idle = 0 if worst < least else idle + 1
+        least = min(least, worst)
+        if worst <= epsilon or idle == IDLE_PASSES:
+            return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
+        update_working_set(master, *working_set, order, rng)
+        n_updates += len(working_set[0])
+        if steps is not None:
+            steps.after_pass(master)
+    # No further pass depends on the violations; callers can compute them.
+    return SolverReport(worst, False, max_working_sets, n_updates)
 
 
 def as_layers(classes, rows, n_classes) -> np.ndarray:
@@ -122,29 +122,6 @@ def first_pass(master, new_rows, step) -> int:
         columns = in_turns(classes.copy(), rows, in_order, turn, FIRST_TURNS)
         master.update_coordinates(*columns)
     return len(classes)
-
-
-def later_passes(master, epsilon, most, order, rng, subspace_steps) -> SolverReport:
-    """Run up to `most` passes, each over the columns whose violation is above `epsilon`.
-
-    Passes over the heaviest examples alone, as solvers of support vector machines shrink their
-    problem, were tried on stumps and depth-2 trees up to C = 1e40. They saved no time.
-    """
-    n_updates = 0
-    steps = SubspaceSteps(master) if subspace_steps and most > 1 else None
-    least, idle = np.inf, 0
-    for n_working_sets in range(most):
-        worst, *working_set = master.violated(epsilon)
-        idle = 0 if worst < least else idle + 1
-        least = min(least, worst)
-        if worst <= epsilon or idle == IDLE_PASSES:
-            return SolverReport(worst, worst <= epsilon, n_working_sets, n_updates)
-        update_working_set(master, *working_set, order, rng)
-        n_updates += len(working_set[0])
-        if steps is not None:
-            steps.after_pass(master)
-    # No further pass depends on the violations; callers can compute them.
-    return SolverReport(worst, False, most, n_updates)
 
 
 def update_working_set(master, classes, rows, order, rng) -> None:

@@ -89,11 +89,7 @@ class Schedule:
         """Solve at the precision of the settings, since there are new columns."""
         self.epsilon = self._settings.epsilon
         self.max_working_sets = self._settings.max_working_sets
-        self.reopen()
         self._n_tighter = 0
-
-    def reopen(self) -> None:
-        """Take the restricted master as unsolved, at the present precision."""
         self._polished = False
         self._before_polish: float | None = None
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from reference_family import ReferenceLearners
 
-from cwboost.ensemble.model import Ensemble, PathBuilder
+from cwboost.ensemble.model import Ensemble
+from cwboost.ensemble.path import PathBuilder
 from cwboost.families.contract import WeakLearners
 
 

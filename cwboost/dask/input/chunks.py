@@ -49,7 +49,6 @@ class Report:
 
     Parameters
     ----------
-    role : str
     n_rows : int
     is_sparse, has_missing : bool
     labels : ndarray of shape (n_labels,)
@@ -59,7 +58,6 @@ class Report:
         What the family says of the partition; None if it has no examples.
     """
 
-    role: str
     n_rows: int
     is_sparse: bool
     has_missing: bool
@@ -110,7 +108,6 @@ def report(chunk: Chunk, family) -> Report:
     if chunk.role == "training" and used.any():
         description = family.describe(X if used.all() else X[used])
     return Report(
-        chunk.role,
         chunk.n_rows,
         sparse.issparse(X),
         has_missing,

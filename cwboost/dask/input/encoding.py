@@ -6,7 +6,7 @@ model; every partition then gets them to encode its columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -130,8 +130,8 @@ class Encoding:
     `categories` is what `shared_categories` returns.
     """
 
-    categorical_features: object = None
-    categories: dict = field(default_factory=dict)
+    categorical_features: object
+    categories: dict
 
     def matrix(self, X):
         """Return a block as uint8, float32, float64, CSR or CSC, as local training reads it."""
