@@ -7,7 +7,6 @@ import numpy as np
 __all__ = [
     "LARGEST_EXHAUSTIVE",
     "code_matrix",
-    "code_size",
     "exhaustive",
     "random_dense",
     "random_half",
@@ -24,11 +23,6 @@ def random_half(n_classes: int, rng: np.random.Generator) -> np.ndarray:
     code = np.full(n_classes, -1, dtype=np.int8)
     code[rng.permutation(n_classes)[: n_classes // 2]] = 1
     return code
-
-
-def code_size(n_classes: int) -> int:
-    """Return the bits of a random dense code: 10 log2 n_classes, at most the number of splits."""
-    return min(int(np.ceil(10 * np.log2(n_classes))), 2 ** (min(n_classes, 40) - 1) - 1)
 
 
 def exhaustive(n_classes: int) -> np.ndarray:
@@ -81,13 +75,14 @@ def _distinct_splits(n_classes, n_bits, rng) -> np.ndarray:
 def code_matrix(code, n_classes: int, n_bits, rng: np.random.Generator) -> np.ndarray:
     """Return the code matrix, int8 of -1 and +1, for the parameters of an estimator.
 
-    `n_bits` is for "random" only; None is `code_size`.
+    `n_bits` is for "random" only; None is 10 log2 n_classes, at most the number of splits.
     """
     if isinstance(code, str):
         if code == "random":
-            n_bits = code_size(n_classes) if n_bits is None else n_bits
             most = 2 ** (min(n_classes, 40) - 1) - 1
-            if n_bits > most:
+            if n_bits is None:
+                n_bits = min(int(np.ceil(10 * np.log2(n_classes))), most)
+            elif n_bits > most:
                 raise ValueError(
                     f"code_size must be at most {most}, the splits of {n_classes} classes, "
                     f"got {n_bits}"

@@ -9,8 +9,9 @@ from cwboost.automatic import recipe
 from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.held_out.calibration import calibrated
-from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
-from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
+from cwboost.estimator.held_out.metrics import Metric
+from cwboost.estimator.held_out.scores import HeldOutSets
+from cwboost.estimator.held_out.sets import followed_sets
 from cwboost.fitted_model import FittedModel
 from cwboost.solvers.schedule import Settings
 
@@ -31,16 +32,11 @@ class PartitionedSets(HeldOutSets):
         self._crew = crew
         (parts,) = crew.ask(("labels", ()))
         self._role_of_part = [role for role, _, _ in parts]
-        sets = []
+        examples = {}
         for role, name in names.items():
             own = [(y, weight) for of, y, weight in parts if of == role]
-            y, weight = _joined(role, own)
-            usual = [ERROR] if role == VALID else [ERROR, LOGLOSS]
-            metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
-            options = {"weight": weight, "classes": classes, "name": name}
-            metrics = tuple(metrics.values())
-            sets.append(HeldOutScores(None, y, len(classes), metrics=metrics, **options))
-        super().__init__(sets)
+            examples[name] = None, *_joined(role, own)
+        super().__init__(followed_sets(examples, classes, watched, None).sets)
         self._roles = list(names)
         self._n_learners = 0
         self._new: list = []
@@ -65,8 +61,8 @@ class PartitionedSets(HeldOutSets):
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
         """Return the model calibrated on `X_val`, which must be there."""
         (parts,) = self._crew.ask(("scores", (model.ensemble, VALID)))
-        valid = self.sets[self._roles.index(VALID)]
-        return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
+        y, weight = self.valid.y, self.valid.weight
+        return calibrated(model, np.concatenate(parts), y, weight, fits_scale)
 
 
 def _joined(role, parts):

@@ -137,8 +137,7 @@ class Ensemble:
         for r, (columns, targets, steps) in enumerate(self.path.changes(self.n_scores)):
             distinct = np.unique(columns)
             new = distinct[~moving.is_kept(distinct)]
-            if len(new):
-                moving.keep(new, self.learners.take(new), X)
+            moving.keep(new, self.learners.take(new), X)
             moving.move(columns, targets, steps)
             moving.drop(distinct[last_use[distinct] <= r])
             scores = moving.scores.copy()

@@ -29,7 +29,6 @@ def test_exhaustive_has_every_split_once(n_classes):
     ("n_classes", "n_bits"), [(2, 1), (3, 3), (5, 15), (10, 34), (20, 44), (43, 55)]
 )
 def test_random_dense_has_distinct_splits_and_words(rng, n_classes, n_bits):
-    assert codes.code_size(n_classes) == n_bits
     code = codes.code_matrix("random", n_classes, None, rng)
     assert code.shape == (n_classes, n_bits) and set(np.unique(code)) == {-1, 1}
     assert len(splits(code)) == n_bits

@@ -29,8 +29,8 @@ __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categor
 class Columns:
     """What a partition tells of its columns.
 
-    `categories` are the sorted ones of the columns that hold some, by their places, and `counts`
-    their numbers of rows; there are none if the partition is not of the training data.
+    `categories` holds, by place, the sorted ones of the columns that hold some, and their numbers
+    of rows; it is empty if the partition is not of the training data.
     """
 
     role: str
@@ -38,7 +38,6 @@ class Columns:
     n_features: int
     names: tuple | None
     categories: dict
-    counts: dict
 
 
 def columns_of(X, role, categorical_features) -> Columns:
@@ -49,12 +48,9 @@ def columns_of(X, role, categorical_features) -> Columns:
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         names = tuple(X.columns)
-    found = {}
-    if role == "training" and X.shape[0]:
-        found = count_categories(X, categorical_features)
-    categories = {place: values for place, (values, _) in found.items()}
-    counts = {place: numbers for place, (_, numbers) in found.items()}
-    return Columns(role, *X.shape, names, categories, counts)
+    is_counted = role == "training" and X.shape[0]
+    categories = count_categories(X, categorical_features) if is_counted else {}
+    return Columns(role, *X.shape, names, categories)
 
 
 def check_columns(found) -> Columns | None:
@@ -102,13 +98,13 @@ def _categories_of(place, own) -> np.ndarray:
                 f"partition {index}: X: {name} holds no categories, in partition {other} it does: "
                 "give it the same dtype in all partitions"
             )
-        values = columns.categories[place]
+        values, _ = columns.categories[place]
         parts.append(values)
         if not len(values):
             continue
         first = index if first is None else first
         kind, expected = (
-            CATEGORY_KINDS[own[k].categories[place].dtype.kind] for k in (index, first)
+            CATEGORY_KINDS[own[k].categories[place][0].dtype.kind] for k in (index, first)
         )
         if kind != expected:
             raise ValueError(
@@ -119,7 +115,7 @@ def _categories_of(place, own) -> np.ndarray:
     if not filled:
         return parts[0]
     values, place_of = np.unique(np.concatenate(filled), return_inverse=True)
-    counts = np.concatenate([columns.counts[place] for columns in own.values()])
+    counts = np.concatenate([columns.categories[place][1] for columns in own.values()])
     return by_frequency(values, np.bincount(place_of, counts, minlength=len(values)))
 
 
