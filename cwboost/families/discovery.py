@@ -99,10 +99,7 @@ def get_plugin(kind: Kind, name: str) -> type:
 def distribution_of(name: str, kind: Kind = WEAK_LEARNERS) -> tuple[str, str] | None:
     """Return the distribution that brings the usable plugin of a name, and its version.
 
-    Returns
-    -------
-    tuple of two str, or None
-        None if there is no such plugin, or if it was registered at run time.
+    None if there is no such plugin, or if it was registered at run time.
     """
     return (_registry if kind is WEAK_LEARNERS else _init_models).owner(name)
 
@@ -152,18 +149,9 @@ def register_family(family_class: type[WeakLearnerFamily]) -> type[WeakLearnerFa
 def resolve_weak_learner(spec: str | WeakLearnerFamily | Sequence) -> WeakLearnerFamily:
     """Return the family instance that an estimator's ``weak_learner`` asks for.
 
-    Parameters
-    ----------
-    spec : str, WeakLearnerFamily, or list or tuple of these
-        A registered name, for the family with its default hyper-parameters; an instance, which is
-        returned as it is; or several of these, for a `MixedFamily` of them.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    FamilyError
-        For a name that cannot be used (see `get_family`) or an instance that breaks the contract.
+    A registered name is its family with default hyper-parameters; an instance is returned as it is;
+    a list or tuple of these is a `MixedFamily` of them. `FamilyError` is raised for a name that
+    cannot be used (see `get_family`) or an instance that breaks the contract.
     """
     if isinstance(spec, str):
         return get_family(spec)()
@@ -216,23 +204,9 @@ def check_capabilities(
 ) -> None:
     """Refuse, before training starts, a family that lacks a capability that training needs.
 
-    Parameters
-    ----------
-    family : WeakLearnerFamily
-    has_missing : bool, default=False
-        The training matrix holds NaN.
-    is_sparse : bool, default=False
-        The training matrix is sparse.
-    n_categories : mapping of str to int, default=None
-        Number of categories of each categorical column, by what messages call the column.
-    requires : iterable of str, default=()
-        Further capabilities (names of `Capabilities`) that the caller relies on.
-
-    Raises
-    ------
-    ValueError
-        If it lacks one; the message names the family, the need, and the registered families
-        that have it.
+    `n_categories` is the number of categories of each categorical column, by what messages call the
+    column. `requires` names further `Capabilities` that the caller relies on. The ValueError names
+    the family, the need, and the registered families that have it.
     """
     needed = dict.fromkeys(requires, "is required")
     if has_missing:

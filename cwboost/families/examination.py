@@ -26,19 +26,10 @@ __all__ = [
 class Kind:
     """What plugins can be.
 
-    Parameters
-    ----------
-    noun : str
-        What messages and `PluginRecord` call it.
-    group : str
-        Group of the entry points.
-    base : type
-        The class that a plugin derives from.
-    result : str
-        The attribute that names the class of what it finds or fits.
-    result_base : type
-    shipped : dict of str to str
-        Own classes that no entry point names: their modules and names, by their registered names.
+    Messages and `PluginRecord` call it `noun`. `group` is that of the entry points. A plugin
+    derives from `base`, and its attribute `result` names the class of what it finds or fits, which
+    derives from `result_base`. `shipped` are own classes that no entry point names, as
+    ``module:name``, by their registered names.
     """
 
     noun: str
@@ -127,17 +118,8 @@ class PluginRecord:
 def examine(kind: Kind, plugin_class, instance=None) -> tuple[str, ...]:
     """Check that a class keeps its contract; return the capabilities that it declares.
 
-    Parameters
-    ----------
-    kind : Kind
-    plugin_class : type
-    instance : object, default=None
-        Of the class; by default, one without arguments is made.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the class breaks the contract; the message says how.
+    `instance` is of the class; by default, one without arguments is made. A TypeError or ValueError
+    says how the class breaks the contract.
     """
     base = kind.base
     if not (isinstance(plugin_class, type) and issubclass(plugin_class, base)):

@@ -24,17 +24,7 @@ MOST_FOLDS = 5
 
 
 def resolve_init(spec) -> InitModel | None:
-    """Return the init model that the parameter ``init`` asks for; None for None.
-
-    Parameters
-    ----------
-    spec : None, str, InitModel or classifier of scikit-learn
-
-    Raises
-    ------
-    TypeError, FamilyError
-        Naming what was expected and what came.
-    """
+    """Return the init model that ``init`` asks for: by name, an instance, a classifier, or None."""
     if spec is None or isinstance(spec, InitModel):
         return spec
     if isinstance(spec, str):
@@ -129,12 +119,7 @@ class OpaqueInit(FittedInit):
 class LinearInit(FittedInit):
     """A logistic regression: scores are linear in the features.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_classes, n_features) or (1, n_features), dtype float64
-        The one row is that of the second of two classes.
-    intercept : ndarray of shape (n_classes,) or (1,), dtype float64
-    n_classes : int
+    `coef` has one row per class, and one for the second of two classes.
     """
 
     def __init__(self, coef, intercept, n_classes: int):

@@ -36,15 +36,8 @@ OWN_DISTRIBUTION = "cwboost"
 class Plugin:
     """Declaration of an installed distribution, read without importing it.
 
-    Parameters
-    ----------
-    distribution, version : str
-    names : tuple of str
-        The entry points that lead to this module; empty if the metadata is damaged.
-    entry_point : importlib.metadata.EntryPoint or None
-        The first of these.
-    damage : BaseException or None
-        The exception that reading the metadata raised.
+    `names` are the entry points that lead to one module, `entry_point` is the first of these. If
+    the metadata is damaged there are none, and `damage` is what reading it raised.
     """
 
     distribution: str

@@ -26,10 +26,7 @@ __all__ = ["load_plugin", "record_of"]
 def load_plugin(plugin: Plugin, kind: Kind) -> list[PluginRecord]:
     """Import a plugin, call its hook if it has one, and examine what it registers.
 
-    Returns
-    -------
-    list of PluginRecord
-        One per registered object, or one per entry point that tells why there is none.
+    Return one record per registered object, or one per entry point that tells why there is none.
     """
     if plugin.damage is not None:
         return _failures(plugin, kind, describe_error(plugin.damage), plugin.damage)

@@ -42,10 +42,6 @@ class Registry:
 
     Threads may find and load the same at the same time; the first result stays. No lock is held
     while a plugin is imported: its import may wait for another thread that asks here.
-
-    Parameters
-    ----------
-    kind : Kind
     """
 
     def __init__(self, kind: Kind):
@@ -65,12 +61,8 @@ class Registry:
     def get(self, name: str) -> type:
         """Return the class of a name.
 
-        Raises
-        ------
-        TypeError
-            If the name is not a str.
-        FamilyError
-            If there is none, if two plugins have it, if it is turned off, or if its plugin failed.
+        `FamilyError` is raised if there is none, if two plugins have the name, if it is turned off,
+        or if its plugin failed.
         """
         if not isinstance(name, str):
             raise TypeError(f"name of {self.kind.noun}: expected a str, got {kind_of(name)}")
@@ -131,12 +123,7 @@ class Registry:
     def register(self, plugin_class: type) -> None:
         """Register a class under its name for the rest of the process.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If the class breaks the contract.
-        FamilyError
-            If the name belongs to another class.
+        `FamilyError` is raised if the name belongs to another class, and what `examine` raises.
         """
         examine(self.kind, plugin_class)
         name = plugin_class.name

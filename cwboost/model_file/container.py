@@ -49,20 +49,9 @@ class ModelFileError(ValueError):
 def write(path, header: Mapping, arrays: Mapping[str, np.ndarray]) -> None:
     """Write a container in one step: a reader sees either the old file or the complete new one.
 
-    Parameters
-    ----------
-    path : path-like
-    header : mapping that JSON can hold; the key "arrays" is taken
-    arrays : mapping of name to ndarray of bools, integers or floats
-
-    Raises
-    ------
-    TypeError
-        For an array of another dtype.
-    ValueError
-        For a header that `read` would refuse.
-    OSError
-        If the file cannot be written; an existing file is then unchanged.
+    JSON can hold `header`, in which the key "arrays" is taken. Arrays are of bools, integers or
+    floats; another dtype is a TypeError, and a header that `read` would refuse a ValueError. If the
+    file cannot be written, an existing file is unchanged.
     """
     entries, blobs = [], []
     for name, array in arrays.items():
@@ -138,26 +127,10 @@ def default_limit(path) -> int:
 
 
 def read(path, max_bytes: int) -> tuple[dict, dict[str, np.ndarray]]:
-    """Read a container.
+    """Read a container; return its header, as written, without "arrays", and its arrays.
 
-    Parameters
-    ----------
-    path : path-like
-    max_bytes : int
-        Limit on the size of all arrays together after decompression.
-
-    Returns
-    -------
-    header : dict
-        As written, without "arrays".
-    arrays : dict of ndarray
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a valid container; the message says why.
-    OSError
-        If the file cannot be opened or read.
+    All arrays together take at most `max_bytes` after decompression. `ModelFileError` says why the
+    file is not a valid container.
     """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size

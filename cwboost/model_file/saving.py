@@ -49,31 +49,11 @@ STATE_ATTRIBUTE = "_state"
 
 
 def save(classifier, path, *, staged: bool = True, training_state: bool = False) -> None:
-    """Save a fitted classifier.
+    """Save a fitted classifier of cwboost; see `CWBoostClassifier.save`.
 
-    The file is replaced in one step: a crash while saving leaves an existing file intact.
-
-    Parameters
-    ----------
-    classifier : one of the classifiers of cwboost, fitted
-        Its family must be registered. Callbacks and generator objects given as ``random_state``
-        are not stored; the parameter is None after loading.
-    path : path-like
-    staged : bool, default=True
-        Store the coefficients of every round. False stores only those after the last round: the
-        file is smaller after total correction, and the model predicts the same, but not with
-        fewer rounds. If no coefficient changed twice, False has no effect.
-    training_state : bool, default=False
-        Store the state that ``warm_start`` needs to continue with the same bits, if the classifier
-        has it: one number per pair of an example and a class.
-
-    Raises
-    ------
-    NotFittedError
-    TypeError, ValueError
-        For a parameter or label that cannot be stored; the message names it.
-    OSError
-        If the file cannot be written.
+    Its family must be registered. Without `staged`, only the coefficients after the last round are
+    stored; if no coefficient changed twice, that has no effect. `training_state` stores one number
+    per pair of an example and a class.
     """
     cls = type(classifier)
     if _classifier_types().get(cls.__name__) is not cls:

@@ -51,14 +51,8 @@ class Encoder:
         """Return the node for `value`; `where` names the value in errors and its arrays.
 
         Numbers of other types become int or float, other sequences become lists, and other arrays
-        (a Series, an Index) those of NumPy.
-
-        Raises
-        ------
-        TypeError
-            For a type that cannot be stored without pickle.
-        ValueError
-            For values that are nested too deep.
+        (a Series, an Index) those of NumPy. A type that cannot be stored without pickle is a
+        TypeError, values that are nested too deep are a ValueError.
         """
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
@@ -289,13 +283,8 @@ def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
     """Decode a family or an init model encoded by `encode_plugin`.
 
     A class that the program has registered itself (`cwboost.register_family`) is taken whatever
-    the distribution that the file names.
-
-    Raises
-    ------
-    ModelFileError
-        If the class is not installed, is older than the model, or belongs to another distribution
-        than the one that the file names; the message says which.
+    the distribution that the file names. Otherwise `ModelFileError` says that the class is not
+    installed, is older than the model, or belongs to another distribution.
     """
     name, version, params = (node.get(key) for key in ("name", "api_version", "params"))
     if not isinstance(name, str) or type(version) is not int or not isinstance(params, dict):

@@ -11,17 +11,8 @@ __all__ = ["extra"]
 def extra(name: str, needs: str):
     """Guard imports of optional packages: the error for an absent one says what to install.
 
-    Parameters
-    ----------
-    name : str
-        The extra that installs the packages, such as "plot".
-    needs : str
-        What needs which package, such as "plotting needs matplotlib".
-
-    Raises
-    ------
-    ImportError
-        If a package is absent.
+    `name` is the extra that installs them, such as "plot"; `needs` says what needs which package,
+    such as "plotting needs matplotlib".
     """
     try:
         yield

@@ -37,18 +37,7 @@ class NoBar:
 def progress_bar(items=None, *, disable=False, **settings):
     """Return a bar of tqdm over `items`, or one without items that the caller moves.
 
-    Parameters
-    ----------
-    items : iterable, optional
-    disable : bool, default=False
-        Return a bar that shows nothing and needs no tqdm.
-    **settings
-        Passed to tqdm.
-
-    Raises
-    ------
-    ImportError
-        If tqdm is not installed.
+    If `disable`, the bar shows nothing and needs no tqdm, which gets the other `settings`.
     """
     if disable:
         return NoBar(items)

@@ -36,13 +36,7 @@ _make: ContextVar[Callable | None] = ContextVar("_make", default=None)
 
 @contextmanager
 def material_of(make_X):
-    """Let the checks take their examples from a function, at its own number of features.
-
-    Parameters
-    ----------
-    make_X : callable or None
-        ``make_X(n_samples, rng)`` returns an array of shape (n_samples, n_features).
-    """
+    """Let checks take examples from ``make_X(n_samples, rng)``, at its own number of features."""
     token = _make.set(make_X)
     try:
         yield

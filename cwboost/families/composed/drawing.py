@@ -62,15 +62,7 @@ class DrawContext:
 class Drawing:
     """The examples that a family sees, and what it draws from them.
 
-    Parameters
-    ----------
-    family : DerivedFeatureFamily
-    X : ndarray or CSR matrix of shape (n_seen, n_features)
-    y, weight : ndarray of shape (n_seen,), or None
-    n_samples : int
-        Number of all examples.
-    summaries : list
-    rng : numpy.random.Generator
+    `X`, `y` and `weight` are of the examples seen, `n_samples` is the number of all.
     """
 
     def __init__(self, family: WeakLearnerFamily, X, y, weight, n_samples, summaries, rng):
@@ -101,11 +93,7 @@ class Drawing:
     def draw(self, rng, weights=None) -> DerivedLearners:
         """Draw features; return a batch of one learner, still without threshold, per feature.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        weights : ndarray of shape (n_targets, n_seen), default=None
-            Signed weights of the round, of any scale.
+        `weights`, of shape (n_targets, n_seen), are the signed weights of the round, of any scale.
         """
         if weights is not None:
             scales = scales_of(np.abs(weights).sum(axis=1)) * 2.0**-51
@@ -123,10 +111,8 @@ class Drawing:
     def with_thresholds(self, drawn: DerivedLearners, feature, found, *about, weights):
         """Do so to drawn features, see `DerivedLearners.with_thresholds`.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_targets, n_seen), or None
-            Signed weights of the round; needed if derived features are linear.
+        The signed weights of the round, of shape (n_targets, n_seen), are needed if derived
+        features are linear.
         """
         gains = None if self._gains is None else partial(self._gains, weights=weights)
         return drawn.with_thresholds(feature, found, *about, gains)

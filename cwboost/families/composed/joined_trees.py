@@ -14,14 +14,9 @@ __all__ = ["join_trees", "plain_features", "trees_on_features"]
 
 
 def join_trees(forms: Sequence[ThresholdTrees], order=None) -> ThresholdTrees:
-    """Return some trees of several forms as one form.
+    """Return trees of several forms as one form: those of `order`, by default all in order.
 
-    Parameters
-    ----------
-    forms : sequence of ThresholdTrees
-        At least one.
-    order : array-like of int, default=None
-        Indices of the trees, counted through all forms; None takes all in order.
+    `order` has indices of trees, counted through all forms.
     """
     if order is None:
         order = np.arange(sum(map(len, forms)))
@@ -72,12 +67,7 @@ def _on_linear_features(forms: Sequence[ThresholdTrees]) -> list[ThresholdTrees]
 
 
 def plain_features(form: ThresholdTrees) -> np.ndarray:
-    """Return the feature that each linear feature of a form is; -1 if it is another sum.
-
-    Returns
-    -------
-    ndarray of shape (n_linear_features,), dtype int32
-    """
+    """Return the feature that each linear feature of a form is, int32; -1 if it is another sum."""
     directions = form.directions
     is_plain = ((directions != 0).sum(axis=0) == 1) & (directions == 1).any(axis=0)
     feature = np.argmax(directions == 1, axis=0)

@@ -178,14 +178,9 @@ class MixedFamily(PartitionedFamily, WeakLearnerFamily):
 
 
 class MixedPricer(Pricer):
-    """Pricers of several families on one training matrix.
+    """Sealed pricers of several families on one training matrix.
 
-    Parameters
-    ----------
-    pricers : sequence of SealedPricer
-    shares : ndarray of shape (n_pricers,), or None
-        Probability of each family, for every target and round; None prices all of them.
-    context : BindContext
+    `shares` are the probabilities of the families, for every target and round; None prices all.
     """
 
     def __init__(self, pricers: Sequence[SealedPricer], shares, context: BindContext):

@@ -21,17 +21,9 @@ SEPARATOR = "/"
 class MixedLearners(WeakLearners):
     """Learners of several families, each family's in a batch of its own.
 
-    Parameters
-    ----------
-    parts : mapping of str to WeakLearners
-        Batches by the registered names of their families.
-    part : ndarray of shape (n_learners,), int
-        The part of each learner, an index into the sorted names. The learners of a part keep the
-        order of its batch.
-
-    Notes
-    -----
-    A model file stores ``part`` and the arrays of each batch as ``NAME/ARRAY``.
+    `parts` has the batches by the registered names of their families, and `part` the part of each
+    learner, an index into the sorted names. The learners of a part keep the order of its batch. A
+    model file stores ``part`` and the arrays of each batch as ``NAME/ARRAY``.
     """
 
     def __init__(self, parts: Mapping[str, WeakLearners], part):

@@ -29,15 +29,10 @@ def check_members(members) -> None:
 
 
 class MixedPlan(PricingPlan):
-    """One plan per family, and the choice among them.
+    """One plan per family, by its name, and the choice among them.
 
-    Parameters
-    ----------
-    plans : dict of str to PricingPlan
-        By the name of the family.
-    shares : ndarray of shape (n_families,), or None
-        The probabilities of the families, each of which is also asked for the targets for which
-        it was not drawn; None takes the best.
+    `shares` are the probabilities of the families, each of which is also asked for the targets for
+    which it was not drawn; None takes the best.
     """
 
     def __init__(self, plans, shares):
@@ -79,12 +74,7 @@ class MixedPlan(PricingPlan):
 
 
 class MixedPartition(PartitionPricer):
-    """One partition, bound to every family.
-
-    Parameters
-    ----------
-    pricers : dict of str to PartitionPricer
-    """
+    """One partition, bound to every family."""
 
     def __init__(self, pricers):
         self._pricers = pricers

@@ -64,13 +64,7 @@ class SklearnLearners(WeakLearners):
 
 
 class TreeModels(SklearnLearners):
-    """Decision trees.
-
-    Parameters
-    ----------
-    trees : ThresholdTrees
-    n_features : int
-    """
+    """Decision trees."""
 
     def __init__(self, trees: ThresholdTrees, n_features: int):
         self.trees = trees
@@ -115,11 +109,7 @@ class TreeModels(SklearnLearners):
     def gains(estimator, X, label, size) -> np.ndarray:
         """Return the gain of every node of a fitted tree, see `ThresholdTrees`; 0 in leaves.
 
-        Parameters
-        ----------
-        estimator : fitted DecisionTreeClassifier or ExtraTreeClassifier
-        X, label, size : ndarrays
-            Its training examples, their labels -1 and +1 and their weights.
+        `X`, `label` (-1 and +1) and `size` are its training examples and their weights.
         """
         tree = estimator.tree_
         path = estimator.decision_path(X)
@@ -239,10 +229,8 @@ class LinearModels(ArrayLearners, SklearnLearners):
 class OpaqueModels(SklearnLearners):
     """Fitted estimators of any kind, which no model file can hold.
 
-    Parameters
-    ----------
-    models : sequence of (estimator or None, int)
-        A fitted classifier of -1 and +1, or None for a constant; and a factor, -1 or +1.
+    `models` are pairs: a fitted classifier of -1 and +1, or None for a constant; and a factor, -1
+    or +1.
     """
 
     def __init__(self, models: Sequence[tuple]):

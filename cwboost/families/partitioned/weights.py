@@ -61,10 +61,7 @@ class PartitionWeights:
 def scales_of(masses) -> np.ndarray:
     """Return the powers of two that bring masses into (2**50, 2**51].
 
-    Parameters
-    ----------
-    masses : ndarray of shape (n_targets,), float64
-        Sum of the absolute weights of each target, which may be wrong by rounding.
+    A mass is the sum of the absolute weights of a target, which may be wrong by rounding.
     """
     masses = np.asarray(masses, dtype=np.float64)
     fraction, exponent = np.frexp(np.maximum(masses, 1e-290))

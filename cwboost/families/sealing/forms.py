@@ -33,23 +33,12 @@ INT8, FLOAT64 = np.dtype(np.int8), np.dtype(np.float64)
 def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None) -> None:
     """Compare the flat form and the scorer of learners with their outputs on some examples.
 
-    Training uses the outputs; predictions, explanations and exports use the other two.
+    Training uses the outputs; predictions, explanations and exports use the other two. `family`,
+    which messages name, is that of the learners. `coef`, of shape (len(learners), n_scores), dense
+    or sparse, are the coefficients of a model; None takes small whole numbers.
 
-    Parameters
-    ----------
-    learners : WeakLearners
-    family : WeakLearnerFamily
-        The family of the learners, which messages name.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Such as `SealedPricer.sample`.X.
-    coef : ndarray or csr_array of shape (len(learners), n_scores), or None, default=None
-        The coefficients of a model; None takes small whole numbers.
-
-    Raises
-    ------
-    FamilyFault
-        If they differ, or are not what the contract says. An exception of a method itself gets a
-        note that names the family.
+    `FamilyFault` is raised if the forms differ, or are not what the contract says. An exception of
+    a method itself gets a note that names the family.
     """
     fault = partial(fault_of, family)
 
@@ -113,13 +102,7 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
 
 
 def check_scores(scores, family: WeakLearnerFamily, shape: tuple[int, int]) -> np.ndarray:
-    """Return scores that a scorer of a family has computed, if they are finite float64 numbers.
-
-    Raises
-    ------
-    FamilyFault
-        If they are not, or have another shape.
-    """
+    """Return what a family's scorer computed; raise `FamilyFault` unless it is finite float64."""
     if not isinstance(scores, np.ndarray) or (scores.dtype, scores.shape) != (FLOAT64, shape):
         raise fault_of(
             family, f"scorer must return float64 of shape {shape}, got {described(scores)}"

@@ -35,24 +35,10 @@ UINT8, INT8, INT32, INT64, FLOAT64 = map(
 
 
 def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPricer:
-    """Bind a family to a training matrix and seal the pricer it returns.
+    """Bind a family to a training matrix, of which it gets a read-only view, and seal its pricer.
 
-    Parameters
-    ----------
-    family : WeakLearnerFamily
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The family gets a view of it that is read-only.
-    context : BindContext
-
-    Returns
-    -------
-    SealedPricer
-
-    Raises
-    ------
-    FamilyFault
-        If `bind` does not return a pricer of this matrix. An exception of `bind` itself gets a
-        note that names the family.
+    `FamilyFault` is raised if `bind` does not return a pricer of this matrix. An exception of
+    `bind` itself gets a note that names the family.
     """
     sample = Sample.of(X)
     pricer = noted(lambda: f"bind of {family_source(family)}", family.bind, read_only(X), context)
@@ -60,27 +46,11 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
 
 
 class SealedPricer(Pricer):
-    """A pricer whose results are checked.
+    """A pricer whose results are checked; a breach of the contract raises `FamilyFault`.
 
-    Parameters
-    ----------
-    pricer : Pricer
-        The result of the family's `bind`.
-    family : WeakLearnerFamily
-    sample : Sample
-        Rows of the training matrix that the pricer is bound to, copied before.
-    context : BindContext
-
-    Attributes
-    ----------
-    sample : Sample
-    round : int or None
-        Number of the round, which the caller sets for messages; None if it does not.
-
-    Raises
-    ------
-    FamilyFault
-        From every method, if the family breaks its contract.
+    `pricer` is what `bind` of `family` returned for `context`, and `sample` has rows of the
+    training matrix, copied before. The caller may set `round`, the number of the round, for
+    messages.
     """
 
     def __init__(
@@ -191,15 +161,7 @@ def check_priced(
 ) -> Priced:
     """Check the form of a result of pricing; return it with its targets written out.
 
-    Parameters
-    ----------
-    priced : Priced
-    family : WeakLearnerFamily
-    n_samples, n_targets : int
-    n_columns : int
-        As of `PricingRequest`.
-    fault : callable
-        Maps a message to the error that is raised.
+    `n_columns` is that of `PricingRequest`. `fault` maps a message to the error that is raised.
     """
     if not isinstance(priced, Priced):
         raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
@@ -269,13 +231,8 @@ def certificate(bound: float, objective: float, fault: Callable) -> dict[str, fl
     """Return dual bound and gap as the history records them: at most the objective, at least 0.
 
     A bound from exact pricing cannot exceed the objective by more than rounding, since no
-    coefficients of learners of the family have a smaller objective: it is a fault if it does.
-
-    Parameters
-    ----------
-    bound, objective : float
-    fault : callable
-        Maps a message to the error that is raised.
+    coefficients of learners of the family have a smaller objective: it is a fault if it does, and
+    `fault` maps a message to the error that is raised.
     """
     if bound > objective + 1e-9 * abs(objective):
         raise fault(

@@ -16,15 +16,9 @@ N_CHECKED_ROWS = 128
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Copies of some rows of a training matrix, on which what a family says is checked.
+    """Read-only copies of some rows of a training matrix, for checks of what a family says.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features), read-only
-    rows : ndarray of shape (n_rows,), dtype int64
-        Their places in the training matrix, ascending.
-    n_samples : int
-        Number of rows of the training matrix.
+    `rows` are their places in the training matrix, ascending; `n_samples` is its number of rows.
     """
 
     X: object
