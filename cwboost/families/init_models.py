@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cwboost.families.array_learners import check_arrays
 from cwboost.families.discovery import get_init
@@ -69,22 +69,18 @@ class SklearnInit(InitModel):
         n_folds = min(MOST_FOLDS, int(np.bincount(y).min()))
         if n_folds < 2:
             return None, None
-        scores = np.empty((len(y), context.n_classes))
+        weight = context.weight
+        params = {} if (weight == weight[0]).all() else {"sample_weight": weight}
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=context.random_state)
-        for train, test in folds.split(np.zeros(len(y)), y):
-            model = _fitted(self.estimator, X[train], y[train], context.weight[train])
-            scores[test] = _log_probabilities(model, X[test])
-        model = _fitted(self.estimator, X, y, context.weight)
-        return _form_of(model, context.n_classes), scores
+        found = cross_val_predict(
+            self.estimator, X, y, cv=folds, params=params, method="predict_proba"
+        )
+        model = clone(self.estimator).fit(X, y, **params)
+        return _form_of(model, context.n_classes), _scores_of(found)
 
 
-def _fitted(estimator: BaseEstimator, X, y, weight) -> BaseEstimator:
-    equal = (weight == weight[0]).all()
-    return clone(estimator).fit(X, y, **({} if equal else {"sample_weight": weight}))
-
-
-def _log_probabilities(model, X) -> np.ndarray:
-    return log(np.maximum(model.predict_proba(X), SMALLEST_PROBABILITY))
+def _scores_of(probabilities) -> np.ndarray:
+    return log(np.maximum(probabilities, SMALLEST_PROBABILITY))
 
 
 def _form_of(model, n_classes: int) -> FittedInit:
@@ -102,7 +98,7 @@ class OpaqueInit(FittedInit):
     model: BaseEstimator
 
     def scores(self, X, n_threads: int = 1) -> np.ndarray:
-        return _log_probabilities(self.model, X)
+        return _scores_of(self.model.predict_proba(X))
 
     def arrays(self):
         raise TypeError(
