@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from cwboost import __version__
 from cwboost.conformity import Conformity
@@ -21,7 +21,7 @@ from cwboost.ensemble.model import Ensemble
 from cwboost.families.examination import INIT_MODELS, WEAK_LEARNERS
 from cwboost.fitted_model import BaseScores, FittedModel
 from cwboost.model_file.container import ModelFileError, default_limit, read, write
-from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_params, encode_plugin
+from cwboost.model_file.values import Decoder, Encoder, decode_plugin, encode_plugin
 from cwboost.support.warnings import warn_caller
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     cls = type(classifier)
     if _classifier_types().get(cls.__name__) is not cls:
         raise TypeError(f"classifier must be one of cwboost, got {cls.__qualname__}")
-    if not classifier.__sklearn_is_fitted__():
-        raise NotFittedError(f"This {cls.__name__} instance is not fitted yet. Call 'fit' first.")
+    check_is_fitted(classifier)
     if training_state and not staged:
         raise ValueError("training_state=True requires staged=True: training needs all rounds")
     encoder = Encoder()
@@ -69,8 +68,7 @@ def save(classifier, path, *, staged: bool = True, training_state: bool = False)
     # Training goes on from the rounds after the best one, too; `best_iteration_` are the model's.
     ensemble = state.pop("ensemble", ensemble)
     if not staged:
-        path_ = ensemble.path.final(ensemble.n_scores)
-        ensemble = replace(ensemble, path=path_)
+        ensemble = replace(ensemble, path=ensemble.path.final(ensemble.n_scores))
     header = {
         "cwboost": __version__,
         "classifier": cls.__name__,
@@ -162,7 +160,7 @@ def _encode_params(classifier, encoder: Encoder) -> dict:
             "early_stopping is a function and is not stored; the loaded model has the default"
         )
         skipped.append("early_stopping")
-    return encode_params(classifier, encoder, "params", skipped)
+    return encoder.encode_params(classifier, "params", skipped)
 
 
 def _encode_fitted(classifier, encoder: Encoder) -> dict:
@@ -191,7 +189,14 @@ def _build(header: dict, arrays: dict[str, np.ndarray], most_classes: int):
         )
     others = (ENSEMBLE_PREFIX, INIT_PREFIX)
     decoder = Decoder({k: a for k, a in arrays.items() if not k.startswith(others)})
-    classifier = types[name](**_decode_params(types[name], _section(header, "params"), decoder))
+    known = set(inspect.signature(types[name]).parameters) - set(NOT_STORED)
+    owner = f"{name} of cwboost {__version__}"
+    params = decoder.decode_params(_section(header, "params"), known, "params", owner)
+    jobs = params.get("n_jobs")
+    # Prediction reads this parameter; `usable_threads` bounds what is used of a large number.
+    if jobs is not None and (type(jobs) is not int or jobs == 0):
+        raise ModelFileError("n_jobs must be None or an integer other than 0")
+    classifier = types[name](**params)
     family = decode_plugin(WEAK_LEARNERS, _section(header, "family"), decoder, "family")
     fitted = _decode_fitted(types[name], _section(header, "fitted"), decoder, most_classes)
     section, n_features = _section(header, "ensemble"), fitted["n_features_in_"]
@@ -225,22 +230,6 @@ def _decode_conformity(header: dict, n_classes: int, decoder: Decoder) -> Confor
     conformity = Conformity(*parts)
     conformity.check(n_classes)
     return conformity
-
-
-def _decode_params(cls: type, nodes: dict, decoder: Decoder) -> dict:
-    known = set(inspect.signature(cls).parameters) - set(NOT_STORED)
-    unknown = sorted(set(nodes) - known)
-    if unknown:
-        raise ModelFileError(
-            f"{cls.__name__} has no parameter {unknown[0][:80]!r} in this version of cwboost "
-            f"({__version__}): the model was saved by another version"
-        )
-    params = {name: decoder.decode(node, f"params.{name}") for name, node in nodes.items()}
-    jobs = params.get("n_jobs")
-    # Prediction reads this parameter; `usable_threads` bounds what is used of a large number.
-    if jobs is not None and (type(jobs) is not int or jobs == 0):
-        raise ModelFileError("n_jobs must be None or an integer other than 0")
-    return params
 
 
 def _decode_fitted(cls: type[Any], nodes: dict, decoder: Decoder, most_classes: int) -> dict:
@@ -295,10 +284,15 @@ def _decode_base(header: dict, arrays: dict, fitted: dict, decoder: Decoder):
         raise ModelFileError(f"init: factor must be positive, below {MAX_FACTOR}, got {factor!r}")
     if type(share) is not float or not 0 <= share <= 1:
         raise ModelFileError(f"init: share must lie in [0, 1], got {share!r}")
-    own = {k.removeprefix(INIT_PREFIX): a for k, a in arrays.items() if k.startswith(INIT_PREFIX)}
+    own = _without_prefix(arrays, INIT_PREFIX)
     n_features, n_classes = fitted["n_features_in_"], len(fitted["classes_"])
     found = model.fitted_type.from_arrays(own, n_features, n_classes)
     return BaseScores(model, found, factor), share
+
+
+def _without_prefix(arrays: dict, prefix: str) -> dict:
+    """Return the arrays whose names begin with a prefix, without it."""
+    return {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
 
 
 def _decode_ensemble(
@@ -307,9 +301,5 @@ def _decode_ensemble(
     n_scores, staged = section.get("n_scores"), section.get("staged")
     if type(n_scores) is not int or not 1 <= n_scores <= most_scores or type(staged) is not bool:
         raise ModelFileError(f"ensemble must have n_scores in 1..{most_scores} and a bool staged")
-    own = {
-        name.removeprefix(ENSEMBLE_PREFIX): array
-        for name, array in arrays.items()
-        if name.startswith(ENSEMBLE_PREFIX)
-    }
+    own = _without_prefix(arrays, ENSEMBLE_PREFIX)
     return Ensemble.from_arrays(own, type(family).learners_type, n_columns, n_scores, staged)

@@ -28,7 +28,7 @@ from cwboost.families.plugin_index import normalise
 from cwboost.model_file.container import NAME_LIMIT, ModelFileError
 from cwboost.support.warnings import warn_caller
 
-__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_params", "encode_plugin"]
+__all__ = ["Decoder", "Encoder", "decode_plugin", "encode_plugin"]
 
 KIND = "$"
 KINDS = {"family": WEAK_LEARNERS, "init": INIT_MODELS}
@@ -87,6 +87,21 @@ class Encoder:
             "str, int, float, bool, None, lists, dicts, arrays of these, and families)"
         )
 
+    def encode_params(self, owner: BaseEstimator, where: str, skipped=()) -> dict:
+        """Encode parameters by name, without `skipped` and generators, which have no form."""
+        params = {}
+        for name, value in owner.get_params(deep=False).items():
+            if name in skipped:
+                continue
+            if isinstance(value, (np.random.RandomState, np.random.Generator)):
+                warn_caller(
+                    f"{where}.{name} is a generator object and is not stored; the loaded model has "
+                    "its default"
+                )
+                continue
+            params[name] = self.encode(value, f"{where}.{name}")
+        return params
+
     def _items(self, values, where: str) -> list:
         return [self.encode(item, f"{where}.{i}") for i, item in enumerate(values)]
 
@@ -103,8 +118,10 @@ class Encoder:
         return {KIND: "dict", "items": items}
 
     def _encode_array(self, array: np.ndarray, where: str) -> dict:
-        if array.dtype.kind == "f" and array.dtype.itemsize > 8 and _fits(array, np.float64):
-            array = array.astype(np.float64)
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):
+                double = array.astype(np.float64)
+            array = double if np.array_equal(array, double, equal_nan=True) else array
         if array.dtype.kind in "biuf":
             name = where if len(where) <= NAME_LIMIT else f"value {len(self.arrays)}"
             self.arrays[name] = array
@@ -136,11 +153,6 @@ def _plain(value):
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _fits(array: np.ndarray, dtype) -> bool:
-    with np.errstate(over="ignore"):
-        return np.array_equal(array, array.astype(dtype), equal_nan=True)
-
-
 class Decoder:
     """Inverse of `Encoder`; raises ModelFileError or ValueError for invalid or hostile nodes."""
 
@@ -168,6 +180,16 @@ class Decoder:
         if node[KIND] not in decoders:
             raise ModelFileError(f"{where}: unknown kind of value {node[KIND][:20]!r}")
         return decoders[node[KIND]](node, where)
+
+    def decode_params(self, nodes: Mapping, known, where: str, owner: str) -> dict:
+        """Decode the parameters of an owner, of which `known` are the names."""
+        unknown = sorted(set(nodes) - set(known))
+        if unknown:
+            raise ModelFileError(
+                f"{owner} has no parameter {unknown[0][:80]!r}: the model was saved by another "
+                "version"
+            )
+        return {name: self.decode(node, f"{where}.{name}") for name, node in nodes.items()}
 
     def _items(self, node, where) -> list:
         if not isinstance(node.get("items"), list):
@@ -211,7 +233,11 @@ class Decoder:
         return self._arrays[name]
 
     def _labels(self, node, where):
-        items = [self._label(item, where) for item in self._items(node, where)]
+        # A number that is not finite has a node of its own.
+        items = [
+            self._float(item, where) if isinstance(item, dict) else item
+            for item in self._items(node, where)
+        ]
         width = node.get("width")
         if type(width) is not int or width < 0:
             raise ModelFileError(f"{where}: width must be an integer >= 0")
@@ -228,10 +254,6 @@ class Decoder:
             return _objects(items)
         self._padding += padding
         return np.array(items, dtype=f"<U{width}")
-
-    def _label(self, item, where):
-        """Return a label; a number that is not finite has a node of its own."""
-        return self._float(item, where) if isinstance(item, dict) else item
 
 
 def _objects(items: list) -> np.ndarray:
@@ -260,23 +282,7 @@ def encode_plugin(plugin: WeakLearnerFamily | InitModel, encoder: Encoder, where
     owner = distribution_of(plugin.name, kind)
     if owner is not None and DISTRIBUTION.fullmatch(owner[0]) and VERSION.fullmatch(owner[1]):
         node |= dict(zip(("distribution", "version"), owner))
-    return node | {"params": encode_params(plugin, encoder, where)}
-
-
-def encode_params(owner: BaseEstimator, encoder: Encoder, where: str, skipped=()) -> dict:
-    """Encode parameters by name, without `skipped` and generator objects, which have no form."""
-    params = {}
-    for name, value in owner.get_params(deep=False).items():
-        if name in skipped:
-            continue
-        if isinstance(value, (np.random.RandomState, np.random.Generator)):
-            warn_caller(
-                f"{where}.{name} is a generator object and is not stored; the loaded model has "
-                "its default"
-            )
-            continue
-        params[name] = encoder.encode(value, f"{where}.{name}")
-    return params
+    return node | {"params": encoder.encode_params(plugin, where)}
 
 
 def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
@@ -312,13 +318,8 @@ def decode_plugin(kind: Kind, node: Mapping, decoder: Decoder, where: str):
             f"the model was saved with the {kind.noun} {name!r} of API version {version}, and the "
             f"installed one has version {found.api_version}"
         )
-    unknown = sorted(set(params) - set(found().get_params(deep=False)))
-    if unknown:
-        raise ModelFileError(
-            f"the installed {kind.noun} {name!r} has no parameter {unknown[0][:80]!r}: the model "
-            "was saved by another version"
-        )
-    return found(**{key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()})
+    owner = f"the installed {kind.noun} {name!r}"
+    return found(**decoder.decode_params(params, found().get_params(deep=False), where, owner))
 
 
 def _saved_owner(node: Mapping, where: str) -> tuple[str, str] | None:
@@ -340,11 +341,7 @@ def _encode_estimator(estimator: BaseEstimator, encoder: Encoder, where: str) ->
             "flat arrays, and the file holds no pickle. These can be saved: "
             f"{', '.join(FLAT_CLASSIFIERS)}"
         )
-    return {
-        KIND: "estimator",
-        "name": name,
-        "params": encode_params(estimator, encoder, where),
-    }
+    return {KIND: "estimator", "name": name, "params": encoder.encode_params(estimator, where)}
 
 
 def _decode_estimator(node: Mapping, decoder: Decoder, where: str) -> BaseEstimator:
@@ -353,11 +350,6 @@ def _decode_estimator(node: Mapping, decoder: Decoder, where: str) -> BaseEstima
     if not isinstance(name, str) or name not in FLAT_CLASSIFIERS or not isinstance(params, dict):
         raise ModelFileError(f"{where}: not a classifier that a model file can hold")
     estimator = getattr(import_module(FLAT_CLASSIFIERS[name]), name)()
-    unknown = sorted(set(params) - set(estimator.get_params(deep=False)))
-    if unknown:
-        raise ModelFileError(
-            f"the installed scikit-learn has no parameter {unknown[0][:80]!r} of {name}: the model "
-            "was saved with another version"
-        )
-    decoded = {key: decoder.decode(value, f"{where}.{key}") for key, value in params.items()}
-    return estimator.set_params(**decoded)
+    owner = f"{name} of the installed scikit-learn"
+    known = estimator.get_params(deep=False)
+    return estimator.set_params(**decoder.decode_params(params, known, where, owner))

@@ -129,7 +129,7 @@ HOSTILE = [
     ("ensemble n_scores", ["3"], r"ensemble must have n_scores in 1\.\."),
     ("ensemble staged", [1], "and a bool staged"),
     ("classifier", [["CWBoostClassifier"], "QuantumBoost"], "classifier must be one of .*CWBoost"),
-    ("params momentum", [0.9], "CWBoostClassifier has no parameter 'momentum'"),
+    ("params momentum", [0.9], r"CWBoostClassifier of cwboost .* has no parameter 'momentum'"),
     ("family params depth", [3], "weak learner 'reference_stump' has no parameter 'depth'"),
     ("family api_version", [7], "'reference_stump' of API version 7.*installed one has version 1"),
     ("training_state", [3], "training_state must be a dict"),
