@@ -19,7 +19,6 @@ from cwboost.testing.material import (
     assert_same_priced,
     audited,
     bind,
-    bind_with,
     integer_weights,
     pixels,
     stored,
@@ -117,7 +116,7 @@ def check_generator_is_the_only_state(family):
     """
     X, weights = pixels(), integer_weights(61)
     rng = np.random.default_rng(0)
-    pricer = bind_with(family, X, rng)
+    pricer = bind(family, X, seed=rng)
     for seed in range(2):
         pricer.price(integer_weights(61, seed=seed), WHOLE)
     state = rng.bit_generator.state
@@ -128,7 +127,7 @@ def check_generator_is_the_only_state(family):
     assert_same_priced(family, expected, again, "the same pricer, its generator restored")
 
     resumed = np.random.default_rng(0)
-    other = bind_with(family, X, resumed)
+    other = bind(family, X, seed=resumed)
     resumed.bit_generator.state = state
     result = other.price(weights, WHOLE)
     assert_same_priced(family, expected, result, "a new pricer with the generator's state")

@@ -215,7 +215,7 @@ def check_rebound(family):
     X = pixels()
     expected = [bind(family, X, seed=seed) for seed in (0, 1)]
     first = bind(family, X)
-    again = first.rebound(context_of(X, np.random.default_rng(1)))
+    again = first.rebound(context_of(X, seed=1))
     if again is None:
         return
     for number in range(3):

@@ -129,22 +129,21 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def bind(family: WeakLearnerFamily, X, *, n_targets=N_TARGETS, seed=0, n_threads=1) -> Pricer:
-    """Bind a clone of the family, as training does."""
-    return bind_with(family, X, np.random.default_rng(seed), n_targets, n_threads)
-
-
-def bind_with(family, X, rng, n_targets=N_TARGETS, n_threads=1) -> Pricer:
-    """Bind a clone of the family with a given generator."""
-    context = context_of(X, rng, n_targets, n_threads)
+    """Bind a clone of the family, as training does; `seed` may be a generator."""
+    context = context_of(X, seed, n_targets, n_threads)
     with _told_of_make_X():
         pricer = clone(family).bind(X, context)
-    SealedPricer(pricer, family, Sample.of(X), context)  # checks its attributes
+    SealedPricer(pricer, family, Sample(X), context)  # checks its attributes
     return pricer
 
 
-def context_of(X, rng, n_targets=N_TARGETS, n_threads=1) -> BindContext:
-    """Return the context that `bind_with` gives a family."""
-    known = {} if sparse.issparse(X) else classes(X, n_targets)
+def context_of(X, seed, n_targets=N_TARGETS, n_threads=1) -> BindContext:
+    """Return the context that `bind` gives a family: equal examples have the same class."""
+    known, rng = {}, np.random.default_rng(seed)
+    if not sparse.issparse(X):
+        first = np.asarray(X[:, 0], dtype=np.float64)
+        y = np.unique(first, return_inverse=True)[1] % n_targets
+        known = {"y": y, "class_counts": np.bincount(y, minlength=n_targets)}
     return BindContext(n_targets=n_targets, random_state=rng, n_threads=n_threads, **known)
 
 
@@ -156,13 +155,6 @@ def _told_of_make_X():
     except ValueError as error:
         error.refused_examples = _make.get() is None  # type: ignore[attr-defined]
         raise
-
-
-def classes(X, n_classes) -> dict[str, np.ndarray]:
-    """Return a class for each example, the same for equal ones, and the sizes of the classes."""
-    first = np.asarray(X[:, 0], dtype=np.float64)
-    y = np.unique(first, return_inverse=True)[1] % n_classes
-    return {"y": y, "class_counts": np.bincount(y, minlength=n_classes)}
 
 
 def fitted(family: WeakLearnerFamily, X, n_targets=8) -> WeakLearners:

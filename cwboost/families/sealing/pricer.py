@@ -40,7 +40,7 @@ def bind_family(family: WeakLearnerFamily, X, context: BindContext) -> SealedPri
     `FamilyFault` is raised if `bind` does not return a pricer of this matrix. An exception of
     `bind` itself gets a note that names the family.
     """
-    sample = Sample.of(X)
+    sample = Sample(X)
     pricer = noted(lambda: f"bind of {family_source(family)}", family.bind, read_only(X), context)
     return SealedPricer(pricer, family, sample, context)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -14,24 +13,17 @@ N_CHECKED_ROWS = 128
 """Number of examples on which outputs are computed again."""
 
 
-@dataclass(frozen=True, eq=False)
 class Sample:
-    """Read-only copies of some rows of a training matrix, for checks of what a family says.
+    """Read-only copies of `N_CHECKED_ROWS` rows of a training matrix: always the same places.
 
-    `rows` are their places in the training matrix, ascending; `n_samples` is its number of rows.
+    `rows` are the places, ascending; `n_samples` is the number of rows of the matrix.
     """
 
-    X: object
-    rows: np.ndarray
-    n_samples: int
-
-    @classmethod
-    def of(cls, X) -> Sample:
-        """Draw `N_CHECKED_ROWS` rows of `X`, always the same ones of a number of rows."""
-        n_samples = X.shape[0]
-        n = min(n_samples, N_CHECKED_ROWS)
-        rows = np.sort(np.random.default_rng(0).choice(n_samples, n, replace=False))
-        return cls(read_only(X[rows]), rows, n_samples)
+    def __init__(self, X):
+        self.n_samples = X.shape[0]
+        n = min(self.n_samples, N_CHECKED_ROWS)
+        self.rows = np.sort(np.random.default_rng(0).choice(self.n_samples, n, replace=False))
+        self.X = read_only(X[self.rows])
 
 
 def read_only(X):
