@@ -12,7 +12,7 @@ import numpy as np
 
 from cwboost.families.contract import WeakLearnerFamily
 
-__all__ = ["FamilyFault", "add_note", "described", "family_source", "fault_of", "noted"]
+__all__ = ["FamilyFault", "add_note", "check_array", "family_source", "fault_of", "noted"]
 
 
 class FamilyFault(RuntimeError):
@@ -36,11 +36,14 @@ def noted(where: Callable[[], str], method: Callable, *arguments):
         raise
 
 
-def described(value) -> str:
-    """Return what messages say of something that should be an array."""
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
+def check_array(name: str, array, dtype: np.dtype, shape: tuple, fault: Callable) -> None:
+    """Raise what `fault` makes of a message unless an array has this dtype and shape."""
+    if not isinstance(array, np.ndarray):
+        raise fault(f"{name} must be an ndarray, got {type(array).__name__}")
+    if array.dtype != dtype or array.shape != shape:
+        raise fault(
+            f"{name} must have dtype {dtype} and shape {shape}, got {array.dtype} and {array.shape}"
+        )
 
 
 def family_source(family: WeakLearnerFamily) -> str:

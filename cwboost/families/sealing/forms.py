@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cwboost.families.contract import WeakLearnerFamily, WeakLearners
 from cwboost.families.flat_forms import ThresholdTrees
-from cwboost.families.sealing.faults import described, family_source, fault_of, noted
+from cwboost.families.sealing.faults import check_array, family_source, fault_of, noted
 from cwboost.support.samples import evenly_spaced
 
 __all__ = ["check_forms", "check_scores"]
@@ -51,9 +51,7 @@ def check_forms(learners: WeakLearners, family: WeakLearnerFamily, X, coef=None)
     n_rows = MOST_OUTPUTS // max(1, len(learners))
     X = X[:: max(1, X.shape[0] // n_rows)]
     outputs = call("outputs", learners.outputs, X)
-    shape = X.shape[0], len(learners)
-    if not isinstance(outputs, np.ndarray) or (outputs.dtype, outputs.shape) != (INT8, shape):
-        raise fault(f"outputs must return int8 of shape {shape}, got {described(outputs)}")
+    check_array("what outputs returns", outputs, INT8, (X.shape[0], len(learners)), fault)
     flat = call("flat_form", learners.flat_form)
     if flat is not None:
         if not isinstance(flat, ThresholdTrees) or len(flat) != len(learners):
@@ -103,12 +101,9 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
 
 def check_scores(scores, family: WeakLearnerFamily, shape: tuple[int, int]) -> np.ndarray:
     """Return what a family's scorer computed; raise `FamilyFault` unless it is finite float64."""
-    if not isinstance(scores, np.ndarray) or (scores.dtype, scores.shape) != (FLOAT64, shape):
-        raise fault_of(
-            family, f"scorer must return float64 of shape {shape}, got {described(scores)}"
-        )
-    is_finite = np.isfinite(scores)
-    if not is_finite.all():
+    fault = partial(fault_of, family)
+    check_array("what scorer returns", scores, FLOAT64, shape, fault)
+    if not (is_finite := np.isfinite(scores)).all():
         i, k = np.argwhere(~is_finite)[0]
-        raise fault_of(family, f"score {k} of example {i} must be finite, got {scores[i, k]}")
+        raise fault(f"score {k} of example {i} must be finite, got {scores[i, k]}")
     return scores

@@ -12,7 +12,7 @@ from cwboost._kernels.common.packed_edges import (
     find_false_shared_edge,
 )
 from cwboost.families.contract import BindContext, Priced, Pricer, PricingRequest, WeakLearnerFamily
-from cwboost.families.sealing.faults import FamilyFault, family_source, noted
+from cwboost.families.sealing.faults import FamilyFault, check_array, family_source, noted
 from cwboost.families.sealing.sample import Sample, read_only
 
 __all__ = [
@@ -138,7 +138,7 @@ class SealedPricer(Pricer):
         outputs = noted(
             lambda: f"outputs of {self._where()}", priced.learners.outputs, self.sample.X
         )
-        _check_array("what outputs(X) returns", outputs, INT8, signs.shape, self.fault)
+        check_array("what outputs(X) returns", outputs, INT8, signs.shape, self.fault)
         different = np.argwhere(outputs != signs)
         if len(different):
             i, j = different[0]
@@ -167,7 +167,7 @@ def check_priced(
         raise fault(f"pricing must return a Priced, got {type(priced).__name__}")
     learners, outputs, edges, target = priced.learners, priced.outputs, priced.edges, priced.target
     target = check_learners(learners, edges, target, family, n_targets, n_columns, fault)
-    _check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
+    check_array("outputs", outputs, UINT8, (len(learners), (n_samples + 7) // 8), fault)
     if not outputs.flags.c_contiguous:
         raise fault("outputs must be C-contiguous")
     if priced.cells is not None:
@@ -188,7 +188,7 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
         target = np.arange(n)
     else:
         _check_target(target, n, n_targets, n_columns, fault)
-    _check_array("edges", edges, FLOAT64, (n,), fault)
+    check_array("edges", edges, FLOAT64, (n,), fault)
     if not np.isfinite(edges).all():
         raise fault(f"edges must be finite, got {edges}")
     return target
@@ -196,8 +196,8 @@ def check_learners(learners, edges, target, family, n_targets, n_columns, fault)
 
 def check_cells(cells, counts, n_learners: int, n_samples: int, fault) -> None:
     """Check the cells that a family tells: kernels count on them. See `check_priced`."""
-    _check_array("cells", cells, INT32, (n_learners, n_samples), fault)
-    _check_array("cell_counts", counts, INT64, (n_learners,), fault)
+    check_array("cells", cells, INT32, (n_learners, n_samples), fault)
+    check_array("cell_counts", counts, INT64, (n_learners,), fault)
     if not cells.flags.c_contiguous:
         raise fault("cells must be C-contiguous")
     # As unsigned numbers, negative ones are too large.
@@ -206,17 +206,8 @@ def check_cells(cells, counts, n_learners: int, n_samples: int, fault) -> None:
         raise fault(f"cells must lie below cell_counts, {counts}, got up to {largest}")
 
 
-def _check_array(name: str, array, dtype, shape, fault) -> None:
-    if not isinstance(array, np.ndarray):
-        raise fault(f"{name} must be an ndarray, got {type(array).__name__}")
-    if array.dtype != dtype or array.shape != shape:
-        raise fault(
-            f"{name} must have dtype {dtype} and shape {shape}, got {array.dtype} and {array.shape}"
-        )
-
-
 def _check_target(target, n: int, n_targets: int, n_columns: int, fault) -> None:
-    _check_array("target", target, INT64, (n,), fault)
+    check_array("target", target, INT64, (n,), fault)
     ascends = n == 0 or (target[0] >= 0 and target[-1] < n_targets)
     if not ascends or (target[1:] < target[:-1]).any():
         raise fault(f"target must ascend within 0..{n_targets - 1}, got {target}")
