@@ -30,13 +30,6 @@ class FamilyError(ValueError):
     """A weak learner or init model that is unknown, failed to load, or is registered twice."""
 
 
-class _Loading(threading.local):
-    """Keys of the plugins that the present thread is loading."""
-
-    def __init__(self):
-        self.keys: set[tuple[str, str]] = set()
-
-
 class Registry:
     """Plugins of one kind and their records, filled on demand and kept for the process.
 
@@ -47,7 +40,7 @@ class Registry:
     def __init__(self, kind: Kind):
         self.kind = kind
         self._registered: dict[str, PluginRecord] = {}
-        self._loading = _Loading()
+        self._loading = threading.local()  # its `keys`: the plugins that this thread is loading
         self.clear()
 
     def clear(self) -> None:
@@ -114,8 +107,7 @@ class Registry:
     def names(self) -> set[str]:
         """Return the names that are known without importing more plugins."""
         names = {record.name for record in self.present() if record.state == "loaded"}
-        loaded = set(self._loaded)
-        waiting = [p for p in self._other_plugins()[0] if p.key not in loaded]
+        waiting = [p for p in self._other_plugins()[0] if p.key not in self._loaded]
         return names.union(*(plugin.names for plugin in waiting))
 
     # ---------------------------------------------------------------- registration
@@ -178,16 +170,17 @@ class Registry:
         return enabled, records
 
     def _load(self, plugin: Plugin) -> list[PluginRecord]:
-        if plugin.key in self._loading.keys:
+        loading = vars(self._loading).setdefault("keys", set())
+        if plugin.key in loading:
             raise RuntimeError("a plugin asked for another while plugins were being loaded")
         records = self._loaded.get(plugin.key)
         if records is not None:
             return records
-        self._loading.keys.add(plugin.key)
+        loading.add(plugin.key)
         try:
             records = load_plugin(plugin, self.kind)
         finally:
-            self._loading.keys.discard(plugin.key)
+            loading.discard(plugin.key)
         return self._loaded.setdefault(plugin.key, records)
 
     def _records(self, plugins: list[Plugin]) -> list[PluginRecord]:

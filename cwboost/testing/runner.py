@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -139,22 +140,19 @@ def plugin_checks(
     list of Check
         Each with a ``name``; call it with the plugin.
     """
-    names = _names_of_checks(plugin, make_X)
-    found = [function for function in _all_checks() if function.__name__ in names]
-    return [Check(function, brute_force, make_X) for function in found]
-
-
-def _names_of_checks(plugin: Plugin, make_X: MakeX | None) -> set[str]:
-    is_family = isinstance(plugin, WeakLearnerFamily)
+    is_family, excluded = isinstance(plugin, WeakLearnerFamily), set()
+    if is_family:
+        with material_of(make_X and partial(make_X, plugin)):
+            claims = _claims(plugin)
+        excluded = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
+        excluded |= OWN_WIDTHS if make_X else set()
     # The name of what a check takes says what it is for.
     taken = {"plugin", "family" if is_family else "model"}
-    known = {f.__name__ for f in _all_checks() if taken & signature(f).parameters.keys()}
-    if not is_family:
-        return known
-    with material_of(make_X and partial(make_X, plugin)):
-        claims = _claims(plugin)
-    unclaimed = {name for name, claim in CLAIM_OF_CHECK.items() if claim not in claims}
-    return known - unclaimed - (OWN_WIDTHS if make_X else set())
+    return [
+        Check(function, brute_force, make_X)
+        for function in _all_checks()
+        if taken & signature(function).parameters.keys() and function.__name__ not in excluded
+    ]
 
 
 def _claims(family: WeakLearnerFamily) -> set[str]:
@@ -167,19 +165,11 @@ def _claims(family: WeakLearnerFamily) -> set[str]:
     claims |= {name for name in ("exact", "releases_gil") if getattr(pricer, name) is True}
     if type(pricer).rebound is not Pricer.rebound:
         claims.add("rebound")
-    if _prices_on_partitions(family):
-        claims.add("partitioned")
+    if isinstance(family, PartitionedFamily):
+        with suppress(TypeError, ValueError):  # what refuses partitions does not claim them
+            family.check_partitioned()
+            claims.add("partitioned")
     return claims
-
-
-def _prices_on_partitions(family: WeakLearnerFamily) -> bool:
-    if not isinstance(family, PartitionedFamily):
-        return False
-    try:
-        family.check_partitioned()
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def check_plugin(
