@@ -75,20 +75,15 @@ class SealedPricer(Pricer):
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price`; ``target`` of the result is an array."""
-        priced = self._call(self.pricer.price, weights, request)
-        priced = self._checked(priced, len(weights), request.n_columns)
-        if self._is_due(priced, request):
-            self._check_outputs(priced)
+        n_columns = request.n_columns
+        priced = self._checked(self.pricer.price, weights, request, len(weights), n_columns)
         parts = weights, priced.outputs, priced.edges, priced.target, self.exact, self._n_threads
         self._refuse_edge(find_false_edge(*parts), priced)
         return priced
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
         """See `Pricer.price_shared`; ``target`` of the result is an array."""
-        priced = self._call(self.pricer.price_shared, weights, request)
-        priced = self._checked(priced, 1, 1)
-        if self._is_due(priced, request):
-            self._check_outputs(priced)
+        priced = self._checked(self.pricer.price_shared, weights, request, 1, 1)
         parts = weights, priced.outputs, priced.edges, self._n_threads
         self._refuse_edge(find_false_shared_edge(*parts), priced)
         return priced
@@ -100,13 +95,14 @@ class SealedPricer(Pricer):
             return None
         return SealedPricer(pricer, self.family, self.sample, context)
 
-    def _call(self, method: Callable, weights, request) -> Priced:
+    def _checked(self, method, weights, request, n_targets: int, n_columns: int) -> Priced:
+        """Call a method of pricing; check the form of its result, and the outputs if it is due."""
         self.n_calls += 1
-        return noted(self._where, method, read_only(weights), request)
-
-    def _checked(self, priced, n_targets: int, n_columns: int) -> Priced:
-        sizes = self.n_samples, n_targets, n_columns
-        return check_priced(priced, self.family, *sizes, self.fault)
+        found = noted(self._where, method, read_only(weights), request)
+        priced = check_priced(found, self.family, self.n_samples, n_targets, n_columns, self.fault)
+        if self._is_due(priced, request):
+            self._check_outputs(priced)
+        return priced
 
     def _is_due(self, priced: Priced, request: PricingRequest) -> bool:
         """Return True in some rounds, and always if nothing pays, since that ends training."""
