@@ -118,7 +118,8 @@ class ThresholdTrees:
         ValueError
             If an array is wrong; the message names it and its fault.
         """
-        for name, dtype in DTYPES.items():
+        dtypes = DTYPES if self.gain is None else DTYPES | {"gain": np.dtype(np.float32)}
+        for name, dtype in dtypes.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
                 got = (
@@ -127,16 +128,19 @@ class ThresholdTrees:
                     else type(array).__name__
                 )
                 raise ValueError(f"{name}: expected one dimension of {dtype}, got {got}")
+        lengths = {name: len(getattr(self, name)) for name in dtypes if name != "offsets"}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
         self._check_offsets()
         self._check_nodes(n_features)
         self._check_sets()
-        self._check_gain()
+        if self.gain is not None and (
+            not np.all(np.isfinite(self.gain)) or np.any(self.gain[self.feature == -1] != 0)
+        ):
+            raise ValueError("gain: expected finite numbers, and 0 in leaves")
 
     def _check_offsets(self) -> None:
         offsets, n_nodes = self.offsets, len(self.feature)
-        lengths = {name: len(getattr(self, name)) for name in DTYPES if name != "offsets"}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"expected arrays of one length, one entry per node, got {lengths}")
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_nodes:
             raise ValueError(f"offsets: expected to begin with 0 and end with {n_nodes}")
         # Compared, not subtracted: a difference of hostile numbers may wrap around.
@@ -178,18 +182,6 @@ class ThresholdTrees:
             raise ValueError("category_sets: not possible together with directions")
         if np.any((self.feature[sets.is_set] < 0) | (self.threshold[sets.is_set] != 0)):
             raise ValueError("category_sets: expected sets in inner nodes of threshold 0 only")
-
-    def _check_gain(self) -> None:
-        gain = self.gain
-        if gain is None:
-            return
-        if not isinstance(gain, np.ndarray) or (gain.dtype, gain.shape) != (
-            np.float32,
-            self.feature.shape,
-        ):
-            raise ValueError("gain: expected one number per node, float32")
-        if not np.all(np.isfinite(gain)) or np.any(gain[self.feature == -1] != 0):
-            raise ValueError("gain: expected finite numbers, and 0 in leaves")
 
     def scorer(self, coef: sparse.csr_array) -> TreeScores:
         """Return a function that sums the trees' weighted outputs with a compiled kernel.
