@@ -37,7 +37,7 @@ class NoBar:
 def progress_bar(items=None, *, disable=False, **settings):
     """Return a bar of tqdm over `items`, or one without items that the caller moves.
 
-    If `disable`, the bar shows nothing and needs no tqdm, which gets the other `settings`.
+    With `disable` the bar shows nothing and needs no tqdm; otherwise tqdm gets the `settings`.
     """
     if disable:
         return NoBar(items)

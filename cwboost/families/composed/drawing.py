@@ -109,7 +109,7 @@ class Drawing:
         return learners
 
     def with_thresholds(self, drawn: DerivedLearners, feature, found, *about, weights):
-        """Do so to drawn features, see `DerivedLearners.with_thresholds`.
+        """Return drawn features with thresholds, see `DerivedLearners.with_thresholds`.
 
         The signed weights of the round, of shape (n_targets, n_seen), are needed if derived
         features are linear.
