@@ -68,14 +68,9 @@ def kill(client, address):
 
 
 class AtRound:
-    """Callback that does something once, at the end of a round or some time after it.
+    """Callback that acts once, at the end of a round.
 
-    Parameters
-    ----------
-    number : int
-    act : callable
-    delay : float or None, default=None
-        Seconds until a thread of its own acts, while training goes on.
+    With a delay, a thread of its own acts that many seconds later, while training goes on.
     """
 
     def __init__(self, number, act, delay=None):

@@ -142,15 +142,8 @@ def assert_first_rounds(clf, whole, X=X):
 def what_is_left(clf, former, whole, reason="interrupted", X=X):
     """Return what a fault left of a model: itself as it was, or the first rounds of the new fit.
 
-    Parameters
-    ----------
-    clf : classifier
-    former : dict
-        Its attributes before the disturbed fit.
-    whole : classifier
-        The same, never disturbed.
-    reason : str
-        `stop_reason_` of a model that was disturbed.
+    `former` has the attributes before the disturbed fit, `whole` is the same classifier, never
+    disturbed, and `reason` the `stop_reason_` of a model that was disturbed.
     """
     if clf.__dict__.get("model_") is former.get("model_"):
         assert clf.__dict__.keys() == former.keys()

@@ -145,13 +145,8 @@ def mutate_array(rng, arrays, within=""):
 def mutated(rng, path, model_file, within=""):
     """Write a mutated model file: mutated bytes, or mutated contents with valid checksums.
 
-    Parameters
-    ----------
-    rng : random.Random
-    path : Path
-    model_file : ModelFile
-    within : str, default=""
-        Mutate only the fields of this section and the arrays whose names begin with its name.
+    With `within`, mutate only the fields of this section and the arrays whose names begin with its
+    name.
     """
     if not within and rng.random() < 0.4:
         path.write_bytes(mutate_bytes(rng, model_file.data))
