@@ -92,9 +92,11 @@ def _differs(flat: ThresholdTrees, X, outputs) -> np.ndarray:
         return flat.outputs(X) != outputs
     trees = replace(flat, directions=None)
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    # A family may measure a feature from a point as far away as its values are.
+    farthest = np.abs(rows).max(axis=0, initial=0.0, where=np.isfinite(rows))
     with np.errstate(all="ignore"):
         linear = rows @ flat.directions
-        slack = LINEAR_SLACK * (np.abs(rows) @ np.abs(flat.directions))
+        slack = LINEAR_SLACK * ((np.abs(rows) + farthest) @ np.abs(flat.directions))
         differs = [trees.outputs(z) != outputs for z in (linear, linear - slack, linear + slack)]
     return np.logical_and.reduce(differs) & np.isfinite(linear + slack).all(axis=1, keepdims=True)
 
