@@ -6,74 +6,40 @@ deviation of the training values), so that loading detects a truncated, merged o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cwboost.datasets.formats import cifar, idx, images, npz, tables
 
-__all__ = ["CATALOGUE", "DataSet", "RemoteFile", "find"]
+__all__ = ["CATALOGUE", "DataSet", "find"]
 
 Reader = Callable[[Path], dict | None]
 
 
 @dataclass(frozen=True)
-class RemoteFile:
-    """A file at a stable public address, as "sha256:..." or "md5:..." with its published checksum.
-
-    `unpack` tells that it is an archive.
-    """
-
-    url: str
-    known_hash: str | None = None
-    unpack: bool = False
-
-
-@dataclass(frozen=True)
 class DataSet:
-    """Description of a data set: its files, its known figures and its origin.
-
-    Parameters
-    ----------
-    name : str
-    title : str
-    readers : tuple of (str, callable)
-        For each format, a description of its files and the reader; none for a bundled set.
-    get_it : str
-        Where to get the official files.
-    n_features : int or None
-        None if it depends on the format that is read (image sizes).
-    counts : tuple of int
-        Examples per class in the training part (in the whole set if it has no split).
-    test_counts : tuple of int
-        Examples per class in the test part; empty if the set has no split.
-    moments : tuple of two floats or None
-        Mean and standard deviation of the training values.
-    image_shape : tuple of int or None
-        Shape of an example if the examples are images of one size.
-    square : bool
-        True if the examples are square images whose size depends on the files.
-    remote : tuple of RemoteFile
-        Files at stable public addresses.
-    """
+    """Description of a data set: its files, its known figures and its origin."""
 
     name: str
     title: str
-    readers: tuple[tuple[str, Reader], ...]
-    get_it: str
-    n_features: int | None = None
-    counts: tuple[int, ...] = ()
+    readers: tuple[tuple[str, Reader], ...]  # per format: what its files are called, reader
+    get_it: str  # where the official files are
+    n_features: int | None = None  # None if it depends on the format that is read
+    counts: tuple[int, ...] = ()  # examples per class, in the training part if there is one
     test_counts: tuple[int, ...] = ()
-    moments: tuple[float, float] | None = None
-    image_shape: tuple[int, ...] | None = None
-    square: bool = False
-    remote: tuple[RemoteFile, ...] = ()
+    moments: tuple[float, float] | None = None  # mean and standard deviation of training values
+    image_shape: tuple[int, ...] | None = None  # of an example, if all are images of one size
+    square: bool = False  # whether examples are square images whose size depends on the files
+    remote: Mapping[str, str | None] = field(default_factory=dict)
+    """Stable public addresses of the files, each with its checksum if one is published, as
+    "sha256:..." or "md5:..."."""
 
 
 UCI = "the UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/"
 # Several libraries document this mirror of MNIST, with these MD5 checksums.
 MNIST_MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-
+CIFAR = "https://www.cs.toronto.edu/~kriz/"
 GTSRB_FILES = "https://sid.erda.dk/public/archives/daaeac0d7ce1152aea9b61d9f1e19370/"
 
 _SETS = (
@@ -109,12 +75,7 @@ _SETS = (
         counts=tuple(238 if letter == 5 else 240 for letter in range(26)),
         test_counts=tuple(59 if letter == 12 else 60 for letter in range(26)),
         moments=(0.065806, 0.627698),
-        remote=(
-            RemoteFile(
-                "https://archive.ics.uci.edu/static/public/54/isolet.zip",
-                unpack=True,
-            ),
-        ),
+        remote={"https://archive.ics.uci.edu/static/public/54/isolet.zip": None},
     ),
     DataSet(
         "USPS",
@@ -130,10 +91,10 @@ _SETS = (
         test_counts=(359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
         moments=(0.254481, 0.384621),
         image_shape=(16, 16),
-        remote=tuple(
-            RemoteFile(f"https://hastie.su.domains/ElemStatLearn/datasets/zip.{part}.gz")
+        remote={
+            f"https://hastie.su.domains/ElemStatLearn/datasets/zip.{part}.gz": None
             for part in ("train", "test")
-        ),
+        },
     ),
     DataSet(
         "MNIST",
@@ -148,20 +109,12 @@ _SETS = (
         test_counts=(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
         moments=(33.318421, 78.567490),
         image_shape=(28, 28),
-        remote=(
-            RemoteFile(
-                MNIST_MIRROR + "train-images-idx3-ubyte.gz", "md5:f68b3c2dcbeaaa9fbdd348bbdeb94873"
-            ),
-            RemoteFile(
-                MNIST_MIRROR + "train-labels-idx1-ubyte.gz", "md5:d53e105ee54ea40749a09fcbcd1e9432"
-            ),
-            RemoteFile(
-                MNIST_MIRROR + "t10k-images-idx3-ubyte.gz", "md5:9fb629c4189551a2d022fa330f9573f3"
-            ),
-            RemoteFile(
-                MNIST_MIRROR + "t10k-labels-idx1-ubyte.gz", "md5:ec29112dd5afa0611ce80d1b7f02629c"
-            ),
-        ),
+        remote={
+            MNIST_MIRROR + "train-images-idx3-ubyte.gz": "md5:f68b3c2dcbeaaa9fbdd348bbdeb94873",
+            MNIST_MIRROR + "train-labels-idx1-ubyte.gz": "md5:d53e105ee54ea40749a09fcbcd1e9432",
+            MNIST_MIRROR + "t10k-images-idx3-ubyte.gz": "md5:9fb629c4189551a2d022fa330f9573f3",
+            MNIST_MIRROR + "t10k-labels-idx1-ubyte.gz": "md5:ec29112dd5afa0611ce80d1b7f02629c",
+        },
     ),
     DataSet(
         "CIFAR10",
@@ -173,17 +126,11 @@ _SETS = (
             ),
             ("cifar-10-batches-bin/data_batch_1.bin ... test_batch.bin", cifar.read_cifar10),
         ),
-        "https://www.cs.toronto.edu/~kriz/cifar.html (the binary version)",
+        CIFAR + "cifar.html (the binary version)",
         n_features=3072,
         test_counts=(1000,) * 10,
         image_shape=(3, 32, 32),
-        remote=(
-            RemoteFile(
-                "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-                "md5:c32a1d4ab5d03f1284b67883e8d87530",
-                unpack=True,
-            ),
-        ),
+        remote={CIFAR + "cifar-10-binary.tar.gz": "md5:c32a1d4ab5d03f1284b67883e8d87530"},
     ),
     DataSet(
         "GTSRB",
@@ -208,19 +155,11 @@ _SETS = (
             + (390, 120, 60, 690, 90, 90, 60, 90)
         ),
         image_shape=(32, 32),
-        remote=(
-            RemoteFile(GTSRB_FILES + "GTSRB_Final_Training_Images.zip", unpack=True),
-            RemoteFile(
-                GTSRB_FILES + "GTSRB_Final_Test_Images.zip",
-                "md5:c7e4e6327067d32654124b0fe9e82185",
-                unpack=True,
-            ),
-            RemoteFile(
-                GTSRB_FILES + "GTSRB_Final_Test_GT.zip",
-                "md5:fe31e9c9270bbcd7b84b7f21a9d9d9e5",
-                unpack=True,
-            ),
-        ),
+        remote={
+            GTSRB_FILES + "GTSRB_Final_Training_Images.zip": None,
+            GTSRB_FILES + "GTSRB_Final_Test_Images.zip": "md5:c7e4e6327067d32654124b0fe9e82185",
+            GTSRB_FILES + "GTSRB_Final_Test_GT.zip": "md5:fe31e9c9270bbcd7b84b7f21a9d9d9e5",
+        },
     ),
     DataSet(
         "SCENE15",
@@ -274,18 +213,8 @@ CATALOGUE = {dataset.name: dataset for dataset in _SETS}
 
 
 def find(name: str) -> DataSet:
-    """Return the data set called `name`; case is ignored.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name; the message lists the known ones.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a string, got {name!r}")
-    try:
-        return CATALOGUE[name.upper()]
-    except KeyError:
-        raise ValueError(
-            f"name must be one of {', '.join(sorted(CATALOGUE))}; got {name!r}"
-        ) from None
+    """Return the data set called `name`; case is ignored."""
+    dataset = CATALOGUE.get(str(name).upper())
+    if dataset is None:
+        raise ValueError(f"name must be one of {', '.join(sorted(CATALOGUE))}; got {name!r}")
+    return dataset

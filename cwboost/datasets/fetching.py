@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from cwboost.datasets.catalogue import CATALOGUE, DataSet, RemoteFile, find
+from cwboost.datasets.catalogue import CATALOGUE, DataSet, find
 from cwboost.datasets.loading import load
 from cwboost.support.extras import extra
 
@@ -58,8 +58,8 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     data_dir.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{dataset.name}.", dir=data_dir))
     try:
-        for remote in dataset.remote:
-            _download(remote, new, quiet)
+        for url, known_hash in dataset.remote.items():
+            _download(url, known_hash, new, quiet)
         load(dataset, new)
         new.chmod(0o755)  # mkdtemp keeps others out
         os.replace(new, folder)
@@ -69,23 +69,24 @@ def fetch(name, data_dir, *, quiet=False) -> Path:
     return folder
 
 
-def _download(remote: RemoteFile, folder: Path, quiet: bool) -> None:
+def _download(url: str, known_hash: str | None, folder: Path, quiet: bool) -> None:
+    """Download a file, and replace a ZIP or TAR archive by what it holds."""
     with extra("fetch", "a download needs pooch, requests and tqdm"):
         import pooch
         import requests  # noqa: F401
         import tqdm  # noqa: F401
-    name = remote.url.rpartition("/")[2]
+    name = url.rpartition("/")[2]
     try:
-        pooch.retrieve(remote.url, remote.known_hash, name, folder, progressbar=not quiet)
+        pooch.retrieve(url, known_hash, name, folder, progressbar=not quiet)
     except OSError as error:  # those of requests included
-        raise OSError(f"{remote.url}: the download failed: {error}") from error
-    if remote.unpack:
+        raise OSError(f"{url}: the download failed: {error}") from error
+    if name.endswith((".zip", ".tar.gz")):
         archive = folder / name
         safely = {} if archive.suffix == ".zip" else {"filter": "data"}
         try:
             shutil.unpack_archive(archive, folder, **safely)
         except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged files
-            raise ValueError(f"{remote.url}: the archive cannot be unpacked: {error}") from error
+            raise ValueError(f"{url}: the archive cannot be unpacked: {error}") from error
         archive.unlink()
 
 

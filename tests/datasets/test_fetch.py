@@ -15,7 +15,7 @@ import pytest
 
 from cwboost.cli import main
 from cwboost.datasets import fetch, load
-from cwboost.datasets.catalogue import DataSet, RemoteFile
+from cwboost.datasets.catalogue import DataSet
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -74,9 +74,9 @@ def read_small(folder):
 
 
 def small(server, name="small.zip", known_hash=None):
-    remote = RemoteFile(server.url + name, known_hash, unpack=True)
+    remote = {server.url + name: known_hash}
     readers = (("a/data.txt", read_small),)
-    return DataSet("SMALL", "a set", readers, "nowhere", counts=(2, 1), remote=(remote,))
+    return DataSet("SMALL", "a set", readers, "nowhere", counts=(2, 1), remote=remote)
 
 
 @pytest.mark.parametrize("name", ["small.zip", "small.tar.gz"])

@@ -85,7 +85,7 @@ def test_absent_folder_and_unknown_name(tmp_path):
         load("MNIST", tmp_path / "nowhere")
     with pytest.raises(ValueError, match=r"name must be one of CIFAR10.*; got 'IRIS'"):
         load("IRIS")
-    with pytest.raises(TypeError, match="name must be a string, got 3"):
+    with pytest.raises(ValueError, match=r"name must be one of .*; got 3"):
         load(3)
 
 
@@ -94,8 +94,8 @@ def test_catalogue_is_consistent():
         assert dataset.name == name == name.upper()
         if dataset.test_counts and dataset.counts:
             assert len(dataset.counts) == len(dataset.test_counts)
-        for remote in dataset.remote:
-            assert remote.url.startswith("https://")
-            if remote.known_hash is not None:
-                algorithm, digits = remote.known_hash.split(":")
+        for url, known_hash in dataset.remote.items():
+            assert url.startswith("https://")
+            if known_hash is not None:
+                algorithm, digits = known_hash.split(":")
                 assert len(digits) == {"md5": 32, "sha256": 64}[algorithm]

@@ -28,13 +28,7 @@ def read_mnist(folder: Path):
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Read one IDX file of unsigned bytes.
-
-    Raises
-    ------
-    ValueError
-        For another element type, or a file whose length contradicts its header.
-    """
+    """Read one IDX file of unsigned bytes, whose length must be that of its header."""
     content = read_packed(path)
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
         raise ValueError(f"{path} is not an IDX file of unsigned bytes")
