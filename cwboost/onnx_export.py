@@ -299,27 +299,21 @@ def _label_array(classifier) -> np.ndarray:
 def _decoded(graph: _Graph, classifier) -> None:
     """Add nodes that decode the scores of code bits, as `AdaBoostMOClassifier` does."""
     code = classifier.code_.T.astype(np.float64)
-    n_bits = np.float64(len(code))
-    # Relative to each example's largest score, so that nothing overflows.
-    sizes = graph.add("Abs", ["bits"], "sizes")
-    largest = graph.add("ReduceMax", [sizes], "largest", axes=[1], keepdims=1)
-    up = graph.add("Exp", [graph.add("Sub", ["bits", largest], "below")], "gain")
-    negative = graph.add("Neg", ["bits"], "negative")
-    down = graph.add("Exp", [graph.add("Sub", [negative, largest], "above")], "loss")
-    on_plus = graph.constant("on_plus", (code > 0).astype(np.float64))
-    on_minus = graph.constant("on_minus", (code < 0).astype(np.float64))
-    total = graph.add(
-        "Add",
-        [
-            graph.add("MatMul", [down, on_plus], "plus"),
-            graph.add("MatMul", [up, on_minus], "minus"),
-        ],
-        "total",
-    )
-    tiny = graph.constant("tiny", np.float64(np.finfo(np.float64).tiny))
-    log_total = graph.add("Log", [graph.add("Max", [total, tiny], "positive")], "log_total")
-    log_mean = graph.add("Sub", [log_total, graph.constant("log_bits", log(n_bits))], "log_mean")
-    graph.add("Neg", [graph.add("Add", [log_mean, largest], "log_loss")], "scores")
+    log_sum = _log_sum_exp(graph, "bits", -code, axis=1)
+    log_bits = graph.constant("log_bits", log(np.float64(len(code))))
+    log_mean = graph.add("Sub", [log_sum, log_bits], "log_mean")
+    graph.add("Neg", [log_mean], "scores")
+
+
+def _log_sum_exp(graph: _Graph, name: str, factors: np.ndarray, axis: int) -> str:
+    """Add nodes for the logarithm of the sum, over an axis, of the exponentials of the products.
+
+    The operator subtracts the largest of them first, so that nothing overflows.
+    """
+    axes = graph.constant("last", np.array([2]))
+    wide = graph.add("Unsqueeze", [name, axes], "wide")
+    products = graph.add("Mul", [wide, graph.constant("factors", factors)], "products")
+    return graph.add("ReduceLogSumExp", [products], "log_sum", axes=[axis], keepdims=0)
 
 
 def _label(graph: _Graph, classifier) -> None:
@@ -337,18 +331,9 @@ def _bare_scores(graph: _Graph, classifier) -> str:
 
 
 def _log_of_each_label(graph: _Graph, classifier) -> str:
-    """Add nodes for log(1 / (1 + exp(-2 F))) of every class, as in `AdaBoostMHClassifier`.
-
-    The form min(2 F, 0) - log(1 + exp(-|2 F|)) neither overflows nor becomes log(0).
-    """
-    doubled = graph.add("Mul", ["scores", graph.constant("two", np.float64(2.0))], "doubled")
-    smaller = graph.add("Neg", [graph.add("Abs", [doubled], "size")], "smaller")
-    one = graph.constant("one", np.float64(1.0))
-    rest = graph.add(
-        "Log", [graph.add("Add", [graph.add("Exp", [smaller], "small"), one], "1+")], "rest"
-    )
-    least = graph.add("Min", [doubled, graph.constant("nought", np.float64(0.0))], "least")
-    return graph.add("Sub", [least, rest], "log_each")
+    """Add nodes for -log(1 + exp(-2 F)) of every class, as in `AdaBoostMHClassifier`."""
+    log_sum = _log_sum_exp(graph, "scores", np.array([0.0, -2.0]), axis=2)
+    return graph.add("Neg", [log_sum], "log_each")
 
 
 CLASS_SCORES = {"identity": None, "decoded code": _decoded}
