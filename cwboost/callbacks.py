@@ -10,6 +10,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sklearn.utils import check_scalar
+
 from cwboost.support.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -114,11 +116,7 @@ class TimeLimit:
     seconds: float
 
     def __init__(self, seconds: float) -> None:
-        if isinstance(seconds, bool) or not isinstance(seconds, Real):
-            raise TypeError(f"seconds must be a number, got {seconds!r}")
-        if not seconds >= 0:
-            raise ValueError(f"seconds must be >= 0, got {seconds!r}")
-        self.seconds = seconds
+        self.seconds = check_scalar(seconds, "seconds", Real, min_val=0)
 
     def on_round_end(self, state: RoundState) -> bool:
         """Return whether the round of `state` ended past the limit."""
@@ -227,16 +225,10 @@ class Checkpoint:
     ) -> None:
         if every_rounds is None and every_seconds is None:
             raise ValueError("every_rounds or every_seconds must be given")
-        if every_rounds is not None and (
-            isinstance(every_rounds, bool)
-            or not isinstance(every_rounds, Integral)
-            or every_rounds < 1
-        ):
-            raise ValueError(f"every_rounds must be an integer >= 1, got {every_rounds!r}")
-        if every_seconds is not None and (
-            not isinstance(every_seconds, Real) or not every_seconds >= 0
-        ):
-            raise ValueError(f"every_seconds must be a number >= 0, got {every_seconds!r}")
+        if every_rounds is not None:
+            check_scalar(every_rounds, "every_rounds", Integral, min_val=1)
+        if every_seconds is not None:
+            check_scalar(every_seconds, "every_seconds", Real, min_val=0)
         if not Path(path).absolute().parent.is_dir():
             raise ValueError(f"path must be in an existing folder, got {os.fspath(path)!r}")
         self.path = path
