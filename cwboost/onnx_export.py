@@ -101,7 +101,9 @@ def to_onnx(
     graph.add("MatMul", [outputs, graph.constant("coef", coef)], "votes")
     graph.add("Add", ["votes", graph.constant("offset", ensemble.offset(n_estimators))], votes)
     if base is not None:
-        _add_base(graph, base, votes, name)
+        scores = base.fitted.onnx_nodes(graph, graph.features)
+        factor = graph.constant_of_type("init_factor", base.factor)
+        graph.add("Add", [votes, graph.add("Mul", [scores, factor], "base_scores")], name)
     if decode is not None:
         decode(graph, classifier)
     _label(graph, classifier)
@@ -131,10 +133,7 @@ class _Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.input_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(input_dtype))
-        double = onnx.TensorProto.DOUBLE
-        self.features = "X"
-        if self.input_type != double:
-            self.features = self.add("Cast", ["X"], "features", to=double)
+        self.features = self.cast("X", "features", np.float64)
 
     def constant(self, name: str, value) -> str:
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
@@ -154,7 +153,7 @@ class _Graph:
     def model(self, classifier):
         helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
         n_classes = len(classifier.classes_)
-        labels = self.onnx.helper.np_dtype_to_tensor_dtype(_label_array(classifier).dtype)
+        labels = helper.np_dtype_to_tensor_dtype(_label_array(classifier).dtype)
         graph = helper.make_graph(
             self.nodes,
             "cwboost",
@@ -207,7 +206,7 @@ def _memberships(graph: _Graph, trees: ThresholdTrees, sets: CategorySets, n_fea
         valid = graph.add("Where", [negative, most, within], f"valid{f}")
         lost = graph.add("IsNaN", [column], f"lost{f}")
         row = graph.add("Where", [lost, graph.constant(f"l{f}", n_codes + 1.0), valid], f"row{f}")
-        code = graph.add("Cast", [row], f"code{f}", to=graph.onnx.TensorProto.INT64)
+        code = graph.cast(row, f"code{f}", np.int64)
         parts.append(graph.add("Gather", [graph.constant(f"t{f}", table), code], f"in{f}", axis=0))
         feature[own] = place + np.arange(len(own))
         threshold[own] = 0.5
@@ -239,7 +238,7 @@ def _outputs(graph: _Graph, trees: ThresholdTrees, n_features: int) -> str:
         target_weights_as_tensor=weights,
         **attributes,
     )
-    return graph.add("Cast", [signs], "outputs", to=graph.onnx.TensorProto.DOUBLE)
+    return graph.cast(signs, "outputs", np.float64)
 
 
 def _with_plain_features(graph: _Graph, features: str, linear: str, trees: ThresholdTrees) -> str:
@@ -279,13 +278,6 @@ def _tree_attributes(trees: ThresholdTrees) -> dict:
     return attributes
 
 
-def _add_base(graph: _Graph, base, votes: str, name: str) -> None:
-    """Add nodes for the base scores and their sum with the votes."""
-    scores = base.fitted.onnx_nodes(graph, graph.features)
-    factor = graph.constant_of_type("init_factor", base.factor)
-    graph.add("Add", [votes, graph.add("Mul", [scores, factor], "base_scores")], name)
-
-
 def _label_array(classifier) -> np.ndarray:
     """Return the labels in a type that ONNX has."""
     classes = classifier.classes_
@@ -322,8 +314,8 @@ def _label(graph: _Graph, classifier) -> None:
 
 
 def _scaled_scores(graph: _Graph, classifier) -> str:
-    scale = np.float64(classifier.model_.scale)
-    return graph.add("Mul", ["scores", graph.constant("scale", scale)], "scaled")
+    scale = graph.constant_of_type("scale", classifier.model_.scale)
+    return graph.add("Mul", ["scores", scale], "scaled")
 
 
 def _bare_scores(graph: _Graph, classifier) -> str:
