@@ -50,22 +50,9 @@ def dense_descriptors(images) -> tuple[np.ndarray, np.ndarray]:
     orientations. The 128 numbers are scaled to unit length, clipped at 0.2 and scaled again,
     after Lowe (2004).
 
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, side, side)
-        Grey values; side at least 16.
-
-    Returns
-    -------
-    descriptors : ndarray of shape (n_images, n_patches, 128), dtype float32
-    centres : ndarray of shape (n_patches, 2), float64
-        Row and column of each patch's centre, in fractions of the side.
+    Images have shape (n_images, side, side). The descriptors have shape (n_images, n_patches, 128);
+    the second array holds row and column of each patch's centre, in fractions of the side.
     """
-    images = np.asarray(images)
-    if images.ndim != 3 or images.shape[1] != images.shape[2] or images.shape[1] < PATCH:
-        raise ValueError(
-            f"images must have shape (n, side, side) with side >= {PATCH}, got {images.shape}"
-        )
     side = images.shape[1]
     starts = np.arange(0, side - PATCH + 1, STEP)
     energies = _orientation_energies(images.astype(np.float32))
@@ -105,12 +92,7 @@ def _normalise(descriptors):
 
 
 def learn_words(images, n_words: int, seed: int) -> np.ndarray:
-    """Learn code words by k-means from random patches of images (n_images, side, side).
-
-    Returns
-    -------
-    ndarray of shape (n_words, 128), dtype float32
-    """
+    """Learn code words by k-means from random patches of the images, shape (n_words, 128)."""
     rng = np.random.default_rng(seed)
     samples, share = [], None
     for start in range(0, len(images), CHUNK):
@@ -118,22 +100,14 @@ def learn_words(images, n_words: int, seed: int) -> np.ndarray:
         share = share or min(1.0, N_PATCHES / (len(images) * descriptors.shape[1]))
         flat = descriptors.reshape(-1, descriptors.shape[2])
         samples.append(flat[rng.random(len(flat)) < share])
-    sample = np.concatenate(samples)
-    if len(sample) < n_words:
-        raise ValueError(
-            f"images must have at least {n_words} patches, one per word, got {len(sample)}"
-        )
-    means = MiniBatchKMeans(n_words, batch_size=4096, n_init=3, random_state=seed).fit(sample)
-    return means.cluster_centers_.astype(np.float32)
+    means = MiniBatchKMeans(n_words, batch_size=4096, n_init=3, random_state=seed)
+    return means.fit(np.concatenate(samples)).cluster_centers_.astype(np.float32)
 
 
 def word_histograms(images, words) -> np.ndarray:
-    """Return the histograms of words in the 27 windows, each of sum one.
+    """Return the histograms of words in the 27 windows, window by window, each of sum one.
 
-    Returns
-    -------
-    ndarray of shape (n_images, 27 * n_words), dtype float32
-        Window by window; a patch belongs to the windows that contain its centre.
+    A patch belongs to the windows that contain its centre.
     """
     features = np.empty((len(images), len(WINDOWS) * len(words)), dtype=np.float32)
     half_squares = 0.5 * (words**2).sum(axis=1)

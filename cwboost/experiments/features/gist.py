@@ -12,38 +12,25 @@ HIGHEST_FREQUENCY = 0.3
 """Centre of the finest band, in cycles per pixel."""
 OCTAVES = 0.9
 """Distance between the centres of neighbouring bands."""
+LOCAL = 4.0
+"""Frequency, in cycles per image, that the local mean and contrast reach."""
+CHUNK = 256
+"""Number of images processed at a time; does not change the result."""
 
 
-def gist_features(images, *, chunk: int = 256) -> np.ndarray:
-    """Compute GIST descriptors, after Oliva and Torralba (2001).
+def gist_features(images) -> np.ndarray:
+    """Compute GIST descriptors, after Oliva and Torralba (2001), shape (n_images, 512).
 
     Local mean and contrast are removed from an image, 32 Gabor-like filters are applied (see
-    `transfer_functions`), and the magnitude of each response is averaged over a 4 x 4 grid.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, side, side)
-        Grey values; side is a multiple of 4.
-    chunk : int, default=256
-        Number of images processed at a time; does not change the result.
-
-    Returns
-    -------
-    ndarray of shape (n_images, 512), dtype float32
-        Entry ``(scale * 8 + orientation) * 16 + row * 4 + column``.
+    `transfer_functions`), and the magnitude of each response is averaged over a 4 x 4 grid: entry
+    ``(scale * 8 + orientation) * 16 + row * 4 + column``. The images' side is a multiple of 4.
     """
-    images = np.asarray(images)
-    if images.ndim != 3 or images.shape[1] != images.shape[2] or images.shape[1] % GRID:
-        raise ValueError(
-            f"images must have shape (n, side, side) with side a multiple of {GRID}, got "
-            f"{images.shape}"
-        )
     side = images.shape[1]
     pad = max(side // 4, 4)
     filters = transfer_functions(side + 2 * pad)
     features = np.empty((len(images), len(filters) * GRID * GRID), dtype=np.float32)
-    for start in range(0, len(images), chunk):
-        block = images[start : start + chunk].astype(np.float32)
+    for start in range(0, len(images), CHUNK):
+        block = images[start : start + CHUNK].astype(np.float32)
         # Mirror the borders, or the image's edge would be its strongest contour.
         padded = np.pad(block, ((0, 0), (pad, pad), (pad, pad)), mode="symmetric")
         spectrum = fft.fft2(_whiten(padded))
@@ -51,7 +38,7 @@ def gist_features(images, *, chunk: int = 256) -> np.ndarray:
             response = np.abs(fft.ifft2(spectrum * transfer))[:, pad : pad + side, pad : pad + side]
             cells = response.reshape(len(block), GRID, side // GRID, GRID, side // GRID)
             columns = slice(index * GRID * GRID, (index + 1) * GRID * GRID)
-            features[start : start + chunk, columns] = cells.mean(axis=(2, 4)).reshape(
+            features[start : start + CHUNK, columns] = cells.mean(axis=(2, 4)).reshape(
                 len(block), -1
             )
     return features
@@ -64,10 +51,6 @@ def transfer_functions(side: int) -> np.ndarray:
     exp(-(log2(f / f_s) / 0.45)^2 / 2 - ((t - pi o / 8) / (pi / 16))^2 / 2), where f_s is 0.3
     cycles per pixel divided by 2^(0.9 s). Each filter lies in one half plane, so its response is
     complex and the magnitude does not depend on phase.
-
-    Returns
-    -------
-    ndarray of shape (32, side, side), dtype float32
     """
     f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
     frequency = np.hypot(f_x, f_y)
@@ -85,14 +68,14 @@ def transfer_functions(side: int) -> np.ndarray:
     return np.array(filters, dtype=np.float32)
 
 
-def _whiten(images: np.ndarray, cycles: float = 4.0) -> np.ndarray:
+def _whiten(images: np.ndarray) -> np.ndarray:
     """Take the logarithm, subtract the local mean and divide by the local contrast.
 
-    The local averages are Gaussian low-pass filters of `cycles` cycles per image.
+    The local averages are Gaussian low-pass filters.
     """
     side = images.shape[1]
     f_y, f_x = np.meshgrid(fft.fftfreq(side), fft.fftfreq(side), indexing="ij")
-    cut = cycles / side / np.sqrt(np.log(2))
+    cut = LOCAL / side / np.sqrt(np.log(2))
     low_pass = np.exp(-(f_x**2 + f_y**2) / cut**2).astype(np.float32)
     images = np.log1p(images)
     detail = images - fft.ifft2(fft.fft2(images) * low_pass).real

@@ -12,22 +12,10 @@ EPSILON, CLIP = 1e-5, 0.2
 def hog_features(images, orientations, cell, span) -> np.ndarray:
     """Compute histograms of gradient orientations in blocks of 2 x 2 cells, L2-Hys normalised.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, side, side)
-        The side is a multiple of `cell`.
-    orientations : int
-        Number of equal intervals of orientation.
-    cell : int
-        Side of a cell in pixels.
-    span : float
-        Degrees that the intervals cover: 360, or 180, which takes opposite directions as one.
-
-    Returns
-    -------
-    ndarray of shape (n_images, (side / cell - 1) ** 2 * 4 * orientations), dtype float64
+    Images have shape (n_images, side, side); the side is a multiple of `cell`. Orientations divide
+    `span` degrees: 360, or 180, which takes opposite directions as one.
     """
-    images = np.asarray(images, dtype=np.float64)
+    images = images.astype(np.float64)
     n_images, side, _ = images.shape
     rows, columns = np.zeros_like(images), np.zeros_like(images)
     rows[:, 1:-1] = images[:, 2:] - images[:, :-2]

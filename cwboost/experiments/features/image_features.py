@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import zoom
 
 from cwboost.experiments.features.codebook import learn_words, word_histograms
 from cwboost.experiments.features.gist import gist_features
@@ -19,18 +20,9 @@ HOG_SETTINGS = {
 
 
 def grey_images(X, image_shape) -> np.ndarray:
-    """Convert rows of pixels to grey images.
+    """Return rows of pixels as images of shape (n_images, side, side).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_images, n_pixels), dtype uint8
-    image_shape : tuple
-        (side, side), or (3, side, side) for planes of red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n_images, side, side)
-        uint8 for grey pixels; float32 luminance (ITU-R BT.601) for colours.
+    Of planes of red, green and blue, shape (3, side, side), return the luminance (ITU-R BT.601).
     """
     images = np.asarray(X).reshape(len(X), *image_shape)
     if len(image_shape) == 2:
@@ -49,31 +41,14 @@ def hog(X, image_shape) -> np.ndarray:
     The paper's features differ. For GTSRB it has the three kinds of HOG files that come with the
     data, also 6,052 numbers, but computed from colour images of the cut-out sign. For SUN it has
     the HOG features described by Xiao et al. (2010), which are others than these.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n_features), dtype float32
     """
     side = image_shape[-1]
-    if side not in HOG_SETTINGS:
-        raise ValueError(f"images must have a side among {sorted(HOG_SETTINGS)}, got {side}")
     new_side, settings = HOG_SETTINGS[side]
-    resize = _interpolation(side, new_side)
-    images = resize @ grey_images(X, image_shape).astype(np.float32) @ resize.T
+    images = grey_images(X, image_shape).astype(np.float32)
+    factors = (1, new_side / side, new_side / side)
+    images = zoom(images, factors, order=1, mode="nearest", grid_mode=True)
     parts = [hog_features(images, *setting) for setting in settings]
     return np.hstack(parts).astype(np.float32)
-
-
-def _interpolation(old: int, new: int) -> np.ndarray:
-    """Return the matrix that resamples `old` pixels linearly at the centres of `new` ones."""
-    if old == new:
-        return np.eye(old, dtype=np.float32)
-    place = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
-    below = np.minimum(place.astype(int), old - 2)
-    matrix = np.zeros((new, old), dtype=np.float32)
-    matrix[np.arange(new), below] = 1 - (place - below)
-    matrix[np.arange(new), below + 1] = place - below
-    return matrix
 
 
 def gist(X, image_shape) -> np.ndarray:
@@ -86,10 +61,6 @@ def codebook_features(X, X_others, image_shape, seed, n_words=200):
 
     The paper has 31 windows of 200 words, 6,200 numbers per image. Four of the 31 windows repeat
     others (see `cwboost.experiments.features.codebook.windows`), so 27 remain: 5,400 numbers.
-
-    Returns
-    -------
-    features, features_others : ndarrays of shape (n_images, 27 * n_words), dtype float32
     """
     words = learn_words(grey_images(X, image_shape), n_words, seed)
     return tuple(word_histograms(grey_images(part, image_shape), words) for part in (X, X_others))
