@@ -37,34 +37,18 @@ class Trained:
     test_error: np.ndarray
 
 
-def train(dataset, method, *, rounds=200, seed=0, n_jobs=None, verbose=1) -> Trained:
+def train(dataset, method, *, rounds, seed, n_jobs, verbose) -> Trained:
     """Split a bundled set 75/25, choose C on the training part, train, measure.
 
-    Parameters
-    ----------
-    dataset : {"VOWEL", "PENDIGITS"}
-    method : {"CW", "CW-1"}
-        CW chooses C from 1e2, 1e3, 1e4, 1e5 by the error on a held-out quarter of the training
-        part after 50 rounds; CW-1 has C = 1e8.
-    rounds : int, default=200
-    seed : int, default=0
-        Seed of the split and of the training.
-    n_jobs : int or None, default=None
-    verbose : int, default=1
-        1 shows progress bars.
+    CW chooses C from 1e2, 1e3, 1e4, 1e5 by the error on a held-out quarter of the training part
+    after 50 rounds; CW-1 has C = 1e8.
     """
     protocol = PROTOCOLS[dataset]
     split = prepare(protocol, load(protocol.dataset), 0, seed=seed, memory=Memory(None))
     parameters = {"random_state": seed, "n_jobs": n_jobs}
     if METHODS[method].grid:
-        rng = np.random.default_rng([seed, 1])
-        chosen = choose_C(
-            METHODS[method],
-            split,
-            rounds=min(rounds, SELECTION_ROUNDS),
-            rng=rng,
-            parameters=parameters,
-        )
+        n_rounds = min(rounds, SELECTION_ROUNDS)
+        chosen = choose_C(METHODS[method], split, rounds=n_rounds, parameters=parameters)
         parameters["C"] = chosen["C"]
     model = METHODS[method].make(n_estimators=rounds, verbose=verbose, **parameters)
     model.fit(split.X_train, split.y_train)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 from joblib import Memory
 
 from cwboost import __version__
@@ -22,50 +21,24 @@ from cwboost.support.progress import progress_bar
 
 __all__ = ["Plan", "reproduce"]
 
-CHOICE = ("C", "validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
-"""What a result takes over from the record of its choice of C."""
-
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs to make and the folder to write to.
+    """The runs to make and the folder to write to."""
 
-    Parameters
-    ----------
-    figures : sequence of str
-        Names from `FIGURES`, and "solver".
-    out : Path
-        Folder for the results, the table and the figures.
-    data_dir : Path or None
-    runs, rounds : int
-    selection_rounds : int
-        Number of rounds after which the values of C are compared.
-    methods : sequence of str
-    datasets : sequence of str or None
-        Names of protocols to run; None runs all protocols of the figures.
-    seconds : float
-        Limit on the processor time of each training of AdaBoost.MO; the others have none.
-    seed : int
-    n_jobs : int
-    weak_learner : str
-        As for `parse_weak_learner`.
-    quiet : bool
-        Do not show progress bars.
-    """
-
-    figures: Sequence[str]
-    out: Path
+    figures: Sequence[str]  # names from FIGURES, and "solver"
+    out: Path  # folder for the results, the table and the figures
     data_dir: Path | None = None
     runs: int = 5
     rounds: int = 500
-    selection_rounds: int = 100
+    selection_rounds: int = 100  # after which the values of C are compared
     methods: Sequence[str] = tuple(METHODS)
-    datasets: Sequence[str] | None = None
-    seconds: float = 1000.0
+    datasets: Sequence[str] | None = None  # names of protocols; None for all of the figures
+    seconds: float = 1000.0  # of processor time, the limit of each training of AdaBoost.MO
     seed: int = 0
     n_jobs: int = 1
-    weak_learner: str = "stump"
-    quiet: bool = False
+    weak_learner: str = "stump"  # as for `parse_weak_learner`
+    quiet: bool = False  # show no progress bars
 
     def __post_init__(self):
         for name, wanted, known in (
@@ -95,11 +68,6 @@ class Plan:
         """Keeps the image features."""
         return Memory(self.out / "features", verbose=0)
 
-    @property
-    def parameters(self) -> dict:
-        """Parameters common to all estimators."""
-        return {"weak_learner": parse_weak_learner(self.weak_learner), "n_jobs": self.n_jobs}
-
     def protocols(self, kind: str = "run") -> list[Protocol]:
         """Return the protocols of the requested figures, or of the study of solvers."""
         names = [name for figure in FIGURES if figure in self.figures for name in FIGURES[figure]]
@@ -117,22 +85,26 @@ class Plan:
         """Return the limit in seconds of processor time per training of a method, or None."""
         return self.seconds if method.limited else None
 
-    @property
-    def provenance(self) -> dict:
-        """Version of cwboost, digest of the code that makes a result, and the machine."""
-        return {"version": __version__, "code": code_digest(), "machine": machine()}
+    def key(self, kind: str, protocol: Protocol, method: Method, run: int) -> dict:
+        """Return what tells a result from all others, numbers and text by name."""
+        return {
+            "kind": kind,
+            "protocol": protocol.name,
+            "method": method.name,
+            "run": run,
+            "rounds": self.rounds,
+            "selection_rounds": self.selection_rounds if method.grid else None,
+            "seed": self.seed,
+            "n_jobs": self.n_jobs,
+            "weak_learner": self.weak_learner,
+        }
 
 
 def reproduce(plan: Plan) -> dict[str, str]:
     """Make the runs of the plan that are not yet among the results.
 
     Run 1 of every data set comes before run 2 of any, so that an interrupted reproduction has
-    equally many runs of all sets.
-
-    Returns
-    -------
-    dict of str
-        The protocols that were not run, each with the reason.
+    equally many runs of all sets. The dict has the protocols that were not run, with the reasons.
     """
     absent = {}
     for kind, suffix in (("run", ""), ("solver", " (solver)")):
@@ -151,7 +123,7 @@ def _run_protocol(plan, kind, protocol, run):
     records = plan.records.read()
     todo = []
     for method in plan.methods_of(protocol, kind):
-        key = _key(plan, kind, protocol, method, run)
+        key = plan.key(kind, protocol, method, run)
         if find_done(records, key, plan.limit_of(method)) is None:
             todo.append((method, key))
     if not todo:
@@ -166,39 +138,30 @@ def _run_protocol(plan, kind, protocol, run):
             plan.records.append(_run(plan, method, key, split))
 
 
-def _key(plan, kind, protocol, method, run) -> dict:
-    return {
-        "kind": kind,
-        "protocol": protocol.name,
-        "method": method.name,
-        "run": run,
-        "rounds": plan.rounds,
-        "selection_rounds": plan.selection_rounds if method.grid else None,
-        "seed": plan.seed,
-        "n_jobs": plan.n_jobs,
-        "weak_learner": plan.weak_learner,
-    }
-
-
 def _run(plan, method, key, split) -> dict:
-    limit = plan.limit_of(method)
-    rng = np.random.default_rng([plan.seed, key["run"], 1])
-    parameters = {**plan.parameters, "random_state": plan.seed * 1000 + key["run"]}
+    limit, selection_rounds = plan.limit_of(method), min(plan.selection_rounds, plan.rounds)
+    parameters = {
+        "weak_learner": parse_weak_learner(plan.weak_learner),
+        "n_jobs": plan.n_jobs,
+        "random_state": plan.seed * 1000 + key["run"],
+    }
     chosen = {}
-    with progress_bar(
-        desc=f"  {method.name}", unit="round", leave=False, disable=plan.quiet
-    ) as bar:
-        bar.total = plan.rounds
+    total = plan.rounds + len(method.grid) * selection_rounds
+    about = {"desc": f"  {method.name}", "unit": "round", "leave": False, "disable": plan.quiet}
+    with progress_bar(total=total, **about) as bar:
         if method.grid:
-            bar.total += len(method.grid) * min(plan.selection_rounds, plan.rounds)
-            chosen = _choice(plan, key, method, split, rng, parameters, bar)
+            chosen = choose_C(
+                method, split, rounds=selection_rounds, parameters=parameters, bar=bar
+            )
             parameters["C"] = chosen["C"]
         measured = train_and_measure(
             method, split, rounds=plan.rounds, limit=limit, parameters=parameters, bar=bar
         )
     return {
         "key": key,
-        **plan.provenance,
+        "version": __version__,
+        "code": code_digest(),
+        "machine": machine(),
         "limit": limit,
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
@@ -206,24 +169,3 @@ def _run(plan, method, key, split) -> dict:
         **chosen,
         **measured,
     }
-
-
-def _choice(plan, key, method, split, rng, parameters, bar) -> dict:
-    """Return the chosen C, recorded as a separate result that an interrupted training keeps.
-
-    A choice made by another state of the code is repeated: the run's result would not show it.
-    """
-    key = {**key, "kind": "choice"}
-    found = find_done(plan.records.read(), key, None)
-    if found is None or found.get("code") != plan.provenance["code"]:
-        chosen = choose_C(
-            method,
-            split,
-            rounds=min(plan.selection_rounds, plan.rounds),
-            rng=rng,
-            parameters=parameters,
-            bar=bar,
-        )
-        found = {"key": key, **plan.provenance, **chosen}
-        plan.records.append(found)
-    return {name: found[name] for name in CHOICE}

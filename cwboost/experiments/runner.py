@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 
 from cwboost.experiments.methods import Method
 from cwboost.experiments.protocols import Split
 
-__all__ = ["choose_C", "hold_out", "train_and_measure"]
+__all__ = ["choose_C", "train_and_measure"]
 
 HOLD_OUT = 0.25
 CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
@@ -18,13 +19,8 @@ CURVES = ("objective", "pricing_seconds", "solver_seconds", "train_error")
 class RoundClock:
     """Callback that advances a progress bar, records the time and stops training at a limit.
 
-    It measures processor time, which stays comparable on a busy machine.
-
-    Parameters
-    ----------
-    limit : float or None
-        Seconds of processor time after which no round begins; None for no limit.
-    bar : tqdm or None
+    It measures processor time, which stays comparable on a busy machine. No round begins after
+    `limit` seconds of it, None for no limit.
     """
 
     def __init__(self, limit=None, bar=None):
@@ -43,76 +39,49 @@ class RoundClock:
         return self.stopped
 
 
-def hold_out(y, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Return training rows and validation rows; validation has a quarter of each class.
-
-    Validation has at least one example per class.
-    """
-    validation = np.zeros(len(y), dtype=bool)
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        validation[members[: max(1, round(HOLD_OUT * len(members)))]] = True
-    return np.flatnonzero(~validation), np.flatnonzero(validation)
-
-
-def choose_C(method: Method, split: Split, *, rounds, rng, parameters, bar=None) -> dict:
+def choose_C(method: Method, split: Split, *, rounds, parameters, bar=None) -> dict:
     """Choose C by the error on a held-out quarter of the training part; ties go to the first.
 
-    Every value of C gets the same number of rounds, whatever their time.
-
-    Returns
-    -------
-    dict
-        ``C``; and by value of C after `rounds` rounds ``validation_error``, ``selection_seconds``
-        (processor time), ``selection_nonzero`` and ``selection_learners``, the numbers of non-zero
-        coefficients and of weak learners that have one.
+    Every value of C gets the same number of rounds, whatever their time. The dict has ``C`` and, by
+    value of C after these rounds, ``validation_error``, ``selection_seconds`` of processor time,
+    and ``selection_nonzero`` and ``selection_learners``, see `_size`.
     """
-    train, validation = hold_out(split.y_train, rng)
+    X, X_held, y, y_held = train_test_split(
+        split.X_train,
+        split.y_train,
+        test_size=HOLD_OUT,
+        stratify=split.y_train,
+        random_state=parameters["random_state"],
+    )
     names = ("validation_error", "selection_seconds", "selection_nonzero", "selection_learners")
     found = {name: {} for name in names}
     for C in method.grid:
         clock = RoundClock(bar=bar)
         model = method.make(C=C, n_estimators=rounds, callbacks=[clock], **parameters)
-        model.fit(split.X_train[train], split.y_train[train])
-        predicted = model.predict(split.X_train[validation])
-        coef = model.ensemble_.coef()
-        values = (
-            float(np.mean(predicted != split.y_train[validation])),
-            _number(clock.cpu_seconds[-1]) if clock.cpu_seconds else 0.0,
-            int(coef.nnz),
-            int(np.count_nonzero(np.diff(coef.indptr))),
-        )
+        error = float(np.mean(model.fit(X, y).predict(X_held) != y_held))
+        values = error, _number(clock.cpu_seconds[-1]), *_size(model.ensemble_.coef())
         for name, value in zip(names, values):
             found[name][f"{C:g}"] = value
     errors = found["validation_error"]
     return {"C": min(method.grid, key=lambda C: errors[f"{C:g}"]), **found}
 
 
-def train_and_measure(
-    method: Method, split: Split, *, rounds, limit=None, parameters, bar=None
-) -> dict:
+def train_and_measure(method: Method, split: Split, *, rounds, limit, parameters, bar) -> dict:
     """Train and measure every round.
 
-    Returns
-    -------
-    dict
-        ``rounds``, the number trained; ``stopped``, True if the time limit ended training;
-        ``stop_reason``; ``fit_seconds`` (wall clock); ``settings``, the parameters; and lists with
-        one entry per round: ``test_error``, ``cpu_seconds`` (processor time of training so far),
-        ``n_nonzero`` and ``n_learners`` (non-zero coefficients, and weak learners that have one)
-        and those `CURVES` that the history has.
+    The dict has ``rounds``, the number trained; ``stopped``, True if the time limit ended training;
+    ``stop_reason``; ``settings``, the parameters; and lists with one entry per round:
+    ``test_error``, ``cpu_seconds`` (processor time of training so far), ``n_nonzero`` and
+    ``n_learners`` (see `_size`) and those `CURVES` that the history has.
     """
     clock = RoundClock(limit, bar)
     model = method.make(n_estimators=rounds, callbacks=[clock], **parameters)
-    start = perf_counter()
     model.fit(split.X_train, split.y_train)
-    fit_seconds = perf_counter() - start
     test_error = [float(np.mean(p != split.y_test)) for p in model.staged_predict(split.X_test)]
     record = {
         "rounds": len(test_error),
         "stopped": clock.stopped,
         "stop_reason": model.stop_reason_,
-        "fit_seconds": fit_seconds,
         "settings": _settings(model),
         "test_error": test_error,
         "cpu_seconds": [_number(value) for value in clock.cpu_seconds],
@@ -120,25 +89,13 @@ def train_and_measure(
     for name in CURVES:
         if name in model.history_:
             record[name] = [_number(value) for value in model.history_[name]]
-    record["n_nonzero"], record["n_learners"] = used(model.ensemble_)
-    return record
+    sizes = [_size(model.ensemble_.coef(n)) for n in range(1, len(test_error) + 1)]
+    return {**record, **dict(zip(("n_nonzero", "n_learners"), zip(*sizes)))}
 
 
-def used(ensemble) -> tuple[list[int], list[int]]:
-    """Return, per round, the non-zero coefficients and the weak learners that have one."""
-    path, n_scores = ensemble.path, ensemble.n_scores
-    is_used = np.zeros(path.n_learners * n_scores, dtype=bool)
-    per_learner = np.zeros(path.n_learners, dtype=np.int64)
-    n_nonzero, n_learners = [], []
-    for start, end in zip(path.round_offsets[:-1], path.round_offsets[1:]):
-        column = path.column[start:end]
-        keys = column.astype(np.int64) * n_scores + path.score_index[start:end]
-        now = path.value[start:end] != 0.0
-        np.add.at(per_learner, column, now.astype(np.int64) - is_used[keys])
-        is_used[keys] = now
-        n_nonzero.append(int(per_learner.sum()))
-        n_learners.append(int(np.count_nonzero(per_learner)))
-    return n_nonzero, n_learners
+def _size(coef) -> tuple[int, int]:
+    """Return the numbers of non-zero coefficients, and of weak learners that have one."""
+    return int(coef.nnz), int(np.count_nonzero(np.diff(coef.indptr)))
 
 
 def _settings(model) -> dict:

@@ -17,7 +17,7 @@ from cwboost.experiments.protocols import (
     Share,
     prepare,
 )
-from cwboost.experiments.runner import RoundClock, choose_C, hold_out
+from cwboost.experiments.runner import RoundClock, choose_C
 
 
 def numbered(n_train=60, n_test=30, k=3):
@@ -80,17 +80,10 @@ def test_images_become_features(name, features, side, size):
     assert split.X_train.shape == (9, size) and split.X_test.shape == (3, size)
 
 
-def test_hold_out_takes_a_quarter_of_each_class():
-    y = np.repeat([0, 1, 2], [40, 8, 1])
-    train, validation = hold_out(y, np.random.default_rng(0))
-    assert np.array_equal(np.bincount(y[validation], minlength=3), [10, 2, 1])
-    assert np.array_equal(np.sort(np.r_[train, validation]), np.arange(49))
-
-
 def test_chosen_C_has_the_lowest_validation_error():
     bunch = load("VOWEL")
     split = prepare(PROTOCOLS["VOWEL"], bunch, 0, memory=Memory(None))
-    chosen = choose_C(METHODS["CW"], split, rounds=10, rng=np.random.default_rng(0), parameters={})
+    chosen = choose_C(METHODS["CW"], split, rounds=10, parameters={"random_state": 0})
     errors = chosen["validation_error"]
     assert list(errors) == ["100", "1000", "10000", "100000"]
     assert errors[f"{chosen['C']:g}"] == min(errors.values())

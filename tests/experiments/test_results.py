@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
-from cwboost import MultiBoostClassifier
+from cwboost.experiments.methods import METHODS, SOLVERS
+from cwboost.experiments.protocols import PROTOCOLS, Split
 from cwboost.experiments.records import RecordFile, find_done
 from cwboost.experiments.reporting import tables
 from cwboost.experiments.reporting.report import write_report
@@ -15,7 +16,7 @@ from cwboost.experiments.reporting.summary import Results, mean, rounds_to_reach
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 from cwboost.experiments.reproduce import Plan
 from cwboost.experiments.revision import code_digest
-from cwboost.experiments.runner import used
+from cwboost.experiments.runner import train_and_measure
 
 
 def test_records_are_read_in_order(tmp_path):
@@ -88,12 +89,13 @@ def results(tmp_path):
     def make(kind="run", cut=(), **methods):
         figures = ("solver",) if kind == "solver" else ("uci",)
         plan = Plan(figures, tmp_path, runs=2, rounds=3, datasets=("VOWEL",))
+        known = METHODS | SOLVERS
         for method, runs in methods.items():
             for run, errors in enumerate(runs):
                 n = len(errors)
                 plan.records.append(
                     {
-                        "key": {"kind": kind, "protocol": "VOWEL", "method": method, "run": run},
+                        "key": plan.key(kind, PROTOCOLS["VOWEL"], known[method], run),
                         "version": "0.1",
                         "code": f"of {method}",
                         "machine": dict.fromkeys(MACHINE, "M"),
@@ -186,11 +188,12 @@ def test_tables_of_solvers(results, monkeypatch):
     assert "| USPS | not run: data absent |" in parts["solvers"]
 
 
-def test_used_counts_coefficients_and_learners_per_round():
+def test_every_round_counts_coefficients_and_learners():
     X, y = make_classification(60, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    model = MultiBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
-    coefs = [model.ensemble_.coef(n) for n in range(1, model.n_iter_ + 1)]
-    n_nonzero, n_learners = used(model.ensemble_)
-    assert n_nonzero == [coef.nnz for coef in coefs] == model.history_["n_nonzero"].tolist()
-    assert n_learners == [np.count_nonzero(np.diff(coef.indptr)) for coef in coefs]
-    assert n_nonzero[-1] > n_learners[-1]
+    settings = {"rounds": 6, "limit": None, "bar": None}
+    parameters = {"C": 1e3, "random_state": 0}
+    measured = train_and_measure(
+        METHODS["MultiBoost"], Split(X, y, X, y), parameters=parameters, **settings
+    )
+    assert len(measured["n_nonzero"]) == len(measured["n_learners"]) == measured["rounds"] == 6
+    assert measured["n_nonzero"][-1] > measured["n_learners"][-1]

@@ -12,36 +12,23 @@ CURVES = ("test_error", "objective", "cpu_seconds", "n_nonzero", "n_learners")
 
 
 class Results:
-    """The last results of the plan's settings, of its methods or of the study of solvers.
+    """The last results of the plan's settings: of its methods, or of the "solver" study.
 
-    Parameters
-    ----------
-    plan : Plan
-    kind : {"run", "solver"}
-
-    Attributes
-    ----------
-    runs : DataFrame
-        The records, with a row for each.
+    `runs` is a frame of the records, with a row for each.
     """
 
     def __init__(self, plan, kind: str = "run"):
         self._n_rounds = plan.rounds
-        latest = {}
-        names = {p.name: [m.name for m in plan.methods_of(p, kind)] for p in plan.protocols(kind)}
-        for record in plan.records.read():
-            key = record["key"]
-            if key["kind"] == kind and _is_of(plan, key):
-                latest[key["protocol"], key["method"], key["run"]] = record
-        index = [
-            (data, method, run)
-            for data, methods in names.items()
-            for method in methods
+        latest = {frozenset(record["key"].items()): record for record in plan.records.read()}
+        found = {
+            (protocol.name, method.name, run): latest[key]
+            for protocol in plan.protocols(kind)
+            for method in plan.methods_of(protocol, kind)
             for run in range(plan.runs)
-            if (data, method, run) in latest
-        ]
-        rows = pd.MultiIndex.from_tuples(index, names=[*GROUP, "run"]) if index else []
-        self.runs = pd.DataFrame([latest[row] for row in index], index=rows)
+            if (key := frozenset(plan.key(kind, protocol, method, run).items())) in latest
+        }
+        rows = pd.MultiIndex.from_tuples(found, names=[*GROUP, "run"]) if found else []
+        self.runs = pd.DataFrame(list(found.values()), index=rows)
 
     def at(self, name: str) -> pd.DataFrame:
         """Return a number per run and round.
@@ -69,17 +56,6 @@ def _curve(run, name: str) -> np.ndarray:
     timed = solver + np.array(run["pricing_seconds"])
     spent = np.diff(run["cpu_seconds"], prepend=0.0)
     return np.cumsum(spent * solver / np.maximum(timed, 1e-12))
-
-
-def _is_of(plan, key) -> bool:
-    settings = {
-        "rounds": plan.rounds,
-        "selection_rounds": plan.selection_rounds,
-        "seed": plan.seed,
-        "n_jobs": plan.n_jobs,
-        "weak_learner": plan.weak_learner,
-    }
-    return all(key.get(name) in (None, value) for name, value in settings.items())
 
 
 def mean(values):
