@@ -37,11 +37,7 @@ class OutputPath(type(Path())):
 def refuse_overwriting(args, names) -> None:
     """Raise CommandError if an output is also an input, or another output, by whatever path.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-    names : mapping of str to str
-        What messages call the arguments.
+    `names` says what messages call the arguments.
     """
     paths = [(name, v) for name, v in vars(args).items() if isinstance(v, InputPath | OutputPath)]
     for place, (name, path) in enumerate(paths):
@@ -69,13 +65,7 @@ def _is_same(first: Path, second: Path) -> bool:
 def add_run_arguments(parser, *, folder: str, holds: str) -> None:
     """Declare the arguments of commands that train many models: a folder, seed, threads, silence.
 
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    folder : str
-        Default folder of the results.
-    holds : str
-        What the command writes there.
+    `folder` is the default folder of the results, `holds` says what the command writes there.
     """
     parser.add_argument(
         "--out",

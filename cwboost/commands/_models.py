@@ -15,11 +15,7 @@ __all__ = ["add_model_arguments", "encoded_labels", "load", "read_for"]
 def add_model_arguments(parser, default_label: str) -> None:
     """Declare the arguments of commands that take a model and examples.
 
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    default_label : str
-        What the command takes for the label without ``--label``.
+    `default_label` says what the command takes for the label without ``--label``.
     """
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument("data", type=InputPath, help=DATA)

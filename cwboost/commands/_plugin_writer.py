@@ -25,29 +25,11 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def write_plugin(name: str, output: str | None = None, template: str = "family") -> Path:
-    """Write a new plugin, ready to be installed, tested and changed.
+    """Write a new plugin, ready to be installed, tested and changed; return its folder.
 
-    Parameters
-    ----------
-    name : str
-        Lower-case letters, digits and single underscores between them: the name under which
-        cwboost finds the class. The distribution is called ``cwboost-NAME``, the module
-        ``cwboost_NAME``.
-    output : str, optional
-        Folder to write to, new or empty; default ``cwboost-NAME`` in the current folder.
-    template : {"family", "init", "raw", "cython"}, default="family"
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    ValueError
-        If the name does not have this form, or is taken by something installed.
-    FileExistsError
-        If the folder exists and is not empty.
+    cwboost finds the class under `name`, of lower-case letters, digits and single underscores
+    between them. The distribution is called ``cwboost-NAME``, the module ``cwboost_NAME``. The
+    folder, new or empty, is `output`, by default ``cwboost-NAME`` in the current folder.
     """
     if not NAME.fullmatch(name):
         raise ValueError(

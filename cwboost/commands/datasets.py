@@ -17,7 +17,6 @@ DEFAULT = Path("data")
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "action",
         nargs="?",
@@ -33,7 +32,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """List or fetch."""
     folder = args.data
     if folder is None and (DEFAULT.is_dir() or args.action == "fetch"):
         folder = DEFAULT

@@ -19,7 +19,6 @@ PAPER_ROUNDS = 200
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument("--paper", action="store_true", help="the paper's method with stumps")
     parser.add_argument(
         "--rounds", type=int, help=f"rounds of boosting, with --paper (default: {PAPER_ROUNDS})"
@@ -28,7 +27,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Train, print, write."""
     if args.paper:
         return _run_paper(args)
     if args.rounds is not None:

@@ -22,13 +22,11 @@ LISTED = 20
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     add_model_arguments(parser, "the column that the model does not know, or the last")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args) -> int:
-    """Read, measure, print."""
     from sklearn.metrics import confusion_matrix, log_loss
 
     classifier = load(args.model, args.jobs)

@@ -15,7 +15,6 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument(
         "--onnx", type=OutputPath, metavar="FILE", required=True, help="file to write"
@@ -27,7 +26,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Load, convert, write."""
     from cwboost import to_onnx
 
     classifier = load(args.model)

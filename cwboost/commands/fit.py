@@ -51,7 +51,6 @@ METHODS = {
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument("data", type=InputPath, help=DATA)
     parser.add_argument("model", type=OutputPath, help="file to write the model to")
     parser.add_argument("--method", choices=METHODS, default="cw", help="default: cw")
@@ -94,7 +93,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Read, train, save, report."""
     classifier = _classifier(args)
     for path in (args.model, args.history):
         if path is not None and not path.absolute().parent.is_dir():

@@ -23,7 +23,6 @@ TOP = 10
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument("model", type=InputPath, help="file written by cwboost fit")
     parser.add_argument(
         "--top", type=int, default=TOP, metavar="N", help=f"rows of each table (default: {TOP})"
@@ -32,7 +31,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Load, describe, print."""
     if args.top < 0:
         raise CommandError(f"--top: must be >= 0, got {args.top}")
     classifier = load(args.model)

@@ -18,7 +18,6 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     add_model_arguments(parser, "no label")
     parser.add_argument(
         "--out", type=OutputPath, metavar="FILE", help="output file (default: terminal)"
@@ -29,7 +28,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Read, predict, write."""
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args, needs_labels=False)
     labels = None

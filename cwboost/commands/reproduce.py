@@ -16,7 +16,6 @@ QUICK = {"runs": 1, "rounds": 60, "selection_rounds": 20, "seconds": 10.0}
 
 
 def add_arguments(parser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--figure",
         nargs="+",
@@ -58,7 +57,6 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> int:
-    """Run, report, draw."""
     from cwboost.experiments.methods import METHODS
 
     with extra("reporting", "the tables of a reproduction need pandas"):

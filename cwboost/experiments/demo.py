@@ -144,13 +144,7 @@ def certificate(split: Split, seed: int = 0, n_jobs: int = 1) -> str:
 
 
 def draw(trained: list[Trained], path: Path) -> None:
-    """Draw test errors and log losses as bars, one column of panels per data set.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Draw test errors and log losses as bars, one column of panels per data set."""
     with extra("plot", "the figure needs matplotlib"):
         from matplotlib.figure import Figure
     sets = list(dict.fromkeys(one.dataset for one in trained))

@@ -15,23 +15,12 @@ C_GRID = (1e2, 1e3, 1e4, 1e5)
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the paper, one curve of its figures.
-
-    Parameters
-    ----------
-    name : str
-    make : callable
-        ``make(**parameters)`` returns the estimator; the parameters include `C` if `grid` is set.
-    grid : tuple of float
-        Values of C to choose from by validation; empty if the method has no C to choose.
-    limited : bool
-        True if the time limit of AdaBoost.MO applies; other methods have none.
-    """
+    """A method of the paper, one curve of its figures."""
 
     name: str
-    make: Callable
-    grid: tuple[float, ...] = ()
-    limited: bool = False
+    make: Callable  # from parameters to the estimator; C is among them if `grid` is set
+    grid: tuple[float, ...] = ()  # values of C to choose from; empty if there is none to choose
+    limited: bool = False  # whether the time limit of AdaBoost.MO applies
 
 
 # With a given scale: the experiments neither use nor time a holdout run for the probabilities.

@@ -89,13 +89,7 @@ def save(trained: Trained, out: Path) -> Path:
 
 
 def draw(trained, path: Path) -> None:
-    """Plot test error, objective and dual bound against rounds, one column per data set.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Plot test error, objective and dual bound against rounds, one column per data set."""
     with extra("plot", "the figure needs matplotlib"):
         from matplotlib.figure import Figure
     sets = list(dict.fromkeys(one.dataset for one in trained))

@@ -39,12 +39,8 @@ class Share:
 class PerClass:
     """Split that trains on a fixed number of examples per class.
 
-    Parameters
-    ----------
-    n : int
-    original_test : bool
-        True: draw from the source's training part and test on its whole test part. False: draw
-        from all examples and test on the others.
+    With `original_test` they come from the source's training part, and its whole test part is the
+    test; without, they come from all examples, and the others are the test.
     """
 
     n: int
@@ -83,27 +79,16 @@ class Batch:
 class Protocol:
     """One data set of one figure of the paper.
 
-    Parameters
-    ----------
-    name : str
-        Name in results and figures.
-    dataset : str
-        Name for `cwboost.datasets.load`.
-    figure : str
-    split : Share, PerClass or Batch
-    features : {None, "hog", "gist", "codebook"}
-        Features to compute from the images; None takes the values as they are.
-    more_methods : tuple of str
-        Methods besides those that run everywhere. AdaBoost.MO: on the sets on which the paper ran
-        it. Its code of all splits of the classes: of these, with at most 11 classes. MultiBoost
-        with L-BFGS-B, the paper's solver: on small sets.
+    `more_methods` are the methods besides those that run everywhere. AdaBoost.MO: on the sets on
+    which the paper ran it. Its code of all splits of the classes: of these, with at most 11
+    classes. MultiBoost with L-BFGS-B, the paper's solver: on small sets.
     """
 
-    name: str
-    dataset: str
+    name: str  # in results and figures
+    dataset: str  # for `cwboost.datasets.load`
     figure: str
     split: Share | PerClass | Batch
-    features: str | None = None
+    features: str | None = None  # "hog", "gist" or "codebook" of images; None takes the values
     more_methods: tuple[str, ...] = ()
 
 
@@ -134,18 +119,9 @@ FIGURES = {
 
 
 def prepare(protocol: Protocol, bunch, run: int, *, seed: int = 0, memory: Memory) -> Split:
-    """Return the features and labels of one run.
+    """Return the features and labels of one run, of which `memory` keeps computed features.
 
-    Parameters
-    ----------
-    protocol : Protocol
-    bunch : Bunch
-        The data set, as `cwboost.datasets.load` returns it.
-    run : int
-        Number of the run, from 0. Each run has its own split; all methods share the splits.
-    seed : int, default=0
-    memory : joblib.Memory
-        Keeps computed features.
+    Runs, from 0, have splits of their own; all methods share the splits.
     """
     split = protocol.split(bunch, run, np.random.default_rng([seed, run]))
     if protocol.features is None:

@@ -14,23 +14,13 @@ class RecordFile:
 
     An interrupted process leaves at most one unfinished last line, which the next `append`
     removes. Several processes may append to one file.
-
-    Parameters
-    ----------
-    path : str or path-like
     """
 
     def __init__(self, path):
         self.path = Path(path)
 
     def read(self) -> list[dict]:
-        """Return all finished records, in the order in which they were appended.
-
-        Raises
-        ------
-        ValueError
-            If a finished line is not a record, so the file is not a record file.
-        """
+        """Return all finished records, in the order in which they were appended."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -60,15 +50,8 @@ class RecordFile:
 def find_done(records: list[dict], key: dict, limit: float | None) -> dict | None:
     """Return the last result with this key, or None if it must be run again.
 
-    A training that was stopped by its time limit counts for any limit up to that one.
-
-    Parameters
-    ----------
-    records : list of dict
-        Each has ``stopped``, and ``limit`` if that is true.
-    key : dict
-    limit : float or None
-        Seconds of processor time; None for no limit.
+    A training that was stopped by its time limit counts for any limit up to that one; None is no
+    limit.
     """
     for record in reversed(records):
         if record["key"] == key:

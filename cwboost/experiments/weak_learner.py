@@ -12,17 +12,9 @@ __all__ = ["parse_weak_learner"]
 
 
 def parse_weak_learner(text: str) -> WeakLearnerFamily:
-    """Return the family that a text describes.
+    """Return the family that a text describes, ``NAME`` or ``NAME:PARAMETER=VALUE,...``.
 
-    Parameters
-    ----------
-    text : str
-        A registered name, or ``NAME:PARAMETER=VALUE,...``; values are Python literals or words.
-
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown, or the text is malformed.
+    Values are Python literals or words.
     """
     registered, _, parameters = text.partition(":")
     family = get_family(registered)()

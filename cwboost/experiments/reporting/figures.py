@@ -41,20 +41,11 @@ LEAST_EXCESS = 1e-6
 PANELS = {"uci": 3, "digits": 3, "images": 2, "scenes": 3, "traffic": 2}
 
 
-def draw_figures(plan, page=None) -> list:
+def draw_figures(plan, page) -> list:
     """Draw the plan's figures as PNG and SVG; return the paths.
 
-    Parameters
-    ----------
-    plan : Plan
-    page : Path or None, default=None
-        The PNG files are also written to the folder ``figures`` beside this page, with
-        ``reproduction-`` before their names.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    The PNG files are also written to the folder ``figures`` beside a page, with ``reproduction-``
+    before their names.
     """
     with extra("reporting", "figures need matplotlib"):
         from matplotlib.figure import Figure

@@ -26,14 +26,7 @@ def suffix_of(plan) -> str:
 
 
 def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
-    """Return the tables of the results of the plan's settings, by name.
-
-    Parameters
-    ----------
-    plan : Plan
-    absent : dict of str
-        Message per protocol without data.
-    """
+    """Return the tables of the results of the plan's settings, and of absent data, by name."""
     methods, solvers = Results(plan), Results(plan, "solver")
     parts = {"settings": _settings(plan, [*_records(methods), *_records(solvers)])}
     parts |= method_tables(methods, absent)
@@ -43,14 +36,7 @@ def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
 
 
 def write_report(plan, absent: dict[str, str]) -> str:
-    """Write the tables in the plan's folder, ``table.md`` for stumps; return the text.
-
-    Parameters
-    ----------
-    plan : Plan
-    absent : dict of str
-        Message per protocol without data.
-    """
+    """Write the tables in the plan's folder, ``table.md`` for stumps; return the text."""
     parts = page_parts(plan, absent)
     text = "# Reproduction\n\n" + "\n\n".join(
         f"## {HEADINGS[name]}\n\n{part}" if name in HEADINGS else part
@@ -66,17 +52,6 @@ def write_page(plan, absent: dict[str, str], page) -> None:
 
     The comments are ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``, with the name that
     `page_parts` gives the table, and `suffix_of` the plan. Tables without comments are left out.
-
-    Parameters
-    ----------
-    plan : Plan
-    absent : dict of str
-    page : Path
-
-    Raises
-    ------
-    ValueError
-        If the page has no comments for any of the tables.
     """
     text = before = page.read_text(encoding="utf-8")
     n_found = 0
