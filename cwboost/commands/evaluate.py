@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 
-from cwboost.commands import CommandError
 from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
 from cwboost.support.columns import aligned
 
@@ -31,8 +30,6 @@ def run(args) -> int:
 
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args, needs_labels=True)
-    if table.y is None:
-        raise CommandError(f"{args.data}: must have labels, an array y")
     classes = classifier.classes_
     y = encoded_labels(args.data, table.y, classes)
     predicted = encoded_labels(args.data, classifier.predict(table.X), classes)

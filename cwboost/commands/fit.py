@@ -104,7 +104,7 @@ def run(args) -> int:
         raise CommandError(f"{args.model}: expected the name of a file, got a device or a pipe")
     if not 0 <= args.held_out < 1:
         raise CommandError(f"--held-out: must be a share from 0 to 1, got {args.held_out}")
-    table = _labelled(args.data, read(args, needs_labels=True))
+    table = read(args, needs_labels=True)
     _refuse_unique(args, table)
     given = classifier.categorical_features
     if table.categories and isinstance(given, list | tuple):  # by --set
@@ -152,14 +152,7 @@ def _classifier(args):
     weak_learner = args.weak_learner or classifier.weak_learner
     # Make an instance, so that its parameters can be set and an unknown name fails before reading.
     classifier.set_params(weak_learner=resolve_weak_learner(weak_learner))
-    return _set(classifier, dict(map(_assignment, args.set)))
-
-
-def _set(classifier, assigned: dict):
-    """Set the parameters given by --set."""
-    family = assigned.pop("weak_learner", None)
-    if family is not None:
-        classifier.set_params(weak_learner=family)
+    assigned = dict(map(_assignment, args.set))
     try:
         return classifier.set_params(**assigned)
     except ValueError as error:
@@ -180,12 +173,6 @@ def _assignment(text: str):
 
 
 # -------------------------------------------------------------------- the examples
-
-
-def _labelled(path, table):
-    if table.y is None:
-        raise CommandError(f"{path}: must have an array y of labels")
-    return table
 
 
 def _refuse_unique(args, table) -> None:
@@ -238,7 +225,7 @@ def _file_or_share(text: str) -> InputPath | float:
 def _alike(args, path, table, part: str = "train"):
     """Read other examples; their features and labels must be those of the first."""
     trained = Trained(table.X.shape[1], table.names, table.categories)
-    other = _labelled(path, read(args, path, part=part, trained=trained, needs_labels=True))
+    other = read(args, path, part=part, trained=trained, needs_labels=True)
     classes = np.unique(table.y)
     other.y = classes[encoded_labels(path, other.y, classes)]
     return other

@@ -25,6 +25,8 @@ def read_npz(path: Path, options: Options) -> Table:
         known = listed(sorted(files))
         raise ValueError(f"{path}: must have an array X or {names[0]}, has only [{known}]")
     X, y = map(arrays.get, names)
+    if y is None and options.needs_labels:
+        raise ValueError(f"{path}: must have an array {names[1]} of labels")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
             f"{path}: {names[0]} must have rows of examples and columns of features, got shape "
