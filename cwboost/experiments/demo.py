@@ -112,17 +112,17 @@ def train(split: Split, seed: int = 0, n_jobs: int = 1):
 def table(trained: list[Trained]) -> str:
     """Return a text table of errors, log losses and times."""
     rows = [["data set", "classifier", "error %", "log loss", "fit s", "predict s"]]
-    for one in trained:
-        rows.append(
-            [
-                one.dataset,
-                one.name,
-                f"{100 * one.error:.1f}",
-                f"{one.log_loss:.3f}",
-                f"{one.fit_seconds:.2f}",
-                f"{one.predict_seconds:.3f}",
-            ]
-        )
+    rows += [
+        [
+            one.dataset,
+            one.name,
+            f"{100 * one.error:.1f}",
+            f"{one.log_loss:.3f}",
+            f"{one.fit_seconds:.2f}",
+            f"{one.predict_seconds:.3f}",
+        ]
+        for one in trained
+    ]
     return aligned(rows, right=range(2, 6))
 
 

@@ -32,7 +32,6 @@ class Trained:
 
     dataset: str
     method: str
-    C: float
     model: CWBoostClassifier
     test_error: np.ndarray
 
@@ -53,7 +52,7 @@ def train(dataset, method, *, rounds, seed, n_jobs, verbose) -> Trained:
     model = METHODS[method].make(n_estimators=rounds, verbose=verbose, **parameters)
     model.fit(split.X_train, split.y_train)
     test_error = [np.mean(p != split.y_test) for p in model.staged_predict(split.X_test)]
-    return Trained(dataset, method, model.C, model, np.array(test_error))
+    return Trained(dataset, method, model, np.array(test_error))
 
 
 def table(trained) -> str:
@@ -67,7 +66,7 @@ def table(trained) -> str:
                     [
                         one.dataset,
                         one.method,
-                        f"{one.C:.0e}",
+                        f"{one.model.C:.0e}",
                         str(n),
                         f"{100 * history['train_error'][n - 1]:.2f}",
                         f"{100 * one.test_error[n - 1]:.2f}",
@@ -100,7 +99,7 @@ def draw(trained, path: Path) -> None:
         above, below = axes[:, sets.index(one.dataset)]
         rounds = np.arange(1, one.model.n_iter_ + 1)
         colour, history = colours[one.method], one.model.history_
-        label = f"{one.method}, C = {one.C:.0e}"
+        label = f"{one.method}, C = {one.model.C:.0e}"
         above.plot(rounds, 100 * one.test_error, color=colour, label=label)
         below.plot(rounds, history["objective"], color=colour, label=f"{label}: objective")
         below.plot(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from cwboost.experiments.reporting.summary import Results
 from cwboost.experiments.reporting.tables import method_tables, solver_tables
 
@@ -28,7 +30,8 @@ def suffix_of(plan) -> str:
 def page_parts(plan, absent: dict[str, str]) -> dict[str, str]:
     """Return the tables of the results of the plan's settings, and of absent data, by name."""
     methods, solvers = Results(plan), Results(plan, "solver")
-    parts = {"settings": _settings(plan, [*_records(methods), *_records(solvers)])}
+    records = [record for one in (methods, solvers) for record in one.runs.to_dict("records")]
+    parts = {"settings": _settings(plan, records)}
     parts |= method_tables(methods, absent)
     if "solver" in plan.figures:
         parts |= solver_tables(solvers, absent)
@@ -67,10 +70,6 @@ def write_page(plan, absent: dict[str, str], page) -> None:
         page.write_text(text, encoding="utf-8")
 
 
-def _records(results: Results) -> list[dict]:
-    return results.runs.to_dict("records")
-
-
 def _settings(plan, records: list[dict]) -> str:
     lines = [
         f"{plan.rounds} rounds at most, weak learner `{plan.weak_learner}`, {plan.n_jobs} "
@@ -79,21 +78,16 @@ def _settings(plan, records: list[dict]) -> str:
         f"{min(plan.selection_rounds, plan.rounds)} rounds by the error on a quarter of the "
         f"training part. Only AdaBoost.MO has a time limit, {plan.seconds:g} s (cut runs: *)."
     ]
-    states = sorted({_state(record) for record in records})
+    states = Counter(f"{record['version']} ({record['code']})" for record in records)
     if len(states) > 1:
-        count = [sum(_state(record) == state for record in records) for state in states]
-        mixed = ", ".join(f"{state}: {n} runs" for state, n in zip(states, count))
+        mixed = ", ".join(f"{state}: {n} runs" for state, n in sorted(states.items()))
         lines.append(
             f"**Warning: results of {len(states)} states of the code are mixed.** {mixed}."
         )
     elif states:
-        lines.append(f"Code: version {states[0]}.")
+        lines.append(f"Code: version {next(iter(states))}.")
     lines += [f"Machine: {text}." for text in sorted({_machine(r) for r in records})]
     return "\n\n".join(lines)
-
-
-def _state(record) -> str:
-    return f"{record['version']} ({record['code']})"
 
 
 def _machine(record) -> str:

@@ -95,17 +95,14 @@ def _compact(results: Results, errors: pd.DataFrame) -> pd.DataFrame:
     targets = mean(results.last("test_error") * 100).xs("MultiBoost", level="method")
     averages = averages[averages.index.isin(targets.index, level="data")]
     first = rounds_to_reach(averages, targets)
-
-    def there(name):
-        values = mean(results.at(name))
-        return pd.Series([values.loc[g].get(r, np.nan) for g, r in first.items()], first.index)
-
-    seconds = there("cpu_seconds")
+    seconds, n_learners, n_nonzero = (
+        _then(mean(results.at(name)), first) for name in ("cpu_seconds", "n_learners", "n_nonzero")
+    )
     return pd.DataFrame(
         {
             "rounds": _text(first, ".0f").replace("-", "never"),
-            "weak learners": _text(there("n_learners"), ".0f"),
-            "non-zero coefficients": _text(there("n_nonzero"), ".0f"),
+            "weak learners": _text(n_learners, ".0f"),
+            "non-zero coefficients": _text(n_nonzero, ".0f"),
             "training s": _text(seconds, ".2f"),
             "over MultiBoost's": _text(seconds / _of(seconds, "MultiBoost"), ".3g"),
             "MultiBoost's error %": targets.reindex(first.index, level="data").map("{:.2f}".format),
@@ -131,7 +128,7 @@ def _solvers(results: Results) -> pd.DataFrame:
     targets = 1.001 * objective.xs("L-BFGS-B", level="method")
     curve, spent = mean(results.at("objective")), mean(results.at("solver_cpu_seconds"))
     first = rounds_to_reach(curve, targets)
-    to_same = pd.Series([spent.loc[g].get(r, np.nan) for g, r in first.items()], first.index)
+    to_same = _then(spent, first)
     reference = _of(seconds, "L-BFGS-B")
     return pd.DataFrame(
         {
@@ -144,6 +141,11 @@ def _solvers(results: Results) -> pd.DataFrame:
             "test error %": _spread(100 * results.last("test_error"), 2),
         }
     )
+
+
+def _then(table: pd.DataFrame, rounds: pd.Series) -> pd.Series:
+    """Return the number of each row at a round of its own, NaN without a round."""
+    return pd.Series([table.loc[row].get(n, np.nan) for row, n in rounds.items()], rounds.index)
 
 
 def _of(values, method: str):
