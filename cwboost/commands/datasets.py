@@ -35,19 +35,13 @@ def run(args) -> int:
     folder = args.data
     if folder is None and (DEFAULT.is_dir() or args.action == "fetch"):
         folder = DEFAULT
-    if args.action == "list":
-        return _list(folder, args.results)
-    if args.name is None:
+    if args.action == "fetch" and args.name is None:
         raise CommandError("name: fetch needs the name of a data set")
-    from cwboost.datasets import fetch
+    from cwboost.datasets.fetching import fetch, overview
 
-    print(fetch(args.name, folder, quiet=args.quiet), file=args.results)
-    return 0
-
-
-def _list(folder, results) -> int:
-    from cwboost.datasets.fetching import overview
-
-    rows = [("name", "what", f"in {folder}" if folder else "here", "to get it"), *overview(folder)]
-    print(aligned(rows), file=results)
+    if args.action == "fetch":
+        print(fetch(args.name, folder, quiet=args.quiet), file=args.results)
+        return 0
+    head = ("name", "what", f"in {folder}" if folder else "here", "to get it")
+    print(aligned([head, *overview(folder)]), file=args.results)
     return 0

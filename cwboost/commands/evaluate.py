@@ -56,22 +56,16 @@ def run(args) -> int:
 
 def _confusions(labels, matrix) -> str:
     """Return the matrix as text, or its largest entries if it is too wide."""
-    cells = [[str(count) for count in row] for row in matrix]
     rows = [["true \\ predicted", *labels]]
-    rows += [[label, *row] for label, row in zip(labels, cells)]
+    rows += [[label, *map(str, counts)] for label, counts in zip(labels, matrix)]
     text = aligned(rows, right=range(1, len(labels) + 1))
     if max(map(len, text.splitlines())) <= WIDEST:
         return text
-    pairs = [
-        (int(matrix[i, j]), labels[i], labels[j])
-        for i in range(len(labels))
-        for j in range(len(labels))
-        if i != j and matrix[i, j]
-    ]
-    pairs.sort(key=lambda pair: -pair[0])
+    pairs = [(i, j) for i, j in zip(*matrix.nonzero()) if i != j]
+    pairs.sort(key=lambda pair: -matrix[pair])
     if not pairs:
         return "no confusions"
     rows = [("true", "predicted", "examples")]
-    rows += [(true, predicted, str(count)) for count, true, predicted in pairs[:LISTED]]
+    rows += [(labels[i], labels[j], str(matrix[i, j])) for i, j in pairs[:LISTED]]
     head = f"the commonest {len(rows) - 1} of {len(pairs)} confusions:"
     return f"{head}\n{aligned(rows, right=(2,))}"

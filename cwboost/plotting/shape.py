@@ -52,10 +52,10 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     grey = set(range(values.shape[1])) - set(coloured) if given is None else set()
     for place, column in enumerate(sorted(grey)):
         label = f"{len(grey)} other{'s' * (len(grey) > 1)}" if place == 0 else None
-        _steps(ax, values[:, column], edges, color="0.8", linewidth=0.7, label=label)
+        ax.stairs(values[:, column], edges, baseline=None, color="0.8", lw=0.7, label=label)
     for column, colour in zip(coloured, colours(len(coloured))):
         label = str(classifier.classes_[column])
-        _steps(ax, values[:, column], edges, color=colour, label=label)
+        ax.stairs(values[:, column], edges, baseline=None, color=colour, label=label)
     ax.set_xlim(edges[0], edges[-1])
     if seen is not None:
         deciles = np.quantile(seen, np.linspace(0.1, 0.9, 9))
@@ -92,10 +92,6 @@ def _most_moved(values) -> list[int]:
     """Return the classes whose scores the feature moves most, in the order of ``classes_``."""
     spread = np.ptp(values, axis=0)
     return sorted(np.argsort(-spread, kind="stable")[:MOST_COLOURED].tolist())
-
-
-def _steps(ax, values, edges, **style):
-    ax.stairs(values, edges, baseline=None, **style)
 
 
 def _unused(ax, seen) -> None:
