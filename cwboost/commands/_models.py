@@ -9,7 +9,7 @@ from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
 from cwboost.estimator.input.columns import listed, quoted
 
-__all__ = ["add_model_arguments", "encoded_labels", "load", "read_for"]
+__all__ = ["add_model_arguments", "known_labels", "load", "read_for"]
 
 
 def add_model_arguments(parser, default_label: str) -> None:
@@ -53,20 +53,20 @@ def read_for(classifier, args, *, needs_labels: bool):
     return table
 
 
-def encoded_labels(path, y, classes):
-    """Return the class index of each label; a label unknown to the model is an error.
+def known_labels(path, y, classes):
+    """Return labels as the model has them; one that is unknown to it is an error.
 
     Labels are compared as numbers if both sides are numbers, else as they are written.
     """
-    y = np.asarray(y)
+    y, known = np.asarray(y), classes
     if not (y.dtype.kind in "biuf" and classes.dtype.kind in "biuf"):
-        y, classes = y.astype(str), classes.astype(str)
-    index = {label: place for place, label in enumerate(classes.tolist())}
+        y, known = y.astype(str), classes.astype(str)
+    index = {label: place for place, label in enumerate(known.tolist())}
     places = [index.get(label) for label in y.tolist()]
     if None in places:
         label = y[places.index(None)]
         raise CommandError(
             f"{path}: label {quoted(label)} is not one of the model's classes: "
-            f"{listed(classes, most=20)}"
+            f"{listed(known, most=20)}"
         )
-    return np.array(places, dtype=np.int64)
+    return classes[places]

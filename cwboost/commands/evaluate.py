@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 
-from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
+from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 from cwboost.support.columns import aligned
 
 __all__ = ["add_arguments", "run"]
@@ -31,12 +31,11 @@ def run(args) -> int:
     classifier = load(args.model, args.jobs)
     table = read_for(classifier, args, needs_labels=True)
     classes = classifier.classes_
-    y = encoded_labels(args.data, table.y, classes)
-    predicted = encoded_labels(args.data, classifier.predict(table.X), classes)
-    places = list(range(len(classes)))
+    y = known_labels(args.data, table.y, classes)
+    predicted = classifier.predict(table.X)
     error = float((predicted != y).mean())
-    loss = float(log_loss(y, classifier.predict_proba(table.X), labels=places))
-    matrix = confusion_matrix(y, predicted, labels=places)
+    loss = float(log_loss(y, classifier.predict_proba(table.X), labels=classes))
+    matrix = confusion_matrix(y, predicted, labels=classes)
     if args.json:
         found = {
             "n_examples": len(y),

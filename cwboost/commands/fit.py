@@ -23,7 +23,7 @@ import sys
 import numpy as np
 
 from cwboost.commands import CommandError, InputPath, OutputPath, shows_progress
-from cwboost.commands._models import encoded_labels
+from cwboost.commands._models import known_labels
 from cwboost.commands._tables.npz import has_test_part
 from cwboost.commands._tables.options import Trained
 from cwboost.commands._tables.reading import DATA, add_reading_arguments, read
@@ -226,8 +226,7 @@ def _alike(args, path, table, part: str = "train"):
     """Read other examples; their features and labels must be those of the first."""
     trained = Trained(table.X.shape[1], table.names, table.categories)
     other = read(args, path, part=part, trained=trained, needs_labels=True)
-    classes = np.unique(table.y)
-    other.y = classes[encoded_labels(path, other.y, classes)]
+    other.y = known_labels(path, other.y, np.unique(table.y))
     return other
 
 

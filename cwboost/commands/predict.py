@@ -12,7 +12,7 @@ import csv
 import sys
 
 from cwboost.commands import OutputPath
-from cwboost.commands._models import add_model_arguments, encoded_labels, load, read_for
+from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
 
 __all__ = ["add_arguments", "run"]
 
@@ -32,7 +32,7 @@ def run(args) -> int:
     table = read_for(classifier, args, needs_labels=False)
     labels = None
     if table.y is not None:
-        labels = encoded_labels(args.data, table.y, classifier.classes_)
+        labels = known_labels(args.data, table.y, classifier.classes_)
     header, rows = _predictions(classifier, table.X, args)
     if args.out is None:
         _write(args.results, header, rows)
@@ -41,7 +41,7 @@ def run(args) -> int:
             _write(file, header, rows)
     if labels is not None and len(labels):
         X = table.X if table.labelled is None else table.X[table.labelled]
-        error = 1 - classifier.score(X, classifier.classes_[labels])
+        error = 1 - classifier.score(X, labels)
         print(f"error {error:.2%} on {len(labels)} examples", file=sys.stderr)
     return 0
 
