@@ -107,7 +107,8 @@ def to_onnx(
     if decode is not None:
         decode(graph, classifier)
     _label(graph, classifier)
-    graph.add("Softmax", [logits(graph, classifier)], "probabilities", axis=1)
+    scaled = "scores" if logits is None else logits(graph, classifier)
+    graph.add("Softmax", [scaled], "probabilities", axis=1)
     return graph.model(classifier)
 
 
@@ -318,10 +319,6 @@ def _scaled_scores(graph: _Graph, classifier) -> str:
     return graph.add("Mul", ["scores", scale], "scaled")
 
 
-def _bare_scores(graph: _Graph, classifier) -> str:
-    return "scores"
-
-
 def _log_of_each_label(graph: _Graph, classifier) -> str:
     """Add nodes for -log(1 + exp(-2 F)) of every class, as in `AdaBoostMHClassifier`."""
     log_sum = _log_sum_exp(graph, "scores", np.array([0.0, -2.0]), axis=2)
@@ -331,7 +328,7 @@ def _log_of_each_label(graph: _Graph, classifier) -> str:
 CLASS_SCORES = {"identity": None, "decoded code": _decoded}
 LOGITS = {
     "scaled": _scaled_scores,
-    "scores": _bare_scores,
+    "scores": None,
     "logistic per label": _log_of_each_label,
 }
-"""Functions that convert scores and probabilities to nodes, by the name of the rule."""
+"""Functions that convert scores and probabilities to nodes, by rule; None takes what is there."""
