@@ -90,7 +90,7 @@ def _download(url: str, known_hash: str | None, folder: Path, quiet: bool) -> No
         archive.unlink()
 
 
-def overview(data_dir=None) -> list[tuple[str, str, str, str]]:
+def overview(data_dir) -> list[tuple[str, str, str, str]]:
     """Return name, title, state and origin of every data set, for the command line."""
     rows = []
     for dataset in CATALOGUE.values():

@@ -8,7 +8,6 @@ import pandas as pd
 __all__ = ["GROUP", "Results", "mean", "rounds_to_reach"]
 
 GROUP = ["data", "method"]
-CURVES = ("test_error", "objective", "cpu_seconds", "n_nonzero", "n_learners")
 
 
 class Results:
