@@ -52,11 +52,8 @@ class ProgressBar:
     def _open(self, n_rounds: int):
         return progress_bar(total=n_rounds, disable=not self.verbose, unit="round")
 
-    def __deepcopy__(self, memo):
-        # A clone of an estimator gets a new bar: the terminal cannot be copied.
-        return ProgressBar(self.n_rounds, self.verbose)
-
     def __reduce__(self):
+        # A copy, as in a clone of an estimator, gets a new bar: the terminal cannot be copied.
         return ProgressBar, (self.n_rounds, self.verbose)
 
     def __enter__(self):
