@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from contextlib import nullcontext
 
 from cwboost.commands import OutputPath
 from cwboost.commands._models import add_model_arguments, known_labels, load, read_for
@@ -34,11 +35,11 @@ def run(args) -> int:
     if table.y is not None:
         labels = known_labels(args.data, table.y, classifier.classes_)
     header, rows = _predictions(classifier, table.X, args)
-    if args.out is None:
-        _write(args.results, header, rows)
-    else:
-        with args.out.open("w", newline="", encoding="utf-8") as file:
-            _write(file, header, rows)
+    out = args.out and args.out.open("w", newline="", encoding="utf-8")
+    with out or nullcontext(args.results) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows.tolist())
     if labels is not None and len(labels):
         X = table.X if table.labelled is None else table.X[table.labelled]
         error = 1 - classifier.score(X, labels)
@@ -56,9 +57,3 @@ def _predictions(classifier, X, args):
     if scores.ndim == 1:  # two classes: one score, of the second
         return [classifier.classes_[1]], scores[:, None]
     return classifier.classes_.tolist(), scores
-
-
-def _write(file, header, rows):
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows.tolist())
