@@ -25,9 +25,17 @@ def examples_of(stored: Stored, options: Options) -> Table:
 
     trained, names, notes = options.trained, stored.names, stored.notes
     label, kept = _choose(stored, options)
-    y, labelled = (None, None) if label is None else _labels(stored, options, label)
-    words = trained.categories if trained else ()
-    columns = (_feature(stored, options, place, at in words) for at, place in enumerate(kept))
+    words = [kept[at] for at in trained.categories] if trained else []
+    # What must be read again as it is written is read at once.
+    as_written = words if label is None else [label, *words]
+    written = stored.written(as_written) if as_written else {}
+    y, labelled = (None, None) if label is None else _labels(stored, options, label, written[label])
+    columns = (
+        _words(written[place].where(stored.frame[place].notna()))
+        if place in words
+        else _feature(stored, options, place)
+        for place in kept
+    )
     X = pandas.DataFrame(dict(enumerate(columns)))
     categories = Table(X).categories
     if categories:
@@ -95,9 +103,8 @@ def _find(stored: Stored, spec: str, what: str) -> int:
     raise stored.error(f"{what} must be a name or in {numbers}, got {quoted(spec)}; {known}")
 
 
-def _labels(stored: Stored, options: Options, place: int):
+def _labels(stored: Stored, options: Options, place: int, values):
     """Return the labels that there are, and which examples have one."""
-    values = stored.written(place)
     labelled = (values.notna() & (values != "")).to_numpy()
     n_empty, may_be_empty = np.sum(~labelled), options.drop_unlabelled and labelled.any()
     if options.needs_labels and n_empty and not may_be_empty:
@@ -116,13 +123,11 @@ def _labels(stored: Stored, options: Options, place: int):
     return y, labelled
 
 
-def _feature(stored: Stored, options: Options, place: int, is_words: bool):
+def _feature(stored: Stored, options: Options, place: int):
     """Return a column of numbers, or of categories if it may; refuse what is neither."""
     from pandas.api.types import infer_dtype, is_numeric_dtype
 
     column = stored.frame[place]
-    if is_words:
-        return _words(stored.written(place).where(column.notna()))
     if is_numeric_dtype(column.dtype):
         return column
     kind = infer_dtype(column)

@@ -32,7 +32,7 @@ class Stored:
     frame: object  # of pandas; its columns are numbered
     notes: list[str]
     where: Callable[[int], str]  # says where an example stands, such as "line 3"
-    written: Callable[[int], object]  # a column; of text, with its fields as they are
+    written: Callable[[list], object]  # some columns; of text, with their fields as they are
     is_text: bool = True
 
     def error(self, what: str, place: int | None = None, row: int | None = None) -> ValueError:
@@ -92,8 +92,9 @@ def read_text(path: Path, options: Options) -> Stored:
     def where(example: int) -> str:
         return f"line {next(islice(_rows(path, text, sep), example + header, None))[0]}"
 
-    def written(place: int):
-        return parse(usecols=[place], dtype=str, na_filter=False).iloc[:, 0].str.strip()
+    def written(places: list[int]):
+        fields = parse(usecols=places, dtype=str, na_filter=False)
+        return fields.set_axis(sorted(places), axis=1).apply(lambda column: column.str.strip())
 
     found = "first line read as header (--no-" if header else "no header line (--"
     return Stored(path, names, frame, [shown, f"{found}header otherwise)"], where, written)
