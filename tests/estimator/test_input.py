@@ -145,12 +145,11 @@ TEXT = np.array(["a", "b", "c"] * (N // 3), dtype=object)
 IS_2D = r"Expected (2D array|a 2-dimensional)"
 # What gives X, how it is trained on, and what is said.
 REFUSED = [
-    (frame, {"categorical_features": [True, False]}, "mask of 4 bools, one per column, got 2; it "
-     "ends before column 'owner'"),
-    (frame, {"categorical_features": ["town"]}, "no column 'town'; its columns are size, city, o"),
+    (frame, {"categorical_features": [True, False]}, "mask of 4 bools, one per column, got 2"),
+    (frame, {"categorical_features": ["town"]}, "got 'town'; X has the columns 'size', 'ci"),
     (frame, {"categorical_features": [7]}, "places from 0 to 3, got 7"),
     (frame, {"categorical_features": "all"}, "must be 'from_dtype', None, or a list"),
-    (frame, {"categorical_features": [1.5]}, "only bools, only ints or only names"),
+    (frame, {"categorical_features": [1.5]}, "names of columns of X, or places .* got 1.5"),
     (frame, {"categorical_features": ["size", "size"]}, "column 'city' holds text"),
     (frame, {"categorical_features": None}, "column 'city' holds text"),
     (frame, {"weak_learner": "projection"}, "lacks a capability: .*'city'.*OneHotEncoder"),

@@ -90,6 +90,7 @@ REFUSED = [
     ),
     (2, {"monotonic_cst": {"a": 1}}, "names of columns of X, or places from 0 to 3, got 'a'"),
     (2, {"monotonic_cst": {1: 5}}, "monotonic_cst: expected -1, 0 or 1, got 5 for column 1"),
+    (2, {"monotonic_cst": 5}, "monotonic_cst: expected -1, 0 or 1, got 5"),
     (2, {"monotonic_cst": {7: {0: 1}}}, "a mapping of columns per label of y, got .* for 7"),
     (3, FIRST, "with 3 classes expected constraints for each class"),
     (2, FIRST | {"weak_learner": "projection"}, r"'projection'.* lacks a capability: monotonic"),

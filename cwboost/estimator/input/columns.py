@@ -24,6 +24,7 @@ __all__ = [
     "kind_of_values",
     "listed",
     "names_of",
+    "place_of",
     "quoted",
     "refuse_kinds",
     "values_of",
@@ -96,6 +97,20 @@ def listed(names, most: int = 50) -> str:
     """Return names in quotes with commas between them, as messages show them: `most` of many."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(quoted, names[:most])) + more
+
+
+def place_of(column, names, n_features: int, parameter: str) -> int:
+    """Return the place of a column that a parameter gives by its name or place."""
+    if isinstance(column, str) and names is not None and column in names:
+        return list(names).index(column)
+    is_place = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    if is_place and 0 <= column < n_features:
+        return int(column)
+    known = "has no names" if names is None else f"has the columns {listed(list(names))}"
+    raise ValueError(
+        f"{parameter}: expected names of columns of X, or places from 0 to {n_features - 1}, got "
+        f"{column!r}; X {known}"
+    )
 
 
 def is_category_dtype(dtype) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from cwboost.estimator.input.columns import call
+from cwboost.estimator.input.columns import call, place_of
 
 __all__ = ["of_second_score", "read_constraints"]
 
@@ -31,8 +31,15 @@ def read_constraints(given, classes, n_features: int, names, categorical: Collec
             constraints[labels.index(label)] = _of_columns(own, n_features, names)
     else:
         constraints = _of_columns(given, n_features, names)
-        if constraints.ndim == 1 and len(constraints) == n_features:
-            constraints = _of_two_classes(constraints, labels)
+        if constraints.shape == (n_features,):
+            if len(labels) != 2 and constraints.any():
+                raise ValueError(
+                    f"monotonic_cst: with {len(labels)} classes expected constraints for each "
+                    "class, an array of shape (n_classes, n_features) or a mapping by label, since "
+                    "the scores of all classes cannot mean the same; got one row"
+                )
+            sign_of_class = np.where(np.arange(len(labels)), 1, -1).astype(np.int8)
+            constraints = np.outer(sign_of_class, constraints)
     if constraints.shape != (len(labels), n_features):
         raise ValueError(
             f"monotonic_cst: expected shape ({n_features},) or ({len(labels)}, {n_features}), "
@@ -55,39 +62,15 @@ def of_second_score(constraints) -> np.ndarray:
     return np.where(second, second, -first)[None]
 
 
-def _of_two_classes(constraints, labels) -> np.ndarray:
-    if len(labels) != 2 and constraints.any():
-        raise ValueError(
-            f"monotonic_cst: with {len(labels)} classes expected constraints for each class, "
-            "an array of shape (n_classes, n_features) or a mapping by label, since the scores of "
-            "all classes cannot mean the same; got one row"
-        )
-    rows = (-constraints, constraints) if len(labels) == 2 else (constraints,) * len(labels)
-    return np.array(rows, dtype=np.int8)
-
-
 def _of_columns(given, n_features: int, names) -> np.ndarray:
     """Return constraints by place, from an array or from a mapping by name or place."""
-    if not isinstance(given, Mapping):
-        constraints = np.asarray(given)
-        wrong = np.argwhere(~np.isin(constraints, (-1, 0, 1)))
-        if len(wrong):
-            where, value = call(wrong[0][-1], None), constraints[tuple(wrong[0])]
-            raise ValueError(f"monotonic_cst: expected -1, 0 or 1, got {value!r} for {where}")
-        return constraints.astype(np.int8)
-    constraints = np.zeros(n_features, dtype=np.int8)
-    known = [] if names is None else [str(name) for name in names]
-    for column, value in given.items():
-        place = known.index(column) if column in known else column
-        is_place = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
-        if not is_place or not 0 <= place < n_features:
-            raise ValueError(
-                f"monotonic_cst: expected names of columns of X, or places from 0 to "
-                f"{n_features - 1}, got {column!r}"
-            )
-        if isinstance(value, bool) or value not in (-1, 0, 1):
-            raise ValueError(
-                f"monotonic_cst: expected -1, 0 or 1, got {value!r} for {call(place, names)}"
-            )
-        constraints[place] = value
-    return constraints
+    if isinstance(given, Mapping):
+        own = {place_of(one, names, n_features, "monotonic_cst"): given[one] for one in given}
+        given = [own.get(place, 0) for place in range(n_features)]
+    constraints = np.atleast_1d(given)
+    wrong = np.argwhere(~np.isin(constraints, (-1, 0, 1)))
+    if len(wrong):
+        value = constraints[tuple(wrong[0])]
+        where = call(wrong[0][-1], names if constraints.shape[-1] == n_features else None)
+        raise ValueError(f"monotonic_cst: expected -1, 0 or 1, got {value} for {where}")
+    return constraints.astype(np.int8)
