@@ -28,7 +28,6 @@ from cwboost.ensemble import inspection, shapley, tables
 from cwboost.estimator.export_rules import export_rule, rule_of
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.input.categories import (
-    FEATURE_DTYPES,
     categorical_facts,
     check_categories,
     encode,
@@ -38,25 +37,14 @@ from cwboost.estimator.input.categories import (
 from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
 from cwboost.estimator.parameters import check_jobs, check_number, check_weight
-from cwboost.estimator.problem import (
-    Problem,
-    check_labels,
-    find_missing,
-    sort_by_class,
-)
+from cwboost.estimator.problem import Problem, check_labels, find_missing, sort_by_class
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing import (
-    SealedPricer,
-    bind_family,
-    check_forms,
-    check_scores,
-    read_only,
-)
+from cwboost.families.sealing import SealedPricer, bind_family, check_forms, check_scores, read_only
 from cwboost.fitted_model import FittedModel
-from cwboost.kernels import canonical, log_softmax, readable, softmax, usable_threads
+from cwboost.kernels import canonical, log_softmax, softmax, usable_threads
 from cwboost.model_file.saving import save
 from cwboost.support.extras import extra
 
@@ -169,26 +157,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             # First of all: conversions write where the indices point.
             X = canonical(X)
         columns = as_columns(X)
-        X = columns.to_native() if is_frame(columns) else X
         if reset:
             learned = learn_categories(columns, self.categorical_features)
             self._set_categories(in_order_of(self._known_categories(), learned))
+        native = columns.to_native() if is_frame(columns) else columns
+        validate_data(self, native, reset=reset, skip_check_array=True)  # names and their number
         categories = self._categories()
-        if categories:
-            validate_data(self, X, reset=reset, skip_check_array=True)  # names and their number
-            X = encode(columns, categories, self.categorical_features)
-        else:
-            # Refuses what is not a number.
-            encode(columns, {}, self.categorical_features)
-            X = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype=FEATURE_DTYPES,
-                ensure_all_finite=False,
-            )
-        X = X if sparse.issparse(X) else readable(X)
+        X = encode(columns, categories, self.categorical_features)
         names = getattr(self, "feature_names_in_", None)
         n_categories = {call(place, names): len(known) for place, known in categories.items()}
         check_capabilities(family, n_categories=n_categories)

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
 from cwboost.estimator.input.categories import (
     CATEGORY_KINDS,
-    FEATURE_DTYPES,
     by_frequency,
     count_categories,
     encode,
 )
 from cwboost.estimator.input.columns import as_columns, call, is_frame
-from cwboost.kernels import canonical, readable
+from cwboost.kernels import canonical
 
 __all__ = ["Columns", "Encoding", "check_columns", "columns_of", "shared_categories"]
 
@@ -43,8 +41,6 @@ class Columns:
 def columns_of(X, role, categorical_features) -> Columns:
     """Return what a block, an array, a sparse matrix or a pandas frame, tells of its columns."""
     X = as_columns(X)
-    if len(X.shape) != 2:
-        raise ValueError(f"X must be 2-d, got {len(X.shape)} dimensions")
     names = None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         names = tuple(X.columns)
@@ -135,13 +131,4 @@ class Encoding:
             X = canonical(X)
         if not X.shape[0]:
             return np.empty(X.shape)
-        columns = as_columns(X)
-        X = encode(columns, self.categories, self.categorical_features)
-        X = check_array(
-            X,
-            accept_sparse=["csr", "csc"],
-            dtype=FEATURE_DTYPES,
-            ensure_all_finite=False,
-            input_name="X",
-        )
-        return X if sparse.issparse(X) else readable(X)
+        return encode(as_columns(X), self.categories, self.categorical_features)

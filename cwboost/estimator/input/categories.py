@@ -14,19 +14,19 @@ from cwboost.estimator.input.columns import (
     column_of,
     dtype_of,
     dtypes_of,
-    holds_text,
-    holds_words,
     is_category_dtype,
+    is_frame,
     kind_of_values,
     names_of,
-    refuse_kinds,
+    odd_kind,
     values_of,
 )
 from cwboost.estimator.input.selection import select_categorical
+from cwboost.families.sealing import read_only
+from cwboost.kernels import readable
 
 __all__ = [
     "CATEGORY_KINDS",
-    "FEATURE_DTYPES",
     "by_frequency",
     "categorical_facts",
     "check_categories",
@@ -42,6 +42,14 @@ FEATURE_DTYPES = (np.float64, np.float32, np.uint8)
 LARGEST_INTEGER = 2.0**53
 CATEGORY_KINDS = {"O": "text", "b": "true and false", "f": "numbers"}
 """Kinds of categories, by the kind of dtype of their array."""
+
+ADVICE = {
+    "complex numbers": "Complex data not supported: weak learners need real numbers or categories, "
+    "make columns of the real and the imaginary part",
+    "dates or times": "Weak learners need numbers or categories: make columns such as year, "
+    "weekday or seconds of it",
+    "lists, records or bytes": "Weak learners need numbers or categories",
+}
 
 
 def learn_categories(X, categorical_features) -> dict[int, np.ndarray]:
@@ -68,8 +76,6 @@ def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
 
 def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Return the sorted categories of columns and their counts; see `learn_categories`."""
-    if getattr(X, "ndim", 2) != 2:
-        return {}  # an error of the checks to come
     places = select_categorical(X, categorical_features)
     if len(places) and sparse.issparse(X):
         raise ValueError(
@@ -87,57 +93,74 @@ def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.
 
 
 def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
-    """Return X, a frame or an array, as an array of numbers, with codes for `categories`.
+    """Return what `as_columns` returned as a matrix of numbers, with codes for `categories`.
 
     A category gets its rank by frequency in fit, from 0; a missing one, or one that was not seen in
-    fit, becomes NaN. If there are no categories, X is returned as it is.
+    fit, becomes NaN. The matrix is CSR, CSC or an array that kernels can read.
 
     Raise ValueError for columns of text or times that are not categorical, or categories of another
     kind than those of fit, or where fit had none.
     """
-    found = dtypes_of(X)
-    if isinstance(categorical_features, str):
-        _refuse_new_categories(X, found, categories)
-    _refuse_text(X, found, categories)
-    if not categories:
-        return X
     names = names_of(X)
-    if sparse.issparse(X):
+    if categories and sparse.issparse(X):
         raise ValueError(
             f"X: {call(min(categories), names)} held categories in fit, so X must be dense, got a "
             "sparse matrix"
         )
-    n_samples, n_features = X.shape
-    numeric = [place for place in range(n_features) if place not in categories]
+    _refuse_odd_columns(X, names, categories, isinstance(categorical_features, str))
+    if not categories:
+        return _numbers(X)
     codes = {place: _codes(X, place, names, known) for place, known in categories.items()}
-    if not numeric:
-        out = np.empty((n_samples, n_features), dtype=np.float32)
-    else:
-        numbers = check_array(
-            nw.to_native(X[:, numeric], pass_through=True),
-            dtype=FEATURE_DTYPES,
-            ensure_all_finite=False,
-            input_name="X",
-        )
-        dtype = np.float32 if numbers.dtype == np.float32 else np.float64
-        out = np.empty((n_samples, n_features), dtype=dtype)
-        out[:, numeric] = numbers
+    numeric = [place for place in range(X.shape[1]) if place not in codes]
+    numbers = _numbers(X[:, numeric]) if numeric else np.empty((len(X), 0), dtype=np.float32)
+    dtype = np.float32 if numbers.dtype == np.float32 else np.float64
+    out = np.empty(X.shape, dtype=dtype)
+    out[:, numeric] = numbers
     for place, column in codes.items():
         out[:, place] = column
     return out
 
 
-def _refuse_new_categories(X, dtypes, categories: Mapping[int, np.ndarray]) -> None:
-    """Raise ValueError for the first column that fit would take for categories, but held none.
+def _numbers(X):
+    """Return columns of numbers as CSR, CSC or an array that kernels can read."""
+    numbers = check_array(
+        nw.to_native(X, pass_through=True),
+        accept_sparse=["csr", "csc"],
+        dtype=FEATURE_DTYPES,
+        ensure_all_finite=False,
+        input_name="X",
+    )
+    return numbers if sparse.issparse(numbers) else readable(numbers)
 
-    Only a categorical dtype changes what `categorical_features` selects.
+
+def _refuse_odd_columns(X, names, categories: Mapping, from_dtype: bool) -> None:
+    """Raise ValueError for columns that hold no numbers and are not categorical.
+
+    With `from_dtype`, fit would have taken a column of a categorical dtype for categories.
     """
+    if not is_frame(X) and (sparse.issparse(X) or X.dtype.kind in "biuf"):
+        return
+    dtypes, text = dtypes_of(X) or [None] * X.shape[1], []
     for place, dtype in enumerate(dtypes):
-        if is_category_dtype(dtype) and place not in categories:
+        if place in categories:
+            continue
+        name = call(place, names)
+        if from_dtype and is_category_dtype(dtype):
             raise ValueError(
-                f"X: {call(place, names_of(X))} held numbers in fit, got categories (dtype "
-                f"{dtype_of(X, place)}): convert it, or fit again"
+                f"X: {name} held numbers in fit, got categories (dtype {dtype_of(X, place)}): "
+                "convert it, or fit again"
             )
+        kind = odd_kind(X, place, dtype)
+        if kind == "text":
+            text.append(name)
+        elif kind:
+            raise ValueError(f"X: {name} holds {kind} ({dtype_of(X, place)}). {ADVICE[kind]}")
+    if text:
+        raise ValueError(
+            f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
+            "numbers nor declared as categories. Name such columns in categorical_features, give "
+            "them a categorical dtype, or encode them"
+        )
 
 
 def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> dict:
@@ -147,9 +170,7 @@ def categorical_facts(categories: Mapping[int, np.ndarray], n_features: int) -> 
     n_categories = np.zeros(n_features, dtype=np.int64)
     n_categories[list(categories)] = [len(known) for known in categories.values()]
     categorical = np.isin(np.arange(n_features), list(categories))
-    for array in (categorical, n_categories):
-        array.flags.writeable = False
-    return {"categorical": categorical, "n_categories": n_categories}
+    return {"categorical": read_only(categorical), "n_categories": read_only(n_categories)}
 
 
 def check_categories(categories, n_features: int) -> None:
@@ -199,23 +220,3 @@ def _codes(X, place: int, names, known: np.ndarray) -> np.ndarray:
     code_of = {value: code for code, value in enumerate(known.tolist())}
     # The place -1 is that of the last entry.
     return np.array([*(code_of.get(value, np.nan) for value in values.tolist()), np.nan])[places]
-
-
-def _refuse_text(X, dtypes, categories) -> None:
-    """Name the columns of text, or of times, that are not categorical, and what to do with them."""
-    refuse_kinds(X, dtypes)
-    names = names_of(X)
-    if names is None and (getattr(X, "ndim", 0) != 2 or X.dtype.kind not in "OU"):
-        return
-    text = [
-        call(place, names)
-        for place in range(X.shape[1])
-        if place not in categories
-        and (holds_words(X, place) if names is None else holds_text(X, place, dtypes[place]))
-    ]
-    if text:
-        raise ValueError(
-            f"X: {', '.join(text)} {'holds' if len(text) == 1 else 'hold'} text, which is neither "
-            "numbers nor declared as categories. Name such columns in categorical_features, give "
-            "them a categorical dtype, or encode them"
-        )

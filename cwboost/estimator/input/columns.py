@@ -8,6 +8,7 @@ import reprlib
 import narwhals as nw
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
 
 from cwboost.support.extras import extra
 
@@ -17,40 +18,31 @@ __all__ = [
     "column_of",
     "dtype_of",
     "dtypes_of",
-    "holds_text",
-    "holds_words",
     "is_category_dtype",
     "is_frame",
     "kind_of_values",
     "listed",
     "names_of",
+    "odd_kind",
     "place_of",
     "quoted",
-    "refuse_kinds",
     "values_of",
 ]
 
-PLAIN = (nw.Boolean, nw.Categorical, nw.Enum, nw.String)
 LONGEST_SHOWN = 100  # characters of a name in a message
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-ADVICE = {
-    "complex numbers": "Complex data not supported: weak learners need real numbers or categories, "
-    "make columns of the real and the imaginary part",
-    "dates or times": "Weak learners need numbers or categories: make columns such as year, "
-    "weekday or seconds of it",
-    "lists, records or bytes": "Weak learners need numbers or categories",
-}
+ODD = {"M": "dates or times", "m": "dates or times", "c": "complex numbers"}
 KINDS = {"b": "true and false", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text"}
 
 
 def as_columns(X):
-    """Return X as a narwhals frame, a sparse matrix or an array whose columns can be looked at.
+    """Return X as a narwhals frame, a sparse matrix or an array, of two dimensions.
 
     Objects of other libraries that hand on Arrow data (the PyCapsule interface) become PyArrow
     tables, without a copy. Frames must be in memory, and have one name per column.
     """
     if sparse.issparse(X) or isinstance(X, np.ndarray):
-        return X
+        return _of_two_dimensions(X)
     try:
         frame = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -68,7 +60,14 @@ def as_columns(X):
 
         return nw.from_native(pyarrow.table(X))
     found = np.asarray(X)
-    return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+    found = np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+    return _of_two_dimensions(found)
+
+
+def _of_two_dimensions(X):
+    if X.ndim != 2:
+        check_array(X, accept_sparse=True, dtype=None)  # says what is wrong, and what to do
+    return X
 
 
 def is_frame(columns) -> bool:
@@ -123,47 +122,39 @@ def dtypes_of(X) -> list:
     return list(X.schema.values()) if is_frame(X) else []
 
 
-def refuse_kinds(X, dtypes) -> None:
-    """Raise ValueError for the first column that no weak learner can read.
+def odd_kind(X, place: int, dtype) -> str:
+    """Return what a column holds that is neither number nor bool, "" if it holds nothing odd.
 
-    `dtypes` are those of `dtypes_of`, which takes time.
+    `dtype` is that of `dtypes_of`, None for an array, in which words of numbers are numbers.
     """
-    names = names_of(X)
-    for place, kind in _kinds(X, dtypes):
-        if kind:
-            shown = f"{call(place, names)} holds {kind} ({dtype_of(X, place)})"
-            raise ValueError(f"X: {shown}. {ADVICE[kind]}")
-
-
-def _kinds(X, dtypes):
-    """Yield the places of columns and what they hold, of `ADVICE`, or "" if they may be read."""
-    if is_frame(X):
-        for place, dtype in enumerate(dtypes):
-            if not dtype.is_numeric() and not isinstance(dtype, PLAIN):
-                yield place, _kind_in_frame(X, place, dtype)
-    elif getattr(X, "ndim", 0) == 2 and X.dtype.kind in "OMmc":
-        for place in range(X.shape[1]):
-            yield place, _kind_of(X[:, place])
-
-
-def _kind_in_frame(X, place: int, dtype) -> str:
-    if dtype.is_temporal() or dtype_of(X, place).startswith("period"):
+    if dtype is None:
+        values = X[:, place]
+    elif dtype.is_numeric() or isinstance(dtype, nw.Boolean):
+        return ""
+    elif dtype.is_temporal() or dtype_of(X, place).startswith("period"):
         return "dates or times"
-    if dtype.is_nested() or isinstance(dtype, nw.Binary):
+    elif dtype.is_nested() or isinstance(dtype, nw.Binary):
         return "lists, records or bytes"
-    return _kind_of(np.asarray(column_of(X, place)))
-
-
-def _kind_of(values: np.ndarray) -> str:
-    if values.dtype.kind != "O":
-        return {"M": "dates or times", "m": "dates or times", "c": "complex numbers"}.get(
-            values.dtype.kind, ""
-        )
-    # A missing time, NaT, differs from itself.
+    else:
+        values, _ = values_of(column_of(X, place))
+    if values.dtype.kind in "biufMmc":
+        return ODD.get(values.dtype.kind, "")
     for value in values:
-        if isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
+        if isinstance(value, str):
+            if dtype is not None or not _is_number(value):
+                return "text"
+        # A missing time, NaT, differs from itself.
+        elif isinstance(value, (*TIMES, complex, np.complexfloating)) and value == value:
             return "dates or times" if isinstance(value, TIMES) else "complex numbers"
     return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def column_of(X, place: int):
@@ -175,27 +166,6 @@ def dtype_of(X, place: int) -> str:
     """Return the name of a column's dtype as the frame or the array has it."""
     column = column_of(X, place)
     return str(column.dtype if hasattr(column, "dtype") else column.type)
-
-
-def holds_text(X, place: int, dtype) -> bool:
-    """Return True if a column of a frame holds text, by its dtype or by its values."""
-    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
-        return False
-    values, _ = values_of(column_of(X, place))
-    return any(isinstance(value, str) for value in values)
-
-
-def holds_words(X, place: int) -> bool:
-    """Return True if a column of an array of objects or text holds text that is not a number."""
-    return any(isinstance(value, str) and not _is_number(value) for value in X[:, place])
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def values_of(column) -> tuple[np.ndarray, np.ndarray]:
