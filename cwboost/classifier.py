@@ -555,9 +555,8 @@ class CWBoostClassifier(BoostingClassifier):
         whole = model.ensemble
         if best < n_rounds:
             model = model.truncate(best)
-        held_out = training.model.held_out
-        if held_out is not None and held_out.valid is not None:
-            model = held_out.calibrated(model, isinstance(self.probability_scale, str))
+        for one in training.model.held_out:
+            model = one.calibrated(model, isinstance(self.probability_scale, str))
         state = self._state_of(fit) if self.warm_start else None
         if state is not None and best < n_rounds:
             # The rounds after the best one are what an uninterrupted training would go on from.

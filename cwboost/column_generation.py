@@ -39,7 +39,7 @@ class ColumnGeneration:
     settings : Settings
     rng : numpy.random.Generator
         The one source of randomness, shared with the pricer.
-    held_out : HeldOutScores or None, default=None
+    held_out : sequence of HeldOutScores, default=()
         Scores on held-out examples, which follow every round.
     sampler : RowSampler or one with its `draw` and `takes_all`; None draws as the settings say
 
@@ -60,7 +60,7 @@ class ColumnGeneration:
     extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""
 
-    def __init__(self, pricer, master, settings, rng, held_out=None, sampler=None):
+    def __init__(self, pricer, master, settings, rng, held_out=(), sampler=None):
         self.pricer: SealedPricer = pricer
         self.master: Master = master
         self.settings: Settings = settings

@@ -62,10 +62,10 @@ class BaselineClassifier(BoostingClassifier):
         with self._whole():
             self._check_parameters()
             problem, family = self._prepare(X, y, sample_weight)
-            held_out = self._check_validation(X_val, y_val, None, family)
-            n_scores = self._n_scores()
-            if held_out is not None:
-                held_out = HeldOutScores(held_out[0], held_out[1], n_scores, self._class_scores)
+            given = self._check_validation(X_val, y_val, None, family)
+            n_scores, held_out = self._n_scores(), []
+            if given is not None:
+                held_out.append(HeldOutScores(given[0], given[1], n_scores, self._class_scores))
             training = self._training(problem, family, self._generator(), held_out)
             callbacks = list(self.callbacks or [])
             if self.max_seconds is not None:

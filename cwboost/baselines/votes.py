@@ -7,13 +7,13 @@ negligible in one round can grow again later.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from cwboost.ensemble.growing import GrowingEnsemble
-from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.problem import Problem
 from cwboost.families.contract import Priced
 from cwboost.families.sealing import SealedPricer
@@ -61,7 +61,7 @@ class VoteTraining:
     pricer: SealedPricer
     problem: Problem
     n_scores: int
-    held_out: HeldOutScores | None = None
+    held_out: Sequence = ()
 
     extra_names: ClassVar[tuple[str, ...]] = ()
     """Names of history arrays that only this kind of training has."""

@@ -180,7 +180,7 @@ class DaskCWBoostClassifier(CWBoostClassifier):
             setup = replace(setup, base=None)
             training = _training(crew, setup, family, settings, rng)
         if sets:
-            held_out = PartitionedSets(crew, self.classes_, sets, plan.watched)
+            held_out = [PartitionedSets(crew, self.classes_, sets, plan.watched)]
             of_training = training.pricer, training.master
             training = PartitionedTraining(*of_training, settings, rng, held_out)
         training.is_followed = bool(self.callbacks or self.verbose)

@@ -10,7 +10,6 @@ from cwboost.dask.master import PartitionedMaster, sum_in_order
 from cwboost.dask.training import PartitionedPricer, PartitionedTraining
 from cwboost.estimator.held_out.calibration import calibrated
 from cwboost.estimator.held_out.metrics import Metric
-from cwboost.estimator.held_out.scores import HeldOutSets
 from cwboost.estimator.held_out.sets import followed_sets
 from cwboost.fitted_model import FittedModel
 from cwboost.solvers.schedule import Settings
@@ -21,7 +20,7 @@ VALID = "held-out"
 """The role of the partitions of `X_val`."""
 
 
-class PartitionedSets(HeldOutSets):
+class PartitionedSets:
     """Sets of held-out examples whose features stay on the workers.
 
     `names` has the name of each set in the history by its role; `watched` is the metric of early
@@ -36,10 +35,15 @@ class PartitionedSets(HeldOutSets):
         for role, name in names.items():
             own = [(y, weight) for of, y, weight in parts if of == role]
             examples[name] = None, *_joined(role, own)
-        super().__init__(followed_sets(examples, classes, watched, None).sets)
+        self._sets = followed_sets(examples, classes, watched, None)
         self._roles = list(names)
         self._n_learners = 0
         self._new: list = []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the history's arrays that `move` gives."""
+        return tuple(name for one in self._sets for name in one.names)
 
     def add(self, learners) -> None:
         """Note new learners; their outputs are computed with the next move."""
@@ -53,16 +57,18 @@ class PartitionedSets(HeldOutSets):
         moved = np.asarray(ids), np.asarray(score_index), np.asarray(differences)
         keep = [("keep_outputs", batch) for batch in new if len(batch[1])]
         *_, parts = self._crew.ask(*keep, ("follow", moved))
-        for role, one in zip(self._roles, self.sets):
+        for role, one in zip(self._roles, self._sets):
             own = [part for of, part in zip(self._role_of_part, parts) if of == role]
             one.class_scores = np.concatenate(own)
-        return {name: value for one in self.sets for name, value in one.measures().items()}
+        return {name: value for one in self._sets for name, value in one.measures().items()}
 
     def calibrated(self, model: FittedModel, fits_scale: bool) -> FittedModel:
-        """Return the model calibrated on `X_val`, which must be there."""
+        """Return the model calibrated on `X_val`, if it was given."""
+        if VALID not in self._roles:
+            return model
         (parts,) = self._crew.ask(("scores", (model.ensemble, VALID)))
-        y, weight = self.valid.y, self.valid.weight
-        return calibrated(model, np.concatenate(parts), y, weight, fits_scale)
+        valid = self._sets[self._roles.index(VALID)]
+        return calibrated(model, np.concatenate(parts), valid.y, valid.weight, fits_scale)
 
 
 def _joined(role, parts):

@@ -110,7 +110,7 @@ class PartitionedTraining(ColumnGeneration):
 
     is_followed = False
 
-    def __init__(self, pricer, master, settings, rng, held_out=None):
+    def __init__(self, pricer, master, settings, rng, held_out=()):
         sampler = PartitionSampler(settings.subsample)
         super().__init__(pricer, master, settings, rng, held_out, sampler=sampler)
 

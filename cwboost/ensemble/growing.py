@@ -31,15 +31,16 @@ class GrowingEnsemble:
 
     A round joins the model in one step, the last of `end_round`. An interrupt at any moment
     therefore leaves the model of the rounds that were finished. The scores are those of the
-    classes, or of the bits of a code; `held_out` follows every round, and the history has its
-    metrics. `extra_names` are names of history arrays besides `HISTORY_NAMES`.
+    classes, or of the bits of a code; every one of `held_out` (`HeldOutScores`) follows the
+    rounds, and the history has its metrics. `extra_names` are names of history arrays besides
+    `HISTORY_NAMES`.
     """
 
-    def __init__(self, n_scores: int, held_out=None, extra_names: Sequence[str] = ()):
+    def __init__(self, n_scores: int, held_out: Sequence = (), extra_names: Sequence[str] = ()):
         self.n_scores = n_scores
         self.held_out = held_out
         self.n_learners = 0
-        measured = () if held_out is None else held_out.names
+        measured = [name for one in held_out for name in one.names]
         names = (*HISTORY_NAMES, *extra_names, *measured)
         self._history_names = tuple(dict.fromkeys(names))
         self._batches: list[WeakLearners] = []
@@ -78,8 +79,8 @@ class GrowingEnsemble:
         self._batches.append(learners)
         self._edges.append(np.asarray(edges, dtype=np.float64))
         self.n_learners += len(learners)
-        if self.held_out is not None:
-            self.held_out.add(learners)
+        for one in self.held_out:
+            one.add(learners)
         return ids
 
     def end_round(self, ids, score_index, values, before, entry, offset=None) -> None:
@@ -89,9 +90,9 @@ class GrowingEnsemble:
         ``values[e]`` from ``before[e]``, NaN if a learner is new. `entry` has its values of the
         history, and `offset`, (n_scores,), is what it adds to the scores of every example.
         """
-        if self.held_out is not None:
-            moves = values - np.nan_to_num(before)
-            entry = {**entry, **self.held_out.move(ids, score_index, moves, offset)}
+        moves = values - np.nan_to_num(before)
+        for one in self.held_out:
+            entry = {**entry, **one.move(ids, score_index, moves, offset)}
         if offset is not None:
             before = self._offsets[self.n_rounds - 1] if self.n_rounds else 0.0
             self._offsets[self.n_rounds :] = [before + offset]
@@ -121,7 +122,7 @@ class GrowingEnsemble:
             dict(zip(history, entry)) for entry in zip(*(map(float, a) for a in history.values()))
         ]
         self.add_learners(ensemble.learners, ensemble.edges)
-        if self.held_out is not None:
+        for one in self.held_out:
             # Round by round, as when it was trained, so that the scores have the same bits.
             for entry, changes in zip(self._entries, ensemble.path.changes(self.n_scores)):
-                entry |= self.held_out.move(*changes)
+                entry |= one.move(*changes)

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.estimator.held_out.metrics import ERROR, LOGLOSS, Metric
-from cwboost.estimator.held_out.scores import HeldOutScores, HeldOutSets
+from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.problem import Problem
 
 __all__ = ["check_eval_sets", "followed_sets", "split_off"]
@@ -68,8 +68,8 @@ def split_off(problem: Problem, classes, fraction: float, random_state):
     return problem.take(kept), (problem.X[held], problem.y[held], weight)
 
 
-def followed_sets(examples: Mapping, classes, watched: Metric | None, base):
-    """Return the scores that training follows, None if there are no examples to follow.
+def followed_sets(examples: Mapping, classes, watched: Metric | None, base) -> list[HeldOutScores]:
+    """Return the scores that training follows.
 
     `examples` are (X, y, weight) by name. The history has the error and the watched metric of all,
     and the log loss of evaluation sets, which are all but "valid". Training starts from `base`.
@@ -79,7 +79,7 @@ def followed_sets(examples: Mapping, classes, watched: Metric | None, base):
         usual = [ERROR] if name == "valid" else [ERROR, LOGLOSS]
         # Each once, in this order.
         metrics = {metric.name: metric for metric in (*usual, watched) if metric is not None}
-        options = {"weight": weight, "classes": classes, "name": name}
-        options["base"] = None if base is None else base(X)
-        sets.append(HeldOutScores(X, y, len(classes), metrics=tuple(metrics.values()), **options))
-    return HeldOutSets(sets) if sets else None
+        own_base = None if base is None else base(X)
+        given = weight, classes, name, tuple(metrics.values()), own_base
+        sets.append(HeldOutScores(X, y, len(classes), None, *given))
+    return sets
