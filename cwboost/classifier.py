@@ -228,30 +228,7 @@ class CWBoostClassifier(BoostingClassifier):
         verbose: int = 0,
         probability_scale: float | str = "auto",
     ) -> None:
-        self.weak_learner = weak_learner
-        self.init = init
-        self.n_estimators = n_estimators
-        self.C = C
-        self.correction = correction
-        self.columns_per_round = columns_per_round
-        self.max_working_sets = max_working_sets
-        self.epsilon = epsilon
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.solver = solver
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.probability_scale = probability_scale
+        self._keep_parameters(locals())
 
     @with_callbacks
     def fit(

@@ -27,10 +27,6 @@ class BaselineClassifier(BoostingClassifier):
 
     _model_attributes: ClassVar[dict[str, type]] = {"n_iter_": int, "stop_reason_": str}
 
-    def _keep_parameters(self, values: dict) -> None:
-        """Keep the parameters of the constructor, given its ``locals()``."""
-        self.__dict__.update({name: value for name, value in values.items() if name != "self"})
-
     @with_callbacks
     def fit(
         self,

@@ -93,6 +93,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- parameters
 
+    def _keep_parameters(self, values: dict) -> None:
+        """Keep the parameters of the constructor, given its ``locals()``."""
+        self.__dict__.update({name: value for name, value in values.items() if name != "self"})
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of this classifier.
 
