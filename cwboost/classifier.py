@@ -296,8 +296,12 @@ class CWBoostClassifier(BoostingClassifier):
             problem, held_out = sets.split_off(problem, self.classes_, fraction, seed)
         return problem, others if held_out is None else {"valid": held_out, **others}
 
-    def _init_model(self, family):
-        """Return the init model that is asked for, None for none."""
+    def _start_from(self, problem, family, previous, rng):
+        """Return the base scores of a model, and the problem with those of its examples."""
+        facts = categorical_facts(self._categories(), self.n_features_in_)
+        given = problem, rng, self._n_threads(), facts
+        if previous is not None:
+            return start_again(previous.init_, *given)
         is_default = family.name == DEFAULT_FAMILY and self.monotonic_cst is None
         model = resolve_init(recipe.init_of(self.init, is_default))
         if model is not None and self.monotonic_cst is not None:
@@ -305,27 +309,14 @@ class CWBoostClassifier(BoostingClassifier):
                 "init must be 'auto' or None with monotonic_cst, since an init model keeps no "
                 f"constraints, got {self.init!r}"
             )
-        return model
-
-    def _start_from(self, problem, family, previous, rng):
-        """Return the base scores of a model, and the problem with those of its examples."""
-        facts = categorical_facts(self._categories(), self.n_features_in_)
-        given = problem, rng, self._n_threads(), facts
-        if previous is not None:
-            return start_again(previous.init_, *given)
-        model = self._init_model(family)
-        if model is not None and self._may_drop_base(previous):
-            model = model if recipe.is_worth_it(model, *given) else None
+        if self._may_drop(model, previous) and not recipe.is_worth_it(model, *given):
+            model = None
         return start_from(model, *given)
 
-    def _may_drop_base(self, previous) -> bool:
-        """Return True if the recipe decides whether boosting starts from an init model."""
-        return previous is None and isinstance(self.init, str) and self.init == "auto"
-
-    def _best_run(self, run, counts, rng, base, previous):
-        """Return a function of the largest number of rounds and `chooses`: the best holdout run."""
-        may_drop_base = base is not None and self._may_drop_base(previous)
-        return partial(recipe.best_run, run, counts, rng, may_drop_base)
+    def _may_drop(self, start, previous) -> bool:
+        """Return True if the recipe decides whether boosting begins at a start from scores."""
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        return is_auto and start is not None and previous is None
 
     def _plan(self, family, settings: Settings, has_held_out: bool, run) -> recipe.Plan:
         """Settle rounds, scale and early stopping; a holdout run tells what is automatic."""
@@ -353,7 +344,8 @@ class CWBoostClassifier(BoostingClassifier):
         base, problem = self._start_from(problem, family, previous, init_rng)
         bind = self._binding(family, settings, previous)
         run = partial(recipe.holdout_run, problem, bind, self._n_threads(), settings)
-        run = self._best_run(run, problem.counts, run_rng, base, previous)
+        may_drop_base = self._may_drop(base, previous)
+        run = partial(recipe.best_run, run, problem.counts, run_rng, may_drop_base)
         plan = self._plan(family, settings, "valid" in examples, run)
         if not plan.keeps_base:
             base, problem = None, replace(problem, base=None)

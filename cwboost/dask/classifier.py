@@ -12,6 +12,7 @@ from distributed import Client, default_client
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from cwboost.automatic import recipe
 from cwboost.classifier import CWBoostClassifier
 from cwboost.dask.actors import ActorCrew
 from cwboost.dask.held_out import VALID, PartitionedSets, holdout_run
@@ -173,7 +174,8 @@ class DaskCWBoostClassifier(CWBoostClassifier):
         training = _training(crew, setup, family, settings, rng)
         run_rng = rng.spawn(1)[0]
         run = partial(holdout_run, training, settings)
-        run = self._best_run(run, setup.class_counts, run_rng, setup.base, previous)
+        may_drop_base = self._may_drop(setup.base, previous)
+        run = partial(recipe.best_run, run, setup.class_counts, run_rng, may_drop_base)
         plan = self._plan(family, settings, VALID in sets, run)
         if not plan.keeps_base:
             crew.ask(("drop_base", ()), ("drop_held_out_base", ()))
