@@ -11,7 +11,6 @@ from cwboost.dask.host import Setup
 from cwboost.dask.input.encoding import Columns, Encoding, check_columns, shared_categories
 from cwboost.estimator.input.categories import categorical_facts, in_order_of
 from cwboost.estimator.input.columns import call
-from cwboost.estimator.parameters import check_class_weight
 from cwboost.families.contract import BindContext
 from cwboost.families.discovery import check_capabilities
 
@@ -114,9 +113,6 @@ def _by_label(reports, labels, name) -> np.ndarray:
 
 def _class_weights(class_weight, labels, counts) -> np.ndarray:
     """Return the factor of every label, as scikit-learn computes it."""
-    check_class_weight(class_weight)
-    if class_weight is None:
-        return np.ones(len(labels))
-    if isinstance(class_weight, str):
+    if isinstance(class_weight, str) and class_weight == "balanced":
         return counts.sum() / (len(labels) * counts)
     return compute_class_weight(class_weight, classes=labels, y=labels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ from cwboost.estimator.input.categories import (
 )
 from cwboost.estimator.input.columns import as_columns, call, is_frame
 from cwboost.estimator.input.monotonic import of_second_score, read_constraints
-from cwboost.estimator.parameters import check_jobs, check_number, check_weight
+from cwboost.estimator.parameters import check_number, check_weight
 from cwboost.estimator.problem import Problem, check_labels, find_missing, sort_by_class
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
@@ -258,7 +258,11 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _n_threads(self) -> int:
         """Threads for ``n_jobs``: None is one outside a joblib context, -1 all."""
-        return usable_threads(effective_n_jobs(check_jobs(self.n_jobs)))
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, Integral, -np.inf)
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must be a number of threads, -1 for all, or None, got 0")
+        return usable_threads(effective_n_jobs(self.n_jobs))
 
     def _encode(self, y, name) -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""

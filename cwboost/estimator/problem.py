@@ -7,19 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from cwboost.estimator.parameters import check_class_weight
-
-__all__ = [
-    "Problem",
-    "check_labels",
-    "find_missing",
-    "fingerprint",
-    "sort_by_class",
-]
+__all__ = ["Problem", "check_labels", "find_missing", "fingerprint", "sort_by_class"]
 
 
 @dataclass(frozen=True)
@@ -133,14 +125,15 @@ def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarra
 
 
 def _class_factors(class_weight, y) -> np.ndarray:
-    factors = compute_sample_weight(check_class_weight(class_weight), y)
+    labels, index = np.unique(y, return_inverse=True)
+    factors = compute_class_weight(class_weight, classes=labels, y=y)
     wrong = np.flatnonzero(~(np.isfinite(factors) & (factors >= 0)))
     if len(wrong):
         raise ValueError(
             f"class_weight must hold finite numbers >= 0, got {factors[wrong[0]]} for the class "
-            f"{y[wrong[0]]!r}"
+            f"{labels[wrong[0]]!r}"
         )
-    return factors
+    return factors[index]
 
 
 def fingerprint(problem: Problem) -> int:

@@ -22,7 +22,7 @@ def small(**parameters):
 
 
 def test_weights_of_held_out_examples_that_overflow_are_named():
-    with pytest.raises(ValueError, match="sample_weight_val must sum to a finite number, got inf"):
+    with pytest.raises(ValueError, match=r"sample_weight_val must .* finite sum > 0, got inf"):
         check_weight(np.full(3, 1e308), 3, "sample_weight_val")
     assert check_weight([0.0, 5e-324], 2, "sample_weight_val").tolist() == [0.0, 5e-324]
 
