@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -72,22 +73,12 @@ class RoundState:
 class RoundLoop:
     """The loop over rounds: who is fitted, what is trained, who watches.
 
-    Parameters
-    ----------
-    estimator : BoostingClassifier
-        Read only here: it takes its fitted attributes from the outcome.
-    training : Training
-    n_rounds : int
-        Number of rounds after which training ends at the latest.
-    callbacks : sequence
-        Objects with ``on_round_end(state)``, called in turn; one that returns True stops
-        training. Its attribute ``stop_reason``, if it has one, names the reason, else "callback".
-    start : float
-        ``perf_counter()`` when `fit` began.
-    early_stopping : EarlyStopping or None, default=None
-        Called before the callbacks.
-    known : mapping, default={}
-        What the fitted model holds besides weak learners and labels, by its parameters.
+    The `estimator` is read only here, and takes its fitted attributes from the outcome. `n_rounds`
+    is the number after which training ends at the latest, `start` the ``perf_counter()`` at which
+    `fit` began, and `known` what the fitted model holds besides weak learners and labels.
+
+    After each round `early_stopping`, then `callbacks` are called, as ``on_round_end(state)``. One
+    that returns True stops training; its attribute ``stop_reason`` is the reason, else "callback".
     """
 
     estimator: Any
@@ -119,35 +110,32 @@ class RoundLoop:
         """Do the rounds and return why they ended."""
         if self.training.stop_reason is not None:
             return self.training.stop_reason
-        listeners = list(self.callbacks)
-        if self.early_stopping is not None:
-            if self._is_over:
-                return self.early_stopping.stop_reason
-            listeners.insert(0, self.early_stopping)
-        if not self.estimator.verbose:
-            # Without a bar: a bar that is not shown has a destructor all the same, and an
-            # interrupt that arrives in a destructor is lost.
-            return self._until_the_end(listeners)
-        with ProgressBar(self.n_rounds, self.estimator.verbose) as bar:
-            return self._until_the_end([bar, *listeners])
+        if self._is_over:
+            return self.early_stopping.stop_reason
+        # No bar unless it is shown: it has a destructor all the same, and an interrupt that arrives
+        # in a destructor is lost.
+        verbose = self.estimator.verbose
+        with ProgressBar(self.n_rounds, verbose) if verbose else nullcontext() as bar:
+            listeners = bar, self.early_stopping, *self.callbacks
+            return self._until_the_end([one for one in listeners if one is not None])
 
     def _until_the_end(self, listeners) -> str:
         """Do the rounds in front of the `listeners` and return why they ended."""
-        training, n_rounds = self.training, self.n_rounds
-        while training.n_rounds < n_rounds:
+        training = self.training
+        while training.n_rounds < self.n_rounds:
             done = training.n_rounds
             goes_on = training.round()
             if listeners and training.n_rounds > done:
-                stopped_by = self._tell(listeners)
-                if goes_on and stopped_by is not None:
-                    return getattr(stopped_by, "stop_reason", "callback")
+                state = self._state()
+                stopped_by = [one for one in listeners if one.on_round_end(state)]
+                if goes_on and stopped_by:
+                    return getattr(stopped_by[0], "stop_reason", "callback")
             if not goes_on:
                 return training.stop_reason
         return "n_estimators"
 
-    def _tell(self, listeners):
-        """Tell every listener of a round; return the first that wants to stop, or None."""
-        state = RoundState(
+    def _state(self) -> RoundState:
+        return RoundState(
             round=self.training.n_rounds,
             n_rounds=self.n_rounds,
             seconds=perf_counter() - self.start,
@@ -156,5 +144,3 @@ class RoundLoop:
             estimator=self.estimator,
             snapshot=partial(self.estimator._snapshot, self),
         )
-        wants = [listener for listener in listeners if listener.on_round_end(state)]
-        return wants[0] if wants else None

@@ -19,26 +19,16 @@ except ImportError:  # scikit-learn before 1.9, where nothing sets callbacks
 
 __all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
 
-
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
-
-def with_callbacks(method: MethodT) -> MethodT:
-    """Decorate `fit`, so that scikit-learn tears its callbacks down at the end."""
-    return _managed(method)
+with_callbacks: Callable[[MethodT], MethodT] = _managed
+"""Decorates `fit`, so that scikit-learn tears its callbacks down at the end."""
 
 
 class FitTask:
-    """Callback of the loop over rounds that tells the callbacks of scikit-learn of a fit.
+    """Callback of the loop over rounds that tells the callbacks of scikit-learn of a fit of X, y.
 
     Create it before anything in `fit` can fail, so that scikit-learn finds what to tear down.
-
-    Parameters
-    ----------
-    estimator : BoostingClassifier
-        With callbacks, from its method ``set_callbacks``.
-    X, y : array-likes
-        The examples, as they were given to `fit`.
     """
 
     def __init__(self, estimator, X, y):
