@@ -17,7 +17,7 @@ from cwboost.ensemble.growing import HISTORY_NAMES
 from cwboost.ensemble.model import Ensemble
 from cwboost.ensemble.path import PathBuilder
 from cwboost.estimator.held_out.calibration import LOSS_SCALE, calibrated, scale_and_loss
-from cwboost.estimator.parameters import check_number
+from cwboost.estimator.parameters import check_auto, check_number
 from cwboost.estimator.problem import Problem
 from cwboost.estimator.resumption import add_columns
 from cwboost.fitted_model import FittedModel
@@ -36,17 +36,11 @@ EPSILON, MOST_PASSES = 1e-2, 2_000
 
 def checked_Cs(C, has_held_out: bool) -> list[float]:
     """Check the argument `C` of `thin`; return the values to solve at, ascending."""
-    wanted = f"C must be a number, a sequence of numbers or 'auto', got {C!r}"
     if isinstance(C, str):
-        if C != "auto":
-            raise ValueError(wanted)
+        check_auto("C", C, Real, 0.0)
         Cs = AUTO_CS
-    elif isinstance(C, Real):
-        Cs = [C]
-    elif np.iterable(C):
-        Cs = list(C)
     else:
-        raise TypeError(wanted)
+        Cs = list(C) if np.iterable(C) else [C]
     if not Cs:
         raise ValueError("C must hold at least one number, got an empty sequence")
     for value in Cs:

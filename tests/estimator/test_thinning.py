@@ -143,8 +143,8 @@ def test_bad_arguments_are_named(trained, halves):
     held_out = {"X_val": X_val, "y_val": y_val}
     for arguments, error, message in [
         ({"C": 0.0}, ValueError, "C must be > 0"),
-        ({"C": "best"}, ValueError, "or 'auto', got 'best'"),
-        ({"C": None}, TypeError, "C must be a number, a sequence of numbers or 'auto', got None"),
+        ({"C": "best"}, ValueError, "C must be 'auto' or a number, got 'best'"),
+        ({"C": None}, TypeError, "C must be a number, got None"),
         ({"C": []}, ValueError, "C must hold at least one number"),
         ({"C": [1.0, "2"], **held_out}, TypeError, "C must be a number, got '2'"),
         ({"C": [1e2, 1e3]}, ValueError, "X_val and y_val are needed to choose C among 2 values"),
