@@ -18,17 +18,9 @@ __all__ = ["Problem", "check_labels", "find_missing", "fingerprint", "sort_by_cl
 class Problem:
     """Checked training data: examples of positive weight, sorted by class.
 
-    Parameters
-    ----------
-    matrix : list
-        X alone, an ndarray or CSR/CSC matrix of shape (n_samples, n_features); empty once released.
-    y : ndarray of shape (n_samples,), int64
-        Class index, not decreasing.
-    counts : ndarray of shape (n_classes,), int64
-    weight : ndarray of shape (n_samples,), float64
-        Positive, of mean between 1/2 and 1: scaled by a power of two.
-    base : ndarray of shape (n_samples, n_classes), float64, or None, default=None
-        Base scores of the examples without their own labels; None for zeros.
+    `matrix` is a list of X alone, an ndarray or a CSR or CSC matrix, and empty once released. `y`
+    are class indices, `counts` the numbers of examples of each, `weight` has a mean between 1/2 and
+    1, and `base`, (n_samples, n_classes), are base scores of the examples without their own labels.
     """
 
     matrix: list
@@ -87,10 +79,7 @@ def _is_missing(label) -> bool:
 
 
 def sort_by_class(X, y, sample_weight, class_weight) -> tuple[Problem, np.ndarray]:
-    """Sort checked examples by class, without those of weight zero; return problem and classes.
-
-    Weights must not be negative, must sum to a finite number, and leave two classes at least.
-    """
+    """Sort checked examples by class, without those of weight zero; return problem and classes."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     with np.errstate(over="ignore"):
         if class_weight is not None:
@@ -148,13 +137,11 @@ def fingerprint(problem: Problem) -> int:
 
 
 def find_missing(X, family) -> bool:
-    """Whether X has NaN; refuse it, and infinities too, where the family takes no missing values.
-
-    One sum looks at all values: it is finite unless one of them is not, or it overflows.
-    """
+    """Return whether X has NaN; refuse it, and infinities too, if the family takes no missing."""
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f":
         return False
+    # One sum looks at all values: it is finite unless one of them is not, or it overflows.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
             return False
