@@ -186,7 +186,7 @@ def follow(runs, scores, y, weight, n_rounds: int, shorter: float, chooses: bool
                 break
     if not all(run.n_rounds for run in runs):
         return None
-    if chooses:
+    if kept is not None:
         n_kept, scale, loss, now = kept
         n_rounds = min(n_rounds, round(n_kept / shorter))
     else:

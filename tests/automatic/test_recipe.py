@@ -4,6 +4,7 @@ import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from sklearn.model_selection import GridSearchCV
 
 from cwboost import AutoFamily, CWBoostClassifier, TreeFamily
@@ -72,6 +73,19 @@ def test_a_run_goes_on_while_rounds_lower_the_loss_by_a_hundredth():
 
     patience = round(constants.PATIENCE / 0.2)
     assert [rounds_of_run(n) for n in (1, 30)] == [1 + patience, 30 + patience]
+
+
+@pytest.mark.parametrize("chooses", [True, False])
+def test_a_run_that_ends_in_its_first_round_is_measured_after_it(chooses):
+    y, training = np.arange(60) % 3, SimpleNamespace(n_rounds=0, settings=Settings())
+
+    def only_one():
+        training.n_rounds += 1
+        return False
+
+    training.round = only_one
+    found = recipe.follow([training], lambda: np.eye(3)[y], y, np.ones(60), 40, 0.5, chooses)
+    assert found.n_rounds == 40 and found.scale > 2.0 and found.loss < np.log(3)
 
 
 def test_the_init_model_is_left_out_where_classes_overlap(halves):
