@@ -21,6 +21,7 @@ class RowSampler:
         self.takes_all = share == 1.0
         self._share = share
         self._wanted = slice(-n_priced, None)
+        self._places = np.arange(0)
         self._room: np.ndarray | None = None
 
     def draw(self, master, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
@@ -32,8 +33,10 @@ class RowSampler:
         weights = master.weights[self._wanted]
         if self.takes_all:
             return weights, None
-        seed, places = int(rng.integers(2**63)), np.arange(weights.shape[1])
-        rows = draw_rows(places, len(places), self._share, seed)
+        if len(self._places) != weights.shape[1]:
+            self._places = np.arange(weights.shape[1])
+        seed = int(rng.integers(2**63))
+        rows = draw_rows(self._places, len(self._places), self._share, seed)
         self._room = sampled(weights, rows, self._share, self._room)
         return self._room, rows
 

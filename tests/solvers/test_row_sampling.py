@@ -6,6 +6,7 @@ from cwboost._kernels.fcd.row_sampling import draw_rows
 from cwboost import CWBoostClassifier
 from cwboost.datasets import load_vowel
 from cwboost.master import RestrictedMaster
+from cwboost.solvers import row_sampling
 from cwboost.solvers.row_sampling import RowSampler
 
 
@@ -33,6 +34,20 @@ def test_sampled_weights_are_unbiased():
     # An example's weights, over their expectation, have a standard deviation below 1 / sqrt(p).
     allowed = 5 / np.sqrt(0.3 * n_draws) * np.abs(master.weights)
     assert (np.abs(sums / n_draws - master.weights) <= allowed).all()
+
+
+def test_draws_share_places_and_room(monkeypatch):
+    master = RestrictedMaster([20, 30, 10], 100.0)
+    sampler, rng, given = RowSampler(0.3, 3), np.random.default_rng(1), []
+
+    def drawn(places, *args):
+        given.append(places)
+        return draw_rows(places, *args)
+
+    monkeypatch.setattr(row_sampling, "draw_rows", drawn)
+    first, second = (sampler.draw(master, rng)[0] for _ in range(2))
+    assert first is second
+    assert given[0] is given[1] and given[0].tolist() == list(range(60))
 
 
 def test_weights_of_the_priced_classes():
