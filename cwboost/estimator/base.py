@@ -283,8 +283,7 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             yield
         except BaseException:
             if self.__dict__.get("model_") is before.get("model_"):
-                self.__dict__.clear()
-                self.__dict__.update(before)
+                self.__dict__ = before
             raise
 
     def _fit_task(self, X, y) -> FitTask | None:
@@ -649,13 +648,14 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         TypeError
             If learners have no flat form, as some of third parties.
         """
-        X = self._check_predict(X)
+        check_is_fitted(self)
         ensemble = self.ensemble_
+        if not inspection.is_additive(ensemble):
+            return self.shap_values(X, n_estimators=n_estimators)
+        X = self._check_predict(X)
         ensemble.path.check_rounds(n_estimators, "n_estimators")
-        if inspection.is_additive(ensemble):
-            constant, parts = inspection.contributions(ensemble, X, n_estimators)
-            return Explanation(constant, parts, self._init_scores(X))
-        return self._shapley(X, X, n_estimators)
+        constant, parts = inspection.contributions(ensemble, X, n_estimators)
+        return Explanation(constant, parts, self._init_scores(X))
 
     def shap_values(
         self, X: Features, background: Features | None = None, n_estimators: int | None = None
@@ -697,10 +697,6 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         X = self._check_predict(X)
         background = X if background is None else self._check_predict(background)
         self.ensemble_.path.check_rounds(n_estimators, "n_estimators")
-        return self._shapley(X, background, n_estimators)
-
-    def _shapley(self, X, background, n_estimators) -> Explanation:
-        """Return SHAP values of checked input."""
         if not self._scores_classes():
             raise TypeError(
                 f"SHAP values split sums of votes; the scores of {type(self).__name__} are not "
