@@ -41,20 +41,10 @@ __all__ = [
 class Plan:
     """What is settled before the first round, some of it by a holdout run.
 
-    Parameters
-    ----------
-    n_rounds : int
-        Number of rounds after which training ends at the latest, at its learning rate.
-    scale : float
-        Of the probabilities, unless held-out examples tell it.
-    watched : Metric or None, default=None
-        What early stopping watches.
-    conformity : Conformity or None, default=None
-        Of the examples that a holdout run left out, at this scale.
-    loss : float, default=nan
-        Their log loss after these rounds.
-    keeps_base : bool, default=True
-        False if boosting had better start from zero than from the base scores.
+    Training ends after `n_rounds` at the latest. `scale` is that of the probabilities, unless
+    held-out examples tell it, and `watched` what early stopping watches. Of the examples that a
+    holdout run left out, `conformity` is at this scale, and `loss` the log loss after these rounds.
+    Without `keeps_base`, boosting had better start from zero than from the base scores.
     """
 
     n_rounds: int
@@ -100,11 +90,9 @@ def best_run(run, counts, rng, may_drop_base: bool, n_rounds: int, chooses: bool
     boosting starts from zero. With `chooses`, the run chooses this start, if `may_drop_base`, and
     the number of rounds, at most `n_rounds`; else all rounds are trained. Return None if the
     classes, of `counts` examples, are too small to leave an example out.
-
-    ``run(rng, drawn, from_zero, n_rounds, chooses)`` does a holdout run, see `holdout_run`. Either
-    gets the same seed: what one finds does not depend on whether the other is done, as a continued
-    training does one only.
     """
+    # Either run gets the same seed: what one finds does not depend on whether the other is done,
+    # as a continued training does one only.
     drawn = list(splits(counts, rng))
     if not drawn:
         return None

@@ -431,17 +431,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict_log_proba(
         self, X: Features, n_estimators: int | None = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the class probabilities, finite also where those round to 0.
+        """Return the logarithms of what `predict_proba` returns for `X` and `n_estimators`.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_estimators : int, default=None
-            Use the first rounds only; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), float64
+        They are finite also where probabilities round to 0.
         """
         return log_softmax(self._logits(self._scores(X, n_estimators)))
 

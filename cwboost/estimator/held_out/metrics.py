@@ -21,15 +21,8 @@ __all__ = ["ERROR", "LOGLOSS", "NAMED", "Metric", "watched_metric"]
 class Metric:
     """A measure of the scores of held-out examples.
 
-    Parameters
-    ----------
-    name : str
-        The history has it under this name, after that of the examples.
-    of : callable
-        Maps `HeldOutScores` to a float.
-    greater_is_better : bool, default=False
-    tolerance : float, default=0.0
-        Early stopping keeps the last round whose value is at most this fraction above the least.
+    `of` maps `HeldOutScores` to a float. Early stopping keeps the last round whose value is at most
+    the fraction `tolerance` above the least.
     """
 
     name: str

@@ -19,13 +19,8 @@ LEAST_PATIENCE, PATIENCE_AT_FULL_STEP = 20, 15.0
 class EarlyStopping:
     """Stops when a measure on held-out examples has not improved for `patience` rounds.
 
-    Attributes
-    ----------
-    best_round : int
-        The first round (from 1) at which the measure was best.
-    kept_round : int
-        The last round at which it was within the metric's tolerance of the best so far: the model
-        keeps the rounds up to this one.
+    It was best at the `best_round`, from 1. The model keeps the rounds up to `kept_round`, the last
+    at which it was within the metric's tolerance of the best so far.
     """
 
     stop_reason = "early stopping"
