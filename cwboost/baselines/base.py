@@ -12,6 +12,7 @@ from cwboost.estimator.held_out.scores import HeldOutScores
 from cwboost.estimator.parameters import check_callbacks, check_number, check_verbose
 from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import with_callbacks
+from cwboost.families.sealing import SealedPricer, bind_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,6 +77,10 @@ class BaselineClassifier(BoostingClassifier):
             check_number("max_seconds", self.max_seconds, Real, 0.0)
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
+
+    def _bind(self, problem, rng, family, n_targets: int) -> SealedPricer:
+        """Return the family bound to the problem, its pricing sealed."""
+        return bind_family(family, problem.X, self._context(problem, rng, family, n_targets))
 
     def _n_scores(self) -> int:
         """Return the number of scores that training adds up: that of the classes."""

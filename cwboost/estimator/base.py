@@ -42,7 +42,7 @@ from cwboost.estimator.rounds import RoundLoop
 from cwboost.estimator.sklearn_callbacks import CallbackSupportMixin, FitTask
 from cwboost.families.contract import BindContext, WeakLearnerFamily
 from cwboost.families.discovery import check_capabilities, resolve_weak_learner
-from cwboost.families.sealing import SealedPricer, bind_family, check_forms, check_scores, read_only
+from cwboost.families.sealing import check_forms, check_scores, read_only
 from cwboost.fitted_model import FittedModel
 from cwboost.kernels import canonical, log_softmax, softmax, usable_threads
 from cwboost.model_file.saving import save
@@ -230,10 +230,6 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The one generator of a fit, from ``random_state``."""
         seed = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         return np.random.Generator(np.random.PCG64([int(word) for word in seed]))
-
-    def _bind(self, problem: Problem, rng, family, n_targets: int) -> SealedPricer:
-        """The family bound to the problem, its pricing sealed."""
-        return bind_family(family, problem.X, self._context(problem, rng, family, n_targets))
 
     def _context(self, problem: Problem, rng, family, n_targets: int) -> BindContext:
         """Return what a family is told of the problem."""
