@@ -63,22 +63,18 @@ def watched_metric(early_stopping) -> Metric | None:
     """Return the metric of the parameter `early_stopping`, None for False."""
     if isinstance(early_stopping, bool | np.bool_):
         return LOGLOSS if early_stopping else None
-    wanted = (
-        f"early_stopping must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn scorer "
-        f"or a function scorer(estimator, X, y), got {early_stopping!r}"
-    )
-    scorer = early_stopping
-    if isinstance(scorer, str):
-        if scorer in NAMED:
-            return NAMED[scorer]
-        if scorer not in get_scorer_names():
-            raise ValueError(wanted)
-        return Metric(scorer, partial(_scored, get_scorer(scorer)), True)
-    if not callable(scorer) or isinstance(scorer, type):
-        raise TypeError(wanted)
+    scorer, is_name = early_stopping, isinstance(early_stopping, str)
+    if is_name and scorer in NAMED:
+        return NAMED[scorer]
+    is_function = callable(scorer) and not isinstance(scorer, type)
+    if not (scorer in get_scorer_names() if is_name else is_function):
+        raise (ValueError if is_name else TypeError)(
+            f"early_stopping must be a bool, one of {tuple(NAMED)}, the name of a scikit-learn "
+            f"scorer or a function scorer(estimator, X, y), got {scorer!r}"
+        )
     inner = getattr(scorer, "_score_func", scorer)
-    name = getattr(inner, "__name__", type(scorer).__name__)
-    return Metric(name, partial(_scored, scorer), True)
+    name = scorer if is_name else getattr(inner, "__name__", type(scorer).__name__)
+    return Metric(name, partial(_scored, get_scorer(scorer)), True)
 
 
 def _scored(scorer, held_out) -> float:
