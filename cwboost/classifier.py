@@ -75,8 +75,7 @@ class CWBoostClassifier(BoostingClassifier):
     init : str, InitModel, classifier or None, default="auto"
         Model whose scores boosting starts from: the name of an init model ("kernel"), an
         `InitModel`, or a classifier of scikit-learn with ``predict_proba``. Its scores of the
-        training examples are out of sample (leave-one-out, or cross-fitted), so that boosting
-        corrects what it really gets wrong. "auto" is, with the weak learner "auto" and without
+        training examples are out of sample. "auto" is, with the weak learner "auto" and without
         `monotonic_cst`, "kernel" where this tells enough about the classes and a holdout run ends
         lower with it; else None, which is pure boosting.
     n_estimators : int or "auto", default="auto"
@@ -91,9 +90,8 @@ class CWBoostClassifier(BoostingClassifier):
         the paper). With "stagewise", every leaf of a tree takes its own step, so that trees have
         graded outputs; with "total" and with constraints, outputs are -1 and +1.
     columns_per_round : int, default=1
-        Largest number of columns per class and round. Several need fewer rounds for the same
-        objective, and less time if the search for weak learners dominates it. Stumps only: the best
-        stumps of as many random groups of features.
+        Largest number of columns per class and round. Stumps only: the best stumps of as many
+        random groups of features.
     max_working_sets : int, default=2
         Passes of coordinate descent per round (tau_max); "stagewise" always does one.
     epsilon : float, default=0.1

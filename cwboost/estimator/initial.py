@@ -27,8 +27,7 @@ def start_from(
 
     The scores that the model gives the training examples without their own labels are scaled to
     half of the log-odds, which is what boosting with the exponential loss estimates. Without a
-    model, or if the data do not suit it, boosting starts from zero. `rng` gives the model its seed;
-    `facts` is what `InitContext` says of the columns of categories.
+    model, or if the data do not suit it, boosting starts from zero.
     """
     fitted, scores = fitted_init(model, problem, rng, n_threads, facts)
     if fitted is None:
@@ -53,9 +52,9 @@ def start_again(base: BaseScores | None, problem: Problem, rng, n_threads: int, 
 
 
 def fitted_init(model: InitModel | None, problem: Problem, rng, n_threads: int, facts):
-    """Return a fitted init model, and what it gives the examples without their own labels.
+    """Return a fitted init model and its scores of the examples without their own labels, or None.
 
-    Either is None if there is no model, or the data do not suit it.
+    `facts` is what `InitContext` says of the columns of categories.
     """
     if model is None:
         return None, None

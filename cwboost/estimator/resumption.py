@@ -42,11 +42,10 @@ LEARNERS_PER_CHUNK = 256
 def training_state(training: ColumnGeneration, data: int | None) -> dict | None:
     """Return what continues training bit for bit, besides ensemble and history.
 
-    `data` is the `fingerprint` of the problem. None if an interrupt left a round unfinished: the
-    master is then ahead of the model, and only a continuation from the model's coefficients is
-    right.
+    `data` is the `fingerprint` of the problem.
     """
     if not training.between_rounds:
+        # An interrupt left the master ahead of the model: only the model's coefficients are right.
         return None
     return {
         **training.master.state(),
@@ -80,12 +79,7 @@ def ensemble_and_state(classifier) -> tuple[Ensemble, dict | None]:
 
 
 def check_continues(classifier, family, previous) -> None:
-    """Check that training can go on from what `previous_fit` returned.
-
-    The classifier has the attributes of the new training data. Its classes, columns, categories
-    and kind of learners must be those of the model, its constraints such as the init model keeps,
-    and the state one that training saves: a file may hold anything.
-    """
+    """Check that training on new data, described by `classifier`, can go on from `previous`."""
     ensemble, state = ensemble_and_state(previous)
     if state is not None:
         _check_state(state)
@@ -124,7 +118,7 @@ def check_continues(classifier, family, previous) -> None:
 
 
 def _check_state(state: Mapping) -> None:
-    """Check names and types of the fields of a training state."""
+    """Check names and types of the fields of a training state: a file may hold anything."""
     if not (
         {name: type(value) for name, value in state.items()} == STATE_TYPES
         and [type(value) for value in state["precision"]] == PRECISION_TYPES
@@ -134,11 +128,10 @@ def _check_state(state: Mapping) -> None:
 
 
 def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, state) -> None:
-    """Take up a new training, still without columns, where `ensemble` ended.
+    """Take up a new training on X, still without columns, where `ensemble` ended.
 
-    `X` is the matrix that the pricer is bound to. With a `state` that `training_state` returned,
-    the continuation equals one uninterrupted run bit for bit; without, the pair weights are formed
-    from the coefficients. The state must be that of the ensemble: a file may hold any.
+    With its `state`, from `training_state`, the continuation equals one uninterrupted run bit for
+    bit; without, the pair weights are formed from the coefficients.
     """
     _restore_columns(training, ensemble, X)
     rounds = ensemble.n_rounds
@@ -163,22 +156,17 @@ def resume(training: ColumnGeneration, ensemble: Ensemble, X, history: Mapping, 
 
 
 def change_C(training: ColumnGeneration, C: float) -> None:
-    """Go on with another C: another problem, of which bound and objective so far say nothing.
-
-    The same, bit for bit, as `resume` on a new master from this one's state.
-    """
+    """Go on with another C, with the bits of `resume` on a new master from this one's state."""
     training.master.change_C(C)
     training.best_bound = np.nan
     training.schedule.start_problem()
 
 
 def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
-    """Fill the master with the learners of an ensemble as columns, and their coefficients.
-
-    Graded learners are no columns: what they add to the scores is a constant from here on.
-    """
+    """Fill the master with the learners of an ensemble as columns, and their coefficients."""
     master, columns = training.master, training.columns
     if ensemble.learners.is_graded:
+        # They are no columns: what they add to the scores is a constant from here on.
         steps = [step for *_, step in ensemble.path.changes(ensemble.n_scores)]
         # Round by round, as training adds them, for the same bits.
         master.start_from(ensemble.scores(X), sum(float(step.sum()) for step in steps))
@@ -195,8 +183,7 @@ def _restore_columns(training: ColumnGeneration, ensemble: Ensemble, X) -> None:
 def add_columns(master, ensemble: Ensemble, ids, X) -> Iterator[tuple]:
     """Add the outputs of learners `ids` to `master` as columns of their classes, in chunks.
 
-    Yield, for each chunk, its learners and their classes, and the rows and whether they are new,
-    as `RestrictedMaster.add` returned them.
+    Yield the learners, classes, rows in the master, and whether these are new, of each chunk.
     """
     of_class = np.zeros(len(ensemble.learners), dtype=np.int64)
     of_class[ensemble.path.column] = ensemble.path.score_index

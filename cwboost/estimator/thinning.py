@@ -56,8 +56,7 @@ def solve_thin(model: FittedModel, problem: Problem, Cs, rng, n_threads, held_ou
     """Solve over all columns of a class-wise model for each C; return the best fitted attributes.
 
     The values of C ascend, and each solve starts from the coefficients of the one before. The
-    `held_out` examples choose C, by their log loss, and set the scale of the probabilities; of
-    equal log losses, the smallest C is kept. The problem has the base scores of the examples.
+    `held_out` examples choose C and set the scale of the probabilities.
     """
     # The columns of the master are -1 and +1.
     ensemble = replace(model.ensemble, learners=model.ensemble.learners.signs())
@@ -113,9 +112,10 @@ def _add_all(master, ensemble, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add the learners of a model as columns: class, row and learner of each distinct one."""
     # A file saved with staged=False says nothing of the class of learners at zero.
     known = np.unique(ensemble.path.column)
-    found = []
-    for ids, classes, rows, is_new in add_columns(master, ensemble, known, X):
-        found.append((classes[is_new], rows[is_new], ids[is_new]))
+    found = [
+        (classes[is_new], rows[is_new], ids[is_new])
+        for ids, classes, rows, is_new in add_columns(master, ensemble, known, X)
+    ]
     if not found:
         raise ValueError("the model has no weak learner to keep")
     classes, rows, ids = (np.concatenate(part) for part in zip(*found))
