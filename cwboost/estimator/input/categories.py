@@ -178,14 +178,11 @@ def check_categories(categories, n_features: int) -> None:
     for place, values in categories.items():
         if type(place) is not int or not 0 <= place < n_features:
             raise ValueError(f"categories_: expected places from 0 to {n_features - 1}")
-        if (
-            not isinstance(values, np.ndarray)
-            or values.ndim != 1
-            or values.dtype.kind not in CATEGORY_KINDS
-        ):
+        is_array = isinstance(values, np.ndarray) and values.ndim == 1
+        kind = values.dtype.kind if is_array else None
+        is_mixed = kind == "O" and not all(isinstance(value, str) for value in values)
+        if kind not in CATEGORY_KINDS or is_mixed:
             raise ValueError(f"categories_: column {place} must have an array of text or numbers")
-        if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
-            raise ValueError(f"categories_: column {place} must have str only")
         if len(np.unique(values)) != len(values):
             raise ValueError(f"categories_: those of column {place} must be distinct")
 
