@@ -155,13 +155,11 @@ class CWBoostClassifier(BoostingClassifier):
     categories_ : dict of int to ndarray
         Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
-        What `weak_learner` names.
     model_ : FittedModel
         Base scores, weak learners, scale and labels as one value.
     init_ : BaseScores or None
         The fitted init model.
     ensemble_ : Ensemble
-        The weak learners.
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (best so far, NaN if pricing is not exact, which the family claims),
         gap, max_violation (at the solver's last violation scan, before its last pass; NaN if
@@ -173,7 +171,6 @@ class CWBoostClassifier(BoostingClassifier):
     best_iteration_ : int
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
-        Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping", "callback"
         or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the
@@ -249,8 +246,7 @@ class CWBoostClassifier(BoostingClassifier):
         y : array-like of shape (n_samples,)
             Labels of any type; at least two classes.
         sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Factors of the examples' losses. A common factor of all changes nothing but rounding,
-            which may decide ties; if it is a power of two, it changes no bit.
+            Factors of the examples' losses. A common factor of all changes nothing but rounding.
         X_val, y_val : array-likes, default=None
             Held-out examples, for early stopping and the scale of the probabilities; the history
             records their error.

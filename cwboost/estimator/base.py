@@ -98,17 +98,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.__dict__.update({name: value for name, value in values.items() if name != "self"})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters of this classifier.
+        """Return the parameters by name.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Also those of the weak learner, as ``weak_learner__NAME``, with their defaults if it
-            is given by name.
-
-        Returns
-        -------
-        dict of str to object
+        With `deep`, those of the weak learner are among them, as ``weak_learner__NAME``, with their
+        defaults if it is given by name.
         """
         params = super().get_params(deep)
         if deep and not isinstance(self.weak_learner, WeakLearnerFamily):
@@ -121,18 +114,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of this classifier, or of its weak learner as ``weak_learner__NAME``.
+        """Set parameters by name, those of the weak learner as ``weak_learner__NAME``; return self.
 
-        A weak learner that is given by name becomes a family with that parameter.
-
-        Parameters
-        ----------
-        **params : dict
-            Values by name.
-
-        Returns
-        -------
-        self
+        A weak learner that is given by name becomes a family with its own of the `params`.
         """
         if any(name.startswith(PREFIX) for name in params):
             spec: Any = params.get("weak_learner", self.weak_learner)
@@ -520,9 +504,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         A set has the classes whose probability is at least a threshold, which examples left out of
         training give (split conformal prediction). On new examples of the same distribution, the
         set lacks the true class with probability `alpha` at most. That is a guarantee for examples
-        by which no more than the scale was chosen, those of `calibrate`. The default calibrates on
-        its holdout run and then trains on all examples: on twelve data sets it kept `alpha` on
-        average, but not on each.
+        by which no more than the scale was chosen, those of `calibrate`, but not for the default,
+        which calibrates on its holdout run and then trains on all examples.
 
         Parameters
         ----------
@@ -754,11 +737,8 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for row in rows:
             if row["threshold"] is not None and not np.isfinite(row["threshold"]):
                 row["threshold"] = str(row["threshold"])
-        content = {
-            "classes": self.classes_.tolist(),
-            "features": self._feature_names(),
-            "nodes": rows,
-        }
+        classes, features = self.classes_.tolist(), self._feature_names()
+        content = {"classes": classes, "features": features, "nodes": rows}
         return json.dumps(content, allow_nan=False)
 
     def strongest(self, label: object = None, n_learners: int = 10) -> pandas.DataFrame:
@@ -779,14 +759,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with extra("frames", "strongest needs pandas"):
             import pandas
         labels = self.classes_ if label is None else [label]
-        names = self._feature_names()
-        rows = [
-            row
-            for one in labels
-            for row in tables.strongest(
-                self.class_columns(one), one, names, self._categories(), n_learners
-            )
-        ]
+        given = self._feature_names(), self._categories(), n_learners
+        parts = [tables.strongest(self.class_columns(one), one, *given) for one in labels]
+        rows = [row for part in parts for row in part]
         return pandas.DataFrame(rows, columns=list(tables.STRONGEST))
 
     def _node_rows(self, n_estimators) -> list[dict]:
