@@ -591,10 +591,13 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._scores_classes():
             raise TypeError(f"the learners of {type(self).__name__} vote for bits, not for classes")
+        return inspection.class_columns(self.ensemble_, self._class_index(label))
+
+    def _class_index(self, label) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) == 0:
             raise ValueError(f"label must be one of classes_, got {label!r}")
-        return inspection.class_columns(self.ensemble_, int(found[0]))
+        return int(found[0])
 
     def explain(self, X: Features, n_estimators: int | None = None) -> Explanation:
         """Split the scores by feature, exactly.

@@ -31,9 +31,7 @@ def plot_margins(classifier, X, y, *, n_estimators=None, ax=None):
     scores = classifier.decision_function(X, n_estimators=n_estimators)
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros_like(scores), scores])
-    own = np.searchsorted(classifier.classes_, y)
-    if not np.array_equal(classifier.classes_[np.minimum(own, scores.shape[1] - 1)], y):
-        raise ValueError("y must hold only labels that the classifier was trained on")
+    own = classifier._encode(y, "y")
     rows = np.arange(len(own))
     own_scores = scores[rows, own]
     scores[rows, own] = -np.inf

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cwboost.ensemble.inspection import additive
-from cwboost.plotting.axes import class_index, colours, feature_index, new_axes
+from cwboost.estimator.input.columns import place_of
+from cwboost.plotting.axes import colours, new_axes
 
 __all__ = ["plot_shape"]
 
@@ -36,8 +37,9 @@ def plot_shape(classifier, feature, *, classes=None, n_estimators=None, X=None, 
     -------
     matplotlib Axes
     """
-    index = feature_index(classifier, feature)
-    given = None if classes is None else [class_index(classifier, label) for label in classes]
+    names = getattr(classifier, "feature_names_in_", None)
+    index = place_of(feature, names, classifier.n_features_in_, "feature")
+    given = None if classes is None else [classifier._class_index(one) for one in classes]
     _, functions = additive(classifier.ensemble_, n_estimators).functions()
     name = classifier._feature_names()[index]
     ax = new_axes(ax)

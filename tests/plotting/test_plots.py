@@ -99,7 +99,7 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     assert plot_shape(clf, "c").get_xlabel() == "c"
     flat = plot_shape(clf, "e")
     assert not flat.patches and "no weak learner" in flat.texts[0].get_text()
-    with pytest.raises(ValueError, match="names, got 'z'"):
+    with pytest.raises(ValueError, match="got 'z'; X has the columns"):
         plot_shape(clf, "z")
 
 
@@ -107,9 +107,9 @@ def test_plot_shape_by_name_and_of_an_unused_feature():
     "plot, arguments, message",
     [
         (plot_history, ("loss",), "'error' or 'objective', got 'loss'"),
-        (plot_margins, (X[:1], ["zebra"]), "only labels that the classifier was trained on"),
-        (plot_shape, (4,), "0..3"),
-        (partial(plot_shape, classes=["rosa"]), (0,), "labels of the training"),
+        (plot_margins, (X[:1], ["zebra"]), "y must hold only training labels"),
+        (plot_shape, (4,), "places from 0 to 3"),
+        (partial(plot_shape, classes=["rosa"]), (0,), "one of classes_, got 'rosa'"),
     ],
 )
 def test_what_is_refused(clf, plot, arguments, message):
