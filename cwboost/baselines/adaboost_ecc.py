@@ -146,30 +146,17 @@ class AdaBoostECCClassifier(BaselineClassifier):
         Number of rounds; each adds one weak learner.
     smoothing : float, > 0, default=1e-3
         Bounds a coefficient by about log(1 / smoothing) / 2.
-    categorical_features : array-like of bool, int or str, str or None, default="from_dtype"
-        Columns of categories: a mask, places or names; "from_dtype" takes the columns of a
-        frame that have a categorical dtype, None takes none. Categories may be text, numbers or
-        bools; missing ones, and those not seen in `fit`, count as missing values.
     max_seconds : float or None, default=None
         Training stops after the first round that ends later than this after the start of `fit`.
-    callbacks : list or None, default=None
-        Objects with ``on_round_end(state)``; one that returns True stops training.
     random_state : int, RandomState instance or None, default=None
         Generator for the codes and for the family.
-    n_jobs : int or None, default=None
-        Number of threads: None is one, -1 all. The model does not depend on it.
-    verbose : int, default=0
-        1 shows a progress bar.
+    categorical_features, callbacks, n_jobs, verbose
+        As for `CWBoostClassifier`, with the same defaults.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Defined if X had string feature names.
-    categories_ : dict of int to ndarray
-        Sorted categories of each categorical column, by its place; defined if there are any.
-    family_ : WeakLearnerFamily
+    classes_, n_features_in_, feature_names_in_, categories_, family_
+        As of `CWBoostClassifier`.
     ensemble_ : Ensemble
         Coefficients and offsets, as g = (alpha - beta) / 2 + (alpha + beta) / 2 h.
     history_ : dict of ndarrays of shape (n_rounds,)
