@@ -278,17 +278,14 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _held_out(self, problem, family, given, eval_sets):
         """Return the training examples, and by name the others, that training only follows."""
-        held_out = self._check_validation(*given, family)
-        others = {
-            name: self._check_held_out(
-                *one, family, [f"eval_sets[{name!r}][{k}]" for k in range(3)]
-            )
-            for name, one in sets.check_eval_sets(eval_sets).items()
-        }
-        if held_out is None and self.early_stopping:
-            fraction, seed = self.validation_fraction, self.random_state
-            problem, held_out = sets.split_off(problem, self.classes_, fraction, seed)
-        return problem, others if held_out is None else {"valid": held_out, **others}
+        followed = {"valid": self._check_validation(*given, family)}
+        for name, one in sets.check_eval_sets(eval_sets).items():
+            names = [f"eval_sets[{name!r}][{k}]" for k in range(3)]
+            followed[name] = self._check_held_out(*one, family, names)
+        if followed["valid"] is None and self.early_stopping:
+            share, seed = self.validation_fraction, self.random_state
+            problem, followed["valid"] = sets.split_off(problem, self.classes_, share, seed)
+        return problem, {name: one for name, one in followed.items() if one is not None}
 
     def _start_from(self, problem, family, previous, rng):
         """Return the base scores of a model, and the problem with those of its examples."""
@@ -391,10 +388,8 @@ class CWBoostClassifier(BoostingClassifier):
 
     def _keeps_state(self) -> bool:
         """Return True if the state for an exact continuation may be needed."""
-        wanted = (
-            getattr(callback, "needs_training_state", False) for callback in self.callbacks or []
-        )
-        return self.warm_start or any(wanted)
+        asked = [getattr(one, "needs_training_state", False) for one in self.callbacks or []]
+        return self.warm_start or any(asked)
 
     def _loop(self, training, base, plan: recipe.Plan, start) -> RoundLoop:
         """Return the loop over rounds, ready to run."""

@@ -127,7 +127,6 @@ def holdout_run(
     base = None if from_zero else problem.base
 
     def training(left_out: np.ndarray) -> ColumnGeneration:
-        """Return a training in which some examples have next to no weight."""
         weight = problem.weight.copy()
         weight[left_out] *= at.NEGLIGIBLE
         pricer = bind(replace(problem, weight=weight), rng)
