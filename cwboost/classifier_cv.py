@@ -125,7 +125,7 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
         settings_of(template)
         given = DEFAULT_CS[template.correction] if self.Cs is None else self.Cs
         Cs = np.unique(np.asarray(given, dtype=np.float64))
-        if Cs.ndim != 1 or len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
+        if len(Cs) == 0 or not np.all((Cs > 0) & np.isfinite(Cs)):
             raise ValueError(f"Cs must hold positive finite numbers, got {self.Cs!r}")
         rounds = self.rounds_per_C
         if isinstance(rounds, str) and rounds == "auto":
@@ -173,42 +173,40 @@ class CWBoostClassifierCV(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = model.feature_names_in_
         return self
 
+    def _fitted(self) -> CWBoostClassifier:
+        check_is_fitted(self)
+        return self.best_estimator_
+
     def predict(self, X: Features) -> np.ndarray:
         """As `CWBoostClassifier.predict`."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        return self._fitted().predict(X)
 
     def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.predict_proba`."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
+        return self._fitted().predict_proba(X)
 
     def predict_log_proba(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.predict_log_proba`."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_log_proba(X)
+        return self._fitted().predict_log_proba(X)
 
     def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the score of `scoring` for `X` on `y`, by `sample_weight`; default: accuracy."""
-        check_is_fitted(self)
+        model = self._fitted()
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self.scorer_(self.best_estimator_, X, y, **weight)
+        return self.scorer_(model, X, y, **weight)
 
     def decision_function(self, X: Features) -> NDArray[np.float64]:
         """As `CWBoostClassifier.decision_function`."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
+        return self._fitted().decision_function(X)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """As `CWBoostClassifier.feature_importances_`."""
-        check_is_fitted(self)
-        return self.best_estimator_.feature_importances_
+        return self._fitted().feature_importances_
 
     def save(self, path: FilePath, *, staged: bool = True) -> None:
         """Save ``best_estimator_`` as by `CWBoostClassifier.save`; it is loaded as one of these."""
-        check_is_fitted(self)
-        self.best_estimator_.save(path, staged=staged)
+        self._fitted().save(path, staged=staged)
 
 
 def _n_rounds(template: CWBoostClassifier) -> int:
