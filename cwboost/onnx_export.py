@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.estimator.parameters import check_choice
 from cwboost.families.composed.joined_trees import plain_features
@@ -26,6 +25,7 @@ from cwboost.support.extras import extra
 if TYPE_CHECKING:
     import onnx
 
+    from cwboost.estimator.base import BoostingClassifier
     from cwboost.kernels import CategorySets
 
 __all__ = ["to_onnx"]
@@ -74,11 +74,6 @@ def to_onnx(
     with extra("onnx", "export needs onnx"):
         import onnx
     check_is_fitted(classifier)
-    if not isinstance(classifier, BoostingClassifier):
-        raise TypeError(
-            f"classifier must be one of cwboost, got {type(classifier).__name__}; of a search, "
-            "pass its best_estimator_"
-        )
     decode, logits = (
         _rule(classifier, method, known)
         for method, known in (("_class_scores", CLASS_SCORES), ("_logits", LOGITS))

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cwboost.ensemble.shapley import node_counts
-from cwboost.estimator.base import BoostingClassifier
 from cwboost.estimator.export_rules import rule_of
 from cwboost.families.flat_forms import ThresholdTrees
 from cwboost.support.extras import extra
@@ -20,6 +19,7 @@ from cwboost.support.extras import extra
 if TYPE_CHECKING:
     import treelite
 
+    from cwboost.estimator.base import BoostingClassifier
     from cwboost.support.types import Features
 
 __all__ = ["to_shap", "to_treelite"]
@@ -140,11 +140,6 @@ class _TreeModel(NamedTuple):
 
 def _tree_model(classifier, n_estimators) -> _TreeModel:
     check_is_fitted(classifier)
-    if not isinstance(classifier, BoostingClassifier):
-        raise TypeError(
-            f"classifier must be one of cwboost, got {type(classifier).__name__}; of a search, "
-            "pass its best_estimator_"
-        )
     if rule_of(classifier, "_class_scores") != "identity":
         raise TypeError(
             "classifier must have scores that are sums of votes for classes, got "
