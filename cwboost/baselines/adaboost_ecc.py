@@ -80,15 +80,14 @@ class CodeTraining(VoteTraining):
             return self.stop("no column", any_learner)
         priced_at = perf_counter()
         alpha, beta = self._coefficients(signs, across, outputs)
-        self._vote(priced, code, outputs, alpha, beta)
-        self.record(
-            priced_at - start,
-            perf_counter() - priced_at,
-            edge=edge,
-            code_mass=mass,
-            alpha=alpha,
-            beta=beta,
-        )
+        # The vote of h: alpha where h = +1, -beta where h = -1.
+        slope, constant = 0.5 * (alpha + beta), 0.5 * (alpha - beta)
+        self.scores += np.outer(code, slope * outputs + constant)
+        self._weigh()
+        classes = np.arange(self.n_scores)
+        votes = np.zeros_like(classes), classes, slope * code, constant * code
+        seconds = priced_at - start, perf_counter() - priced_at
+        self.record(priced, votes, seconds, edge=edge, code_mass=mass, alpha=alpha, beta=beta)
         if self.n_scores == 2 and abs(edge) >= 1.0 - PERFECT:
             self.stop_reason = "perfect weak learner"
             return False
@@ -102,14 +101,6 @@ class CodeTraining(VoteTraining):
         of_wrong = np.array([across[~right & side].sum() for side in sides])
         alpha, beta = half_log_odds(of_right, of_wrong, self.smoothing)
         return float(alpha), float(beta)
-
-    def _vote(self, priced, code, outputs, alpha, beta) -> None:
-        """Add g(x) code_l to each class's score: g is alpha where h = +1, -beta where h = -1."""
-        slope, constant = 0.5 * (alpha + beta), 0.5 * (alpha - beta)
-        self.scores += np.outer(code, slope * outputs + constant)
-        classes = np.arange(self.n_scores)
-        self.add(priced, np.zeros_like(classes), classes, slope * code, constant * code)
-        self._weigh()
 
 
 class AdaBoostECCClassifier(BaselineClassifier):

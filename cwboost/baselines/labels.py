@@ -75,12 +75,11 @@ class LabelTraining(VoteTraining):
         coefficient = float(half_log_odds(1.0 - wrong, wrong))
         values = coefficient * np.where(edges >= 0.0, 1.0, -1.0)
         self.scores[labels] += values[:, None] * outputs
-        learner = np.zeros_like(labels) if self.shared else np.arange(len(labels))
-        self.add(priced, learner, labels, values)
         self._weigh()
-        self.record(
-            priced_at - start, perf_counter() - priced_at, edge=edge, coefficient=coefficient
-        )
+        learner = np.zeros_like(labels) if self.shared else np.arange(len(labels))
+        votes = learner, labels, values, None
+        seconds = priced_at - start, perf_counter() - priced_at
+        self.record(priced, votes, seconds, edge=edge, coefficient=coefficient)
         if perfect:
             self.stop_reason = "perfect weak learner"
         return not perfect

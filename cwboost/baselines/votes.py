@@ -93,25 +93,22 @@ class VoteTraining:
         self.stop_reason = reason
         return False
 
-    def add(self, priced: Priced, learner, score_index, values, offset=None) -> None:
-        """Add the round's learners and votes, which `record` gives to the model.
+    def record(self, priced: Priced, votes, seconds, **extra) -> None:
+        """Add a round to the model; values that are not defined are NaN in the history.
 
-        Learner ``learner[e]`` of `priced` has the coefficient ``values[e]``; `offset`, (n_scores,),
-        is added to the scores of every example.
+        The `votes` are learners of `priced`, the scores that they vote for, their coefficients, and
+        what is added to the scores of every example, or None. The `seconds` are those of pricing
+        and of solving.
         """
-        ids = self.model.add_learners(priced.learners, priced.edges)[np.asarray(learner)]
-        self._votes = ids, score_index, values, offset
+        learner, score_index, values, offset = votes
+        ids = self.model.add_learners(priced.learners, priced.edges)[learner]
         self._n_nonzero += int(np.count_nonzero(values))
-
-    def record(self, pricing_seconds, solver_seconds, **extra) -> None:
-        """Add the round to the model; values that are not defined are NaN in the history."""
-        ids, score_index, values, offset = self._votes
         rival = np.argmax(self.class_scores(), axis=0)
         entry = {
             "objective": self.objective,
             "n_nonzero": self._n_nonzero,
-            "pricing_seconds": pricing_seconds,
-            "solver_seconds": solver_seconds,
+            "pricing_seconds": seconds[0],
+            "solver_seconds": seconds[1],
             "train_error": float(np.mean(rival != self.problem.y)),
             **extra,
         }
