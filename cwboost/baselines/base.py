@@ -37,23 +37,14 @@ class BaselineClassifier(BoostingClassifier):
         X_val: Features | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Train.
+        """Train and return self.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            uint8, float32 and float64 are read as they are; other dtypes become float64.
-        y : array-like of shape (n_samples,)
-            Labels of any type; at least two classes.
-        sample_weight : array-like of shape (n_samples,), >= 0, default=None
-            Factors of the examples' losses. A common factor of all changes nothing but rounding,
-            which may decide ties; if it is a power of two, it changes no bit.
+        X, y, sample_weight
+            As for `CWBoostClassifier.fit`.
         X_val, y_val : array-likes, default=None
             Held-out examples; the history records their error.
-
-        Returns
-        -------
-        self
         """
         start, task = perf_counter(), self._fit_task(X, y)
         with self._whole():
