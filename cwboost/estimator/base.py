@@ -246,8 +246,10 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _encode(self, y, name) -> np.ndarray:
         """Class index of each label; an unknown label is an error that calls `y` by `name`."""
-        index = np.searchsorted(self.classes_, y)
-        index = np.minimum(index, len(self.classes_) - 1)
+        try:
+            index = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        except TypeError as error:  # labels of another type, of which there is no order with these
+            raise ValueError(f"{name} must hold only training labels: {error}") from error
         if not np.array_equal(self.classes_[index], y):
             unknown = np.asarray(y)[self.classes_[index] != y][0]
             raise ValueError(f"{name} must hold only training labels, got {unknown!r}")

@@ -68,6 +68,12 @@ def test_bad_data_is_named(arguments, class_weight, message):
         clf.fit(**{"X": X, "y": Y} | arguments)
 
 
+def test_labels_of_another_type_are_named():
+    names = np.array(["a", "b", "c"], dtype=object)[Y]
+    with pytest.raises(ValueError, match="y_val must hold only training labels"):
+        small().fit(X, names, X_val=X, y_val=Y)
+
+
 @pytest.mark.parametrize("power", [-900, -1, 3, 900])
 def test_a_common_power_of_two_changes_no_bit(power):
     weight = np.random.default_rng(0).exponential(size=len(Y))
