@@ -103,16 +103,13 @@ class _GrowingModel(ClassifierMixin, BaseEstimator):
         return self.held_out.class_scores
 
     def decision_function(self, X):
-        """Return the scores of the classes; with two, the second minus the first."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X):
-        """Return the labels of largest score."""
         return self.classes_[np.argmax(self._scores(X), axis=1)]
 
     def predict_proba(self, X):
-        """Return the class probabilities at the best scale of the scores."""
         scores, held_out = self._scores(X), self.held_out
         scale = fit_scale(scores, held_out.y, held_out.weight)
         return softmax(scale * scores)
