@@ -19,9 +19,9 @@ from cwboost.estimator.input.columns import (
     kind_of_values,
     names_of,
     odd_kind,
+    place_of,
     values_of,
 )
-from cwboost.estimator.input.selection import select_categorical
 from cwboost.families.sealing import read_only
 from cwboost.kernels import readable
 
@@ -76,20 +76,50 @@ def in_order_of(known: Mapping, learned: Mapping) -> dict[int, np.ndarray]:
 
 def count_categories(X, categorical_features) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Return the sorted categories of columns and their counts; see `learn_categories`."""
-    places = select_categorical(X, categorical_features)
-    if len(places) and sparse.issparse(X):
+    places = _categorical_places(X, categorical_features)
+    if places and sparse.issparse(X):
         raise ValueError(
             "categorical_features needs a dense X, got a sparse matrix: pass a frame or an array, "
             "or categorical_features=None"
         )
     names = names_of(X)
     learned = {}
-    for place in places.tolist():
+    for place in places:
         _, values, of_rows = _present(X, place, names)
         known, at = np.unique(values, return_inverse=True)
         of_values = np.bincount(of_rows[of_rows >= 0], minlength=len(values))
         learned[place] = known, np.bincount(at, of_values, minlength=len(known)).astype(np.int64)
     return learned
+
+
+def _categorical_places(X, categorical_features) -> list[int]:
+    """Return the places of the columns that hold categories, ascending.
+
+    "from_dtype" selects the columns of a frame with a categorical dtype, None none, and an array a
+    mask, places or names.
+    """
+    if categorical_features is None:
+        return []
+    if isinstance(categorical_features, str):
+        if categorical_features != "from_dtype":
+            raise ValueError(
+                "categorical_features must be 'from_dtype', None, or a list of names, places or "
+                f"bools, got {categorical_features!r}"
+            )
+        return [place for place, dtype in enumerate(dtypes_of(X)) if is_category_dtype(dtype)]
+    given = np.asarray(categorical_features)
+    names, n_features = names_of(X), X.shape[1]
+    if given.ndim != 1:
+        raise ValueError(f"categorical_features must have one dimension, got {given.ndim}")
+    if given.dtype.kind == "b":
+        if len(given) != n_features:
+            raise ValueError(
+                f"categorical_features must be a mask of {n_features} bools, one per column, got "
+                f"{len(given)}"
+            )
+        return np.flatnonzero(given).tolist()
+    every = {place_of(one, names, n_features, "categorical_features") for one in given.tolist()}
+    return sorted(every)
 
 
 def encode(X, categories: Mapping[int, np.ndarray], categorical_features):
