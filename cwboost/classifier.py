@@ -155,11 +155,13 @@ class CWBoostClassifier(BoostingClassifier):
     categories_ : dict of int to ndarray
         Sorted categories of each categorical column, by its place; defined if there are any.
     family_ : WeakLearnerFamily
+        What `weak_learner` names.
     model_ : FittedModel
         Base scores, weak learners, scale and labels as one value.
     init_ : BaseScores or None
         The fitted init model.
     ensemble_ : Ensemble
+        The weak learners.
     history_ : dict of ndarrays of shape (n_rounds,)
         objective, dual_bound (best so far, NaN if pricing is not exact, which the family claims),
         gap, max_violation (at the solver's last violation scan, before its last pass; NaN if
@@ -171,6 +173,7 @@ class CWBoostClassifier(BoostingClassifier):
     best_iteration_ : int
         Number of rounds that the model keeps; less than ``n_iter_`` after early stopping.
     probability_scale_ : float
+        Factor of the scores in the softmax of `predict_proba`.
     stop_reason_ : str
         "n_estimators", "tol", "optimal", "no column", "early stopping", "callback"
         or, after `thin`, "thinned". With "optimal" exact pricing found no weak learner of the

@@ -413,9 +413,9 @@ class BoostingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict_log_proba(
         self, X: Features, n_estimators: int | None = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of what `predict_proba` returns for `X` and `n_estimators`.
+        """Return the logarithms of `predict_proba`, finite also where probabilities round to 0.
 
-        They are finite also where probabilities round to 0.
+        `X` and `n_estimators` are those of `predict_proba`, and so are shape and dtype.
         """
         return log_softmax(self._logits(self._scores(X, n_estimators)))
 
