@@ -4,9 +4,8 @@ from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
 from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
 from cwboost._kernels.prediction.trees import TreeEvaluator
-from cwboost._kernels.trees.growth import TreeGrower
+from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
-from cwboost._kernels.trees.workspace import TREE_CRITERIA
 from cwboost.kernels.additive import AdditiveScores, StepFunction
 from cwboost.kernels.best_of_bins import best_of_bins
 from cwboost.kernels.binned_matrix import BinnedMatrix

@@ -81,11 +81,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         and Tibshirani 2000); they count in its outputs and edge. Boosting soon concentrates the
         weight on few examples, and the cost of growing is proportional to their number. "auto" is
         0 with criterion "edge" and 0.05 with "gini".
-    min_weight_split : float, default=0.0
-        In [0, 1). Least weight of a node that is split, as a fraction of the tree's weight (the sum
-        of the absolute weights from which it is grown). Smooths trees on noisy data.
-    min_gain : float, default=0.0
-        In [0, 1). Least gain of a split in its criterion, as a fraction of the tree's weight.
 
     Notes
     -----
@@ -122,8 +117,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         categories="codes",
         max_bins=256,
         trim="auto",
-        min_weight_split=0.0,
-        min_gain=0.0,
     ):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -133,8 +126,6 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
         self.categories = categories
         self.max_bins = max_bins
         self.trim = trim
-        self.min_weight_split = min_weight_split
-        self.min_gain = min_gain
 
     @property
     def capabilities(self):
@@ -224,18 +215,8 @@ class TreeFamily(cwboost.PartitionedFamily, cwboost.WeakLearnerFamily):
             "max_leaves": self.max_leaf_nodes or 0,
             "min_samples_leaf": self._least_in_leaf(n_samples),
             "max_features": n_drawn,
-            "min_weight": self._fraction("min_weight_split"),
-            "min_gain": self._fraction("min_gain"),
             "chance": chance_deviations(n_drawn * THRESHOLDS_SEARCHED),
         }
-
-    def _fraction(self, name):
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{name}: expected a number, got {value!r}")
-        if not 0 <= value < 1:
-            raise ValueError(f"{name}: expected a number in [0, 1), got {value!r}")
-        return float(value)
 
     def _trimmed_fraction(self, automatic):
         if isinstance(self.trim, str) and self.trim == "auto":

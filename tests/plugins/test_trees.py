@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from cwboost.plugins.trees import TreeFamily, TreeLearners
 from models import bind
-from slow_trees import criterion_value
 
 from cwboost import BindContext, PricingRequest
 
@@ -95,32 +94,6 @@ def test_hostile_arrays_are_refused():
 def test_bad_hyper_parameters(params, error, match):
     with pytest.raises(error, match=match):
         fitted(np.zeros((3, 2)), **params)
-
-
-def test_smoothed_trees_split_only_heavy_nodes_for_large_gains():
-    """By the sums of the weights in each node of the tree."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(400, 5))
-    weights = X[:, 0] - X[:, 1] * X[:, 2] + rng.normal(size=400)
-    settings = {"max_depth": 6, "trim": 0.0}
-    sizes = []
-    for least, gain in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.02), (0.1, 0.02)):
-        family = TreeFamily(**settings, max_features=None, min_weight_split=least, min_gain=gain)
-        trees = bind(family, X, 1).price(weights[None]).learners
-        rows, mass = {0: np.arange(400)}, np.abs(weights).sum()
-        for node in np.flatnonzero(trees.feature >= 0):
-            here, left = rows[node], trees.left[node]
-            assert np.abs(weights[here]).sum() >= least * mass
-            right = X[here, trees.feature[node]] > trees.threshold[node]
-            rows[left], rows[left + 1] = here[~right], here[right]
-            parts = here, rows[left], rows[left + 1]
-            before, low, high = (criterion_value("gini", weights[part]) for part in parts)
-            assert low + high - before > gain * mass - 1e-9
-        sizes.append(len(trees.feature))
-    assert sizes[0] > max(sizes[1:]) and min(sizes) >= 3
-    for name in ("min_weight_split", "min_gain"):
-        with pytest.raises(ValueError, match=name):
-            bind(TreeFamily(**{name: 1.0}), X)
 
 
 @pytest.mark.parametrize(

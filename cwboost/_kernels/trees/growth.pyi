@@ -3,6 +3,8 @@ from numpy.typing import NDArray
 
 from cwboost.kernels.binned_matrix import BinnedMatrix
 
+TREE_CRITERIA: dict[str, int]
+
 class TreeGrower:
     def __init__(
         self,

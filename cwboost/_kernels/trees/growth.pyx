@@ -10,8 +10,10 @@ from cwboost._kernels.trees.build cimport grow_tree
 from cwboost._kernels.trees.nodes cimport TreeBatch
 from cwboost._kernels.trees.round cimport Round, cells_of, packed_of, weights_of, work_on
 from cwboost._kernels.trees.together cimport grow_together
-from cwboost._kernels.trees.types cimport Matrix, Settings
-from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
+from cwboost._kernels.trees.types cimport CWB_EDGE, CWB_GINI, Matrix, Settings
+from cwboost._kernels.trees.workspace cimport Workspace
+
+TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
 
 cdef enum:
     # Rows times features searched at the root from which threads share a tree; with fewer, what
@@ -50,7 +52,16 @@ cdef class TreeGrower:
     binned : cwboost.kernels.BinnedMatrix
     n_threads : int
     **settings
-        What `TreeSettings` takes.
+        criterion : int
+            A value of `TREE_CRITERIA`.
+        trim : float
+            Rows of the smallest weights, up to this fraction of a target's mass, only follow a
+            tree.
+        max_depth, max_leaves, min_samples_leaf, max_features : int
+            max_leaves 0: no limit, nodes are split depth first; else the node of largest gain
+            first. max_features counts features that vary in the node.
+        chance : ndarray of shape (5,), dtype float64
+            Deviations of the best comparison without association, `chance_deviations`.
     """
 
     cdef Settings settings
@@ -58,7 +69,7 @@ cdef class TreeGrower:
     cdef object kept
 
     def __cinit__(self, binned, *, int n_threads, **settings):
-        self.settings = (<TreeSettings> TreeSettings(**settings)).own
+        self.settings = settings
         self.space = Workspace(binned.bins, binned, self.settings.min_samples_leaf > 1, n_threads,
                                self.settings.max_features)
 

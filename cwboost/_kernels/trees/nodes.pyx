@@ -37,7 +37,7 @@ cdef void make_leaf(TreeNode *node) noexcept nogil:
 
 cdef bint start_tree(Tree *tree, const Node *root) noexcept nogil:
     tree.n = 0
-    tree.total, tree.root_mass = fabs(root.sum), root.mass
+    tree.total = fabs(root.sum)
     return add_leaf(tree, root.sum)
 
 

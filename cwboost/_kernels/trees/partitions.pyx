@@ -14,13 +14,13 @@ import numpy as np
 
 from cwboost._kernels.common.openmp cimport omp_get_thread_num
 from cwboost._kernels.trees.build cimport divide_rows, sum_node, take_rows, write_outputs
-from cwboost._kernels.trees.nodes cimport (
-    TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
 from cwboost._kernels.trees.draws cimport draw_features, undo_draws
 from cwboost._kernels.trees.histogram cimport node_histograms
-from cwboost._kernels.trees.search cimport may_split, pays, split_of_histogram
+from cwboost._kernels.trees.nodes cimport (
+    TreeBatch, become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
+from cwboost._kernels.trees.search cimport may_split, split_of_histogram
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
-from cwboost._kernels.trees.workspace cimport TreeSettings, Workspace
+from cwboost._kernels.trees.workspace cimport Workspace
 
 cdef extern from "trees/rows.h" nogil:
     const int CWB_SIZES
@@ -254,7 +254,7 @@ cdef class GrowingTrees:
     seeds : ndarray of shape (n_trees,), dtype uint64
         Seed of the feature draws of each tree.
     **settings
-        What `TreeSettings` takes; max_leaves must be 0.
+        Those of `TreeGrower`; max_leaves must be 0.
     """
 
     cdef Workspace space
@@ -266,7 +266,7 @@ cdef class GrowingTrees:
 
     def __cinit__(self, bins, const uint64_t[::1] seeds, **settings):
         cdef int64_t t
-        self.settings = (<TreeSettings> TreeSettings(**settings)).own
+        self.settings = settings
         self.space = Workspace(bins, None, self.settings.min_samples_leaf > 1, 1)
         self.batch = TreeBatch(seeds.shape[0])
         self.n_open, self.first, self.is_new = seeds.shape[0], 0, True
@@ -380,8 +380,7 @@ cdef class GrowingTrees:
         for k in range(self.n_open):
             own = self.open + k
             tree = self.batch.trees + own.tree
-            if (not may_split(&self.settings, tree, &own.node)
-                    or not pays(&self.settings, tree, &own.node, own.node.split.gain)):
+            if own.node.split.gain < 0 or not may_split(&self.settings, &own.node):
                 continue
             if not split_node(&self.space.X, &self.settings, tree, &own.node, children):
                 free(opened)
@@ -408,8 +407,7 @@ cdef class GrowingTrees:
         for side in range(2):
             opened[side].node, opened[side].tree = children[side], parent.tree
             opened[side].share = max(1, parent.n_varying) / <double> max(1, parent.n_seen)
-            self.begin(opened + side, may_split(
-                &self.settings, self.batch.trees + parent.tree, children + side))
+            self.begin(opened + side, may_split(&self.settings, children + side))
 
     def finish(self, bint with_cells):
         """Return the nodes of all trees as `TreeGrower.grow` does, and their edges.

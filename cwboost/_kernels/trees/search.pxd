@@ -11,10 +11,7 @@ cdef void find_splits(
     Node *nodes, int64_t n_nodes) noexcept nogil
 
 # What growth on partitions takes one by one.
-cdef bint may_split(
-    const Settings *settings, const Tree *tree, const Node *node) noexcept nogil
-cdef bint pays(
-    const Settings *settings, const Tree *tree, const Node *node, double gain) noexcept nogil
+cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil
 cdef bint split_of_histogram(
     const Matrix *X, const Settings *settings, Work *work, const Node *node, int32_t feature,
     const double *sums, int64_t n_codes, const int32_t *counts, cwb_split *split) noexcept nogil

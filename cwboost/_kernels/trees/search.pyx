@@ -182,14 +182,8 @@ cdef void drop_falling(
             splits[d].gain = -INFINITY
 
 
-cdef bint pays(
-    const Settings *settings, const Tree *tree, const Node *node, double gain
-) noexcept nogil:
-    return gain > max(ROUNDING * node.mass, settings.min_gain * tree.root_mass)
-
-
 cdef void choose_split(
-    const Settings *settings, const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
+    const Tree *tree, Node *node, int64_t drawn, cwb_split *splits
 ) noexcept nogil:
     """Write the best of the features' splits to node.split."""
     cdef int64_t d, best = 0
@@ -198,17 +192,14 @@ cdef void choose_split(
     for d in range(drawn):
         if splits[d].gain > splits[best].gain:
             best = d
-    if drawn > 0 and pays(settings, tree, node, splits[best].gain):
+    if drawn > 0:
         node.split = splits[best]
 
 
-cdef bint may_split(
-    const Settings *settings, const Tree *tree, const Node *node
-) noexcept nogil:
+cdef bint may_split(const Settings *settings, const Node *node) noexcept nogil:
     """Return True if a node is large enough, and has weights of both signs."""
     return (node.depth < settings.max_depth and not node.fixed
             and (settings.min_samples_leaf <= 1 or node.n >= 2 * settings.min_samples_leaf)
-            and node.mass >= settings.min_weight * tree.root_mass
             and node.mass > fabs(node.sum))
 
 
@@ -239,7 +230,7 @@ cdef void find_among_drawn(
         else:
             n_varying += search_features(X, settings, work, node, 1, drawn, n_batch)
         drawn += n_batch
-    choose_split(settings, tree, node, drawn, work.splits)
+    choose_split(tree, node, drawn, work.splits)
     undo_draws(X, settings, work, drawn)
 
 
@@ -256,13 +247,13 @@ cdef void find_splits(
     cdef bint waiting[2]
     for k in range(n_nodes):
         nodes[k].split.gain, nodes[k].saved = -INFINITY, -1
-        waiting[k] = may_split(settings, tree, nodes + k)
+        waiting[k] = may_split(settings, nodes + k)
     save_histograms(X, settings, work, parent, nodes, n_nodes, waiting)
     if (n_nodes == 2 and waiting[0] and waiting[1] and nodes[0].saved + nodes[1].saved == -2
             and not draws(X, settings)):
         search_features(X, settings, work, nodes, 2, 0, X.n_usable)
-        choose_split(settings, tree, nodes, X.n_usable, work.splits)
-        choose_split(settings, tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
+        choose_split(tree, nodes, X.n_usable, work.splits)
+        choose_split(tree, nodes + 1, X.n_usable, work.splits + X.n_usable)
         return
     for k in range(n_nodes):
         if waiting[k]:

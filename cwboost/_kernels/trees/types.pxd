@@ -44,7 +44,7 @@ cdef struct Matrix:
 
 cdef struct Settings:
     int64_t max_depth, max_leaves, min_samples_leaf, max_features
-    double trim, min_weight, min_gain  # the last two as fractions of the root's mass
+    double trim
     double[5] chance  # deviations of the best comparison without association, see kernels/chance.py
     int criterion
 
@@ -107,7 +107,6 @@ cdef struct TreeNode:
 cdef struct Tree:
     TreeNode *nodes
     int64_t n, capacity
-    double root_mass
     double total  # edge on the weights that took part, the unit of gains
     double scale  # by which weights are multiplied before they are rounded
     const int8_t *monotonic  # +1, -1 or 0 per feature; NULL without constraints

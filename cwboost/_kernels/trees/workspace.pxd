@@ -1,9 +1,6 @@
 from libc.stdint cimport int64_t
 
-from cwboost._kernels.trees.types cimport Matrix, Rows, Settings, Work
-
-cdef class TreeSettings:
-    cdef Settings own
+from cwboost._kernels.trees.types cimport Matrix, Rows, Work
 
 cdef class Workspace:
     cdef Matrix X

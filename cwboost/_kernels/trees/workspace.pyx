@@ -9,7 +9,7 @@ import numpy as np
 
 from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_rows
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, CWB_EDGE, CWB_GINI, Node, Rows, Work, cwb_pair, cwb_split)
+    CWB_BINS, Node, Rows, Work, cwb_pair, cwb_split)
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -17,43 +17,6 @@ cdef extern from "<stdlib.h>" nogil:
 cdef enum:
     MOST_PLACES = 64  # nodes whose histograms are saved at a time
     MOST_SAVED = 1 << 20  # bins of all of them
-
-TREE_CRITERIA = {"edge": CWB_EDGE, "gini": CWB_GINI}
-
-
-cdef class TreeSettings:
-    """The hyper-parameters of trees.
-
-    Parameters
-    ----------
-    criterion : int
-        A value of `TREE_CRITERIA`.
-    trim : float
-        Rows of the smallest weights, up to this fraction of a target's mass, only follow a tree.
-    max_depth, max_leaves, min_samples_leaf, max_features : int
-        max_leaves 0: no limit, nodes are split depth first; else the node of largest gain first.
-        max_features counts features that vary in the node.
-    min_weight, min_gain : float
-        Least mass of a node that is split, and least gain of a split, as fractions of the mass of
-        the root.
-    chance : memoryview of shape (5,), dtype float64
-        Deviations of the best comparison without association (`cwboost.kernels.chance`).
-    """
-
-    def __cinit__(self, *, int criterion, double trim, int64_t max_depth, int64_t max_leaves,
-                  int64_t min_samples_leaf, int64_t max_features, const double[::1] chance,
-                  double min_weight=0, double min_gain=0):
-        cdef int k
-        self.own.criterion = criterion
-        self.own.trim = trim
-        self.own.min_weight = min_weight
-        self.own.min_gain = min_gain
-        self.own.max_depth = max_depth
-        self.own.max_leaves = max_leaves
-        self.own.min_samples_leaf = min_samples_leaf
-        self.own.max_features = max_features
-        for k in range(5):
-            self.own.chance[k] = chance[k]
 
 
 # Not cleared by the garbage collector: `__dealloc__` needs the list of blocks.

@@ -14,7 +14,7 @@ SETTINGS = [
     {},
     {"max_features": 2, "min_samples_leaf": 4, "max_depth": 5},
     {"max_features": None, "criterion": "edge", "max_depth": 4},
-    {"trim": 0.4, "min_gain": 0.001, "min_weight_split": 0.02},
+    {"trim": 0.4},
     {"categories": "subsets", "max_features": None},
 ]
 
