@@ -27,8 +27,8 @@ cdef void write_edge(
     int32_t *cells, double *edge) noexcept nogil
 cdef void sum_node(Work *work, Node *node) noexcept nogil
 cdef void divide_rows(
-    const Matrix *X, Work *work, const TreeNode *split, int64_t start, int64_t end,
-    Node *children) noexcept nogil
+    const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children
+) noexcept nogil
 cdef int64_t take_rows(
     const Matrix *X, Work *work, const double *weights, double scale, double bound) noexcept nogil
 cdef bint write_outputs(

@@ -22,7 +22,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from cwboost._kernels.trees.categories cimport category_sides
 from cwboost._kernels.trees.kernels cimport cwb_coded, kernels
 from cwboost._kernels.trees.nodes cimport (
     become_constant, merge_equal_leaves, sort_by_level, split_node, start_tree)
@@ -38,6 +37,8 @@ cdef extern from "trees/rows.h" nogil:
     double cwb_trim_bound(const double *masses, double fraction)
     int64_t cwb_take_rows(const double *weights, const int64_t *kept, int64_t n, double scale,
                           double least, int32_t *rows, double *taken)
+    void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
+                         int64_t n, uint8_t *sides)
     int64_t cwb_partition(const uint8_t *codes, uint8_t first, uint32_t width, int32_t *rows,
                           double *weights, int64_t n, int32_t *scratch_rows,
                           double *scratch_weights)
@@ -92,30 +93,27 @@ cdef Node pop(Work *work, bint best_first) noexcept nogil:
 
 
 cdef const uint8_t *side_codes(
-    const Matrix *X, Work *work, const TreeNode *node, int64_t start, int64_t end,
-    uint8_t *first, uint32_t *width
+    const Matrix *X, Work *work, const TreeNode *node, int64_t start, int64_t end
 ) noexcept nogil:
-    """Return codes of work.rows[start:end] of which [first, first + width) go right at a node."""
-    first[0], width[0] = node.first, node.width
-    if node.categorical:
-        return category_sides(X, work, node.feature, node.right, start, end)
-    return column_codes(X, work, node.feature, start, end)
+    """Return codes of work.rows[start:end] of which a node sends [first, first + width) right."""
+    cdef const uint8_t *codes = column_codes(X, work, node.feature, start, end)
+    if not node.categorical:
+        return codes
+    cwb_write_sides(codes, node.right, work.rows + start, end - start, work.sides)
+    return work.sides
 
 
 cdef void divide_rows(
-    const Matrix *X, Work *work, const TreeNode *split, int64_t start, int64_t end,
-    Node *children
+    const Matrix *X, Work *work, const TreeNode *split, const Node *node, Node *children
 ) noexcept nogil:
     """Move the rows that go right behind the others, and compute the sums of both children."""
-    cdef uint8_t first
-    cdef uint32_t width
-    cdef const uint8_t *codes = side_codes(X, work, split, start, end, &first, &width)
-    cdef int64_t k, middle = start + cwb_partition(
-        codes, first, width, work.rows + start, work.weights + start, end - start,
+    cdef int64_t k, middle = node.start + cwb_partition(
+        side_codes(X, work, split, node.start, node.end), split.first, split.width,
+        work.rows + node.start, work.weights + node.start, node.end - node.start,
         work.scratch_rows, work.scratch_weights)
     for k in range(2):
-        children[k].start = middle if k else start
-        children[k].end = end if k else middle
+        children[k].start = middle if k else node.start
+        children[k].end = node.end if k else middle
         sum_node(work, children + k)
 
 
@@ -195,9 +193,6 @@ cdef bint outputs_by_rows(
     Write the place of each row's leaf to `cells` as well, unless that is NULL.
     """
     cdef Node part
-    cdef uint8_t first
-    cdef uint32_t width
-    cdef const uint8_t *codes
     cdef const TreeNode *node
     cdef int64_t i, end, middle
     part.index = 0
@@ -218,9 +213,9 @@ cdef bint outputs_by_rows(
                 for i in range(part.start, end):
                     cells[work.rows[i]] = part.index
             continue
-        codes = side_codes(X, work, node, part.start, end, &first, &width)
         middle = part.start + cwb_partition_rows(
-            codes, first, width, work.rows + part.start, end - part.start, work.scratch_rows)
+            side_codes(X, work, node, part.start, end), node.first, node.width,
+            work.rows + part.start, end - part.start, work.scratch_rows)
         part.index, part.end = node.left, middle
         if part.end > part.start and not push(work, &part, False):
             return False
@@ -291,7 +286,7 @@ cdef bint grow_below(
         if children[0].depth == settings.max_depth:
             release(work, &node)
             continue
-        divide_rows(X, work, tree.nodes + node.index, node.start, node.end, children)
+        divide_rows(X, work, tree.nodes + node.index, &node, children)
         find_splits(X, settings, work, tree, &node, children, 2)
         for k in range(1, -1, -1):
             if not push(work, &children[k], best_first):

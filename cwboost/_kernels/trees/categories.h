@@ -70,13 +70,4 @@ static inline void cwb_set_of_split(const cwb_scan *scan, cwb_split *split) {
     }
 }
 
-/* 1 for the rows of a node that go right, at the row's place. */
-static inline void cwb_write_sides(const uint8_t *codes, const uint64_t *right, const int32_t *rows,
-                                   int64_t n, uint8_t *sides) {
-    for (int64_t i = 0; i < n; i++) {
-        const uint8_t code = codes[rows[i]];
-        sides[rows[i]] = (uint8_t)(right[code >> 6] >> (code & 63) & 1);
-    }
-}
-
 #endif

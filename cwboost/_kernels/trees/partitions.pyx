@@ -137,7 +137,7 @@ cdef class NodeRows:
         cdef TreeNode test = as_node(split.feature, split.first, split.width, split.categorical,
                                      split.right)
         cdef const Node *node = self.nodes + split.node
-        divide_rows(&self.space.X, work, &test, node.start, node.end, children)
+        divide_rows(&self.space.X, work, &test, node, children)
 
     def masses(self, const double[:, :] weights, const double[::1] scales):
         """Return the exact masses of rounded weights by their size, for `GrowingTrees.bounds`."""

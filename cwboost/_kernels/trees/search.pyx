@@ -10,7 +10,6 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from cwboost._kernels.trees.categories cimport best_of_categories, is_categorical
 from cwboost._kernels.trees.draws cimport draw_features, draws, undo_draws
 from cwboost._kernels.trees.histogram cimport (
     by_list, group_histograms, group_of, list_histograms, mark, scan_few, scan_histogram)
@@ -18,8 +17,11 @@ from cwboost._kernels.trees.kernels cimport kernels
 from cwboost._kernels.trees.saved cimport (
     counts_of, is_worth_saving, release, save_histograms, sums_of)
 from cwboost._kernels.trees.types cimport (
-    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_split)
+    CWB_BINS, Matrix, Node, Settings, Tree, Work, cwb_pair, cwb_rules, cwb_scan, cwb_split)
 
+cdef extern from "trees/categories.h" nogil:
+    void cwb_order_categories(cwb_scan *scan, int counted)
+    void cwb_set_of_split(const cwb_scan *scan, cwb_split *split)
 cdef extern from "common/threshold.h" nogil:
     double cwb_threshold_between(double a, double b)
 
@@ -35,11 +37,12 @@ cdef bint best_of_scan(
     rules.criterion, rules.min_samples_leaf = settings.criterion, settings.min_samples_leaf
     rules.least = ROUNDING * node.mass
     split.feature = feature
-    split.categorical = is_categorical(X, feature)
+    split.categorical = X.categorical != NULL and X.categorical[feature]
     if split.categorical:
-        best_of_categories(X, &rules, work, feature, split)
-    else:
-        kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
+        cwb_order_categories(&work.scan, work.counts != NULL)
+    kernels.best_split(&work.scan, &rules, X.n_bins[feature], split)
+    if split.categorical and split.gain > -INFINITY:
+        cwb_set_of_split(&work.scan, split)
     return work.scan.n + (work.scan.missing_mass > 0) > 1
 
 
@@ -150,7 +153,7 @@ cdef double split_point(
     cdef const double *highest = X.highest + X.bin_start[split.feature]
     cdef int32_t n_bins = X.n_bins[split.feature], last_left = split.lower
     cdef double threshold = INFINITY
-    if split.categorical:  # of the sides that `category_sides` gives
+    if split.categorical:  # of the sides that `side_codes` of build.pyx gives
         first[0] = width[0] = 1
         return 0.0
     if split.upper < n_bins:

@@ -67,8 +67,8 @@ cdef bint split_level(
     below.n = 2 * n
     for i in prange(n, num_threads=own.n_threads, schedule="dynamic"):
         divide_rows(own.X, work_on(own, level.trees[i] - first),
-                    own.trees[level.trees[i]].nodes + level.nodes[i].index,
-                    level.nodes[i].start, level.nodes[i].end, below.nodes + 2 * i)
+                    own.trees[level.trees[i]].nodes + level.nodes[i].index, level.nodes + i,
+                    below.nodes + 2 * i)
     for i in prange(below.n, num_threads=own.n_threads, schedule="dynamic"):
         find_splits(own.X, own.settings, work_on(own, below.trees[i] - first),
                     own.trees + below.trees[i], NULL, below.nodes + i, 1)
