@@ -93,7 +93,7 @@ class PartitionTrees(cwboost.PartitionPricer):
             return self._rows.edges(self._evaluated[1], *own)
         if step is not None:
             what, given = step
-            self._rows.start(*own, given) if what == "start" else self._rows.split(given)
+            self._rows.start(*own, given) if what == "start" else self._rows.split(*given)
         first, pairs = rest
         return self._rows.totals(first), *self._rows.histograms(*pairs)
 
@@ -114,20 +114,20 @@ class PartitionTrees(cwboost.PartitionPricer):
     def _outputs_and_cells(self, learners):
         inner = learners.feature >= 0
         features = learners.feature[inner]
-        first, width = np.zeros((2, len(inner)), dtype=np.int32)
+        first, width = np.zeros((2, len(inner)), dtype=np.int64)
         first[inner] = self._bins.bins_below(features, learners.threshold[inner])
         last = np.minimum(self._bins.n_bins[features] + (learners.missing[inner] > 0), CODES)
         width[inner] = last - first[inner]
-        right, is_set = self._sides(learners)
-        trees = learners.offsets, learners.left, learners.feature
-        return self._rows.outputs(*trees, first, width, right, is_set, learners.output)
-
-    def _sides(self, learners):
-        """Return the codes that go right in nodes that test categories, and which nodes do."""
-        n = len(learners.feature)
-        right, is_set = np.zeros((n, CODES // 8), dtype=np.uint8), np.zeros(n, dtype=bool)
+        fields = {name: getattr(learners, name) for name in ("left", "feature", "output")}
         if learners.category_sets is not None:
-            is_set = np.array(learners.category_sets.is_set, dtype=bool)
+            is_set = learners.category_sets.is_set
+            fields |= {"categorical": is_set, "right": self._sides(learners, is_set)}
+            first[is_set] = width[is_set] = 1  # of the sides
+        return self._rows.outputs(learners.offsets, first=first, width=width, **fields)
+
+    def _sides(self, learners, is_set):
+        """Return the codes that go right in nodes that test categories."""
+        right = np.zeros((len(is_set), CODES // 8), dtype=np.uint8)
         nodes = np.flatnonzero(is_set)
         features = learners.feature[nodes]
         if not (self._bins.n_categories[features] > 0).all():
@@ -139,7 +139,7 @@ class PartitionTrees(cwboost.PartitionPricer):
             sides = learners.category_sets.contains(np.full(CODES, node), values)
             sides[len(known) :] = learners.missing[node] > 0
             right[node] = np.packbits(sides, bitorder="little")
-        return right.view("<u8").astype(np.uint64), is_set.astype(np.uint8)
+        return right.view("<u8")
 
 
 def _nodes_key(arrays) -> bytes:

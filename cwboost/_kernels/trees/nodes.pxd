@@ -16,4 +16,3 @@ cdef class TreeBatch:
     cdef Tree *trees
     cdef Py_ssize_t n
     cdef arrays(self, const Matrix *X, n_categories)
-    cdef sets(self, const Matrix *X, int64_t n, const int64_t[::1] n_categories)

@@ -13,6 +13,12 @@ from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode
 
 cdef double SMALLEST_TOTAL = 1e-300
 
+# `TreeNode` in arrays.
+NODE = np.dtype([("threshold", np.float64), ("gain", np.float64), ("feature", np.int32),
+                 ("left", np.int32), ("missing", np.int8), ("output", np.int8),
+                 ("first", np.uint8), ("width", np.uint8), ("categorical", np.uint8),
+                 ("right", np.uint64, 4)], align=True)
+
 
 cdef bint add_leaf(Tree *tree, double sum) noexcept nogil:
     """Append a leaf with the sign of its weight sum, +1 for none; False if memory ran out."""
@@ -207,63 +213,46 @@ cdef class TreeBatch:
         """Return the nodes of all trees as flat arrays; see `TreeGrower.grow`."""
         cdef int64_t[::1] offsets = np.zeros(self.n + 1, dtype=np.int64)
         cdef Py_ssize_t t
-        cdef int64_t i, k = 0
-        cdef const TreeNode *node
+        cdef int64_t k
         for t in range(self.n):
             offsets[t + 1] = offsets[t] + self.trees[t].n
-        cdef int64_t n = offsets[self.n]
-        cdef int32_t[::1] feature = np.empty(n, dtype=np.int32)
-        cdef int32_t[::1] left = np.empty(n, dtype=np.int32)
-        cdef double[::1] threshold = np.empty(n)
-        cdef int8_t[::1] missing = np.empty(n, dtype=np.int8)
-        cdef int8_t[::1] sign = np.empty(n, dtype=np.int8)
-        cdef float[::1] gain = np.empty(n, dtype=np.float32)
+        nodes = np.empty(offsets[self.n], NODE)
+        cdef TreeNode[::1] own = nodes
         for t in range(self.n):
-            for i in range(self.trees[t].n):
-                node = self.trees[t].nodes + i
-                feature[k], left[k], threshold[k] = node.feature, node.left, node.threshold
-                missing[k], sign[k] = node.missing, node.sign
-                gain[k] = <float> (node.gain / max(self.trees[t].total, SMALLEST_TOTAL))
-                k += 1
-        nodes = {"offsets": np.asarray(offsets), "feature": np.asarray(feature),
-                 "threshold": np.asarray(threshold), "left": np.asarray(left),
-                 "missing": np.asarray(missing), "output": np.asarray(sign),
-                 "gain": np.asarray(gain)}
-        if X.categorical != NULL:
-            nodes |= self.sets(X, n, n_categories)
-        return nodes
+            memcpy(&own[offsets[t]], self.trees[t].nodes, self.trees[t].n * sizeof(TreeNode))
+            for k in range(offsets[t], offsets[t + 1]):
+                own[k].gain /= max(self.trees[t].total, SMALLEST_TOTAL)
+        arrays = {"offsets": np.asarray(offsets)}
+        for name in ("feature", "threshold", "left", "missing", "output"):
+            arrays[name] = nodes[name].copy()
+        arrays["gain"] = nodes["gain"].astype(np.float32)
+        return arrays if X.categorical == NULL else arrays | sets(X, own, n_categories)
 
-    cdef sets(self, const Matrix *X, int64_t n, const int64_t[::1] n_categories):
-        """Return the category sets of all nodes as flat arrays.
 
-        Categories without an example in training go where missing values go.
-        """
-        cdef int64_t[::1] start = np.zeros(n + 1, dtype=np.int64)
-        cdef Py_ssize_t t
-        cdef int64_t i, k = 0, b, code
-        cdef const TreeNode *node
-        for t in range(self.n):
-            for i in range(self.trees[t].n):
-                node = self.trees[t].nodes + i
-                start[k + 1] = start[k]
-                if node.categorical:
-                    start[k + 1] += (n_categories[node.feature] + 7) // 8
-                k += 1
-        # With one more byte, so that it has an address.
-        cdef uint8_t[::1] bits = np.zeros(start[n] + 1, dtype=np.uint8)
-        k = -1
-        for t in range(self.n):
-            for i in range(self.trees[t].n):
-                node = self.trees[t].nodes + i
-                k += 1
-                if not node.categorical:
-                    continue
-                for code in range(n_categories[node.feature] if node.missing > 0 else 0):
-                    bits[start[k] + (code >> 3)] |= 1 << (code & 7)
-                for b in range(X.n_bins[node.feature]):
-                    code = <int64_t> X.lowest[X.bin_start[node.feature] + b]
-                    if node.right[b >> 6] >> (b & 63) & 1:
-                        bits[start[k] + (code >> 3)] |= 1 << (code & 7)
-                    else:
-                        bits[start[k] + (code >> 3)] &= ~(<uint8_t> (1 << (code & 7)))
-        return {"set_start": np.asarray(start), "set_bits": np.asarray(bits)[:start[n]]}
+cdef sets(const Matrix *X, const TreeNode[::1] nodes, const int64_t[::1] n_categories):
+    """Return the category sets of nodes as flat arrays.
+
+    Categories without an example in training go where missing values go.
+    """
+    cdef int64_t k, b, code, n = nodes.shape[0]
+    cdef int32_t f
+    cdef int64_t[::1] start = np.zeros(n + 1, dtype=np.int64)
+    for k in range(n):
+        start[k + 1] = start[k]
+        if nodes[k].categorical:
+            start[k + 1] += (n_categories[nodes[k].feature] + 7) // 8
+    # With one more byte, so that it has an address.
+    cdef uint8_t[::1] bits = np.zeros(start[n] + 1, dtype=np.uint8)
+    for k in range(n):
+        f = nodes[k].feature
+        if not nodes[k].categorical:
+            continue
+        for code in range(n_categories[f] if nodes[k].missing > 0 else 0):
+            bits[start[k] + (code >> 3)] |= 1 << (code & 7)
+        for b in range(X.n_bins[f]):
+            code = <int64_t> X.lowest[X.bin_start[f] + b]
+            if nodes[k].right[b >> 6] >> (b & 63) & 1:
+                bits[start[k] + (code >> 3)] |= 1 << (code & 7)
+            else:
+                bits[start[k] + (code >> 3)] &= ~(<uint8_t> (1 << (code & 7)))
+    return {"set_start": np.asarray(start), "set_bits": np.asarray(bits)[:start[n]]}

@@ -22,6 +22,8 @@ from cwboost._kernels.trees.search cimport may_split, split_of_histogram
 from cwboost._kernels.trees.types cimport Matrix, Node, Settings, Tree, TreeNode, Work, cwb_split
 from cwboost._kernels.trees.workspace cimport Workspace
 
+from cwboost._kernels.trees.nodes import NODE
+
 cdef extern from "trees/rows.h" nogil:
     const int CWB_SIZES
     void cwb_add_masses(const double *weights, const int64_t *kept, int64_t n, double scale,
@@ -32,17 +34,6 @@ cdef extern from "trees/rows.h" nogil:
 
 # Features asked for per feature wanted, beyond what varied in the parent, to spare exchanges.
 cdef double SPARE = 1.25
-
-# What a partition needs to know of a split: the place of its node, and which codes go right.
-SPLIT = np.dtype([("node", np.int64), ("right", np.uint64, 4), ("feature", np.int32),
-                  ("first", np.uint8), ("width", np.uint8), ("categorical", np.uint8),
-                  ("unused", np.uint8)])
-
-cdef struct Split:
-    int64_t node
-    uint64_t[4] right
-    int32_t feature
-    uint8_t first, width, categorical, unused
 
 cdef struct Open:
     # A node that waits for its split; `share` of the features varied in its parent.
@@ -56,15 +47,6 @@ cdef void *resized(void *memory, int64_t n, size_t size) except NULL:
     if grown == NULL:
         raise MemoryError("nodes of growing trees")
     return grown
-
-
-cdef TreeNode as_node(int32_t feature, uint8_t first, uint8_t width, bint categorical,
-                      const uint64_t *right) noexcept nogil:
-    cdef TreeNode node
-    memset(&node, 0, sizeof(node))
-    node.feature, node.first, node.width, node.categorical = feature, first, width, categorical
-    memcpy(node.right, right, sizeof(node.right))
-    return node
 
 
 cdef class NodeRows:
@@ -123,21 +105,15 @@ cdef class NodeRows:
         for t in range(self.n_nodes):
             sum_node(self.lent, self.nodes + t)
 
-    def split(self, const Split[::1] splits):
-        """Split nodes; their children get the next two places each."""
+    def split(self, const int64_t[::1] places, const TreeNode[::1] splits):
+        """Split the nodes at some places; their children get the next two places each."""
         cdef int64_t k, n = splits.shape[0], first = self.n_nodes
         cdef int n_threads = self.space.n_threads
         self.nodes = <Node *> resized(self.nodes, first + 2 * n, sizeof(Node))
         for k in prange(n, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=16):
-            self.divide(self.lent + omp_get_thread_num(), &splits[k],
-                        self.nodes + first + 2 * k)
+            divide_rows(&self.space.X, self.lent + omp_get_thread_num(), &splits[k],
+                        self.nodes + places[k], self.nodes + first + 2 * k)
         self.n_nodes += 2 * n
-
-    cdef void divide(self, Work *work, const Split *split, Node *children) noexcept nogil:
-        cdef TreeNode test = as_node(split.feature, split.first, split.width, split.categorical,
-                                     split.right)
-        cdef const Node *node = self.nodes + split.node
-        divide_rows(&self.space.X, work, &test, node, children)
 
     def masses(self, const double[:, :] weights, const double[::1] scales):
         """Return the exact masses of rounded weights by their size, for `GrowingTrees.bounds`."""
@@ -204,34 +180,30 @@ cdef class NodeRows:
                 &numbers[starts[run], 0] if self.counted else NULL)
         return sums, counts
 
-    def outputs(self, const int64_t[::1] offsets, const int32_t[::1] left,
-                const int32_t[::1] feature, const int32_t[::1] first,
-                const int32_t[::1] width, const uint64_t[:, ::1] right,
-                const uint8_t[::1] categorical, output):
+    def outputs(self, const int64_t[::1] offsets, **fields):
         """Return outputs of trees on all rows, packed, and their cells.
 
-        See `Split` and `TreeLearners` for the nodes, `TreeGrower.grow` for the cells.
+        The fields are arrays, as `TreeLearners` and `TreeNode` say; for the cells see
+        `TreeGrower.grow`.
         """
-        cdef int64_t t, k, n_trees = offsets.shape[0] - 1
+        cdef int64_t t, n_trees = offsets.shape[0] - 1
         cdef int n_threads = self.space.n_threads
         cdef bint failed = False
         cdef TreeBatch batch = TreeBatch(n_trees)
-        cdef const signed char[::1] signs = output
         cdef Tree *tree
         packed = np.empty((n_trees, (self.space.X.n_rows + 7) // 8), dtype=np.uint8)
         cells = np.empty((n_trees, self.space.X.n_rows), dtype=np.int32)
+        nodes = np.zeros(offsets[n_trees], NODE)
+        for name, values in fields.items():
+            nodes[name] = values
         cdef uint8_t[:, ::1] out = packed
         cdef int32_t[:, ::1] cell = cells
+        cdef const TreeNode[::1] own = nodes
         for t in range(n_trees):
             tree = batch.trees + t
             tree.n = offsets[t + 1] - offsets[t]
             tree.nodes = <TreeNode *> resized(tree.nodes, tree.n, sizeof(TreeNode))
-            for k in range(offsets[t], offsets[t + 1]):
-                tree.nodes[k - offsets[t]] = as_node(
-                    feature[k], <uint8_t> first[k], <uint8_t> width[k], categorical[k],
-                    &right[k, 0])
-                tree.nodes[k - offsets[t]].left = left[k]
-                tree.nodes[k - offsets[t]].sign = signs[k]
+            memcpy(tree.nodes, &own[offsets[t]], tree.n * sizeof(TreeNode))
         for t in prange(n_trees, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if not write_outputs(&self.space.X, self.space.work + omp_get_thread_num(),
                                  batch.trees + t, 0, self.space.X.n_rows, &out[t, 0],
@@ -368,15 +340,15 @@ cdef class GrowingTrees:
             own.node.split = found
 
     def split(self):
-        """Split the open nodes that gain; return the splits, for `NodeRows.split`."""
+        """Split the open nodes that gain; return their places and splits for `NodeRows.split`."""
         cdef int64_t k, n = 0
         cdef Open *own
-        cdef const TreeNode *node
         cdef Tree *tree
         cdef Node[2] children
         cdef Open *opened = <Open *> resized(NULL, 2 * self.n_open, sizeof(Open))
-        splits = np.zeros(self.n_open, SPLIT)
-        cdef Split[::1] out = splits
+        found = np.empty(self.n_open, np.int64), np.empty(self.n_open, NODE)
+        cdef int64_t[::1] places = found[0]
+        cdef TreeNode[::1] splits = found[1]
         for k in range(self.n_open):
             own = self.open + k
             tree = self.batch.trees + own.tree
@@ -385,11 +357,7 @@ cdef class GrowingTrees:
             if not split_node(&self.space.X, &self.settings, tree, &own.node, children):
                 free(opened)
                 raise MemoryError("nodes of growing trees")
-            node = tree.nodes + own.node.index
-            out[n].node, out[n].feature = self.first + k, node.feature
-            out[n].first, out[n].width = node.first, node.width
-            out[n].categorical = node.categorical
-            memcpy(out[n].right, node.right, sizeof(node.right))
+            places[n], splits[n] = self.first + k, tree.nodes[own.node.index]
             self.open_children(own, children, opened + 2 * n)
             n += 1
         free(self.open)
@@ -397,9 +365,8 @@ cdef class GrowingTrees:
         self.first, self.n_open, self.is_new = self.first + self.n_open, 2 * n, True
         for k in range(self.n_open):
             if self.open[k].n_goal > 0:
-                return splits[:n]
+                return found[0][:n], found[1][:n]
         self.n_open = 0  # no child is searched
-        return splits[:0]
 
     cdef void open_children(self, const Open *parent, const Node *children,
                             Open *opened) noexcept:
