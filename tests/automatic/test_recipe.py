@@ -165,7 +165,7 @@ def test_rounds_keep_no_copy_of_the_features(monkeypatch):
 
     def count(when):
         sizes = [trace.size for trace in tracemalloc.take_snapshot().traces]
-        found.setdefault(when, sum(size > 0.7 * X.nbytes for size in sizes))
+        found.setdefault(when, sum(0.7 < size / X.nbytes < 1.3 for size in sizes))
 
     class Watch:
         def on_round_end(self, state):

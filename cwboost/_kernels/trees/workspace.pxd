@@ -15,4 +15,3 @@ cdef class Workspace:
     cdef _allocate(self, bint counted)
     cdef _allocate_saved(self, bint counted, int64_t n_saved)
     cdef void *_scratch(self, size_t size) except NULL
-    cdef void *_memory(self, size_t size) except NULL

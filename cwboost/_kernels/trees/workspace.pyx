@@ -2,7 +2,7 @@
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -11,15 +11,14 @@ from cwboost._kernels.trees.build cimport LEAF_PLACES, MAX_INNER_BY_CODES, use_r
 from cwboost._kernels.trees.types cimport (
     CWB_BINS, Node, Rows, Work, cwb_pair, cwb_split)
 
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **memory, size_t alignment, size_t size)
+from cwboost._kernels.common.aligned import aligned_zeros
 
 cdef enum:
     MOST_PLACES = 64  # nodes whose histograms are saved at a time
     MOST_SAVED = 1 << 20  # bins of all of them
 
 
-# Not cleared by the garbage collector: `__dealloc__` needs the list of blocks.
+# Not cleared by the garbage collector: `__dealloc__` reads the blocks.
 @cython.no_gc_clear
 cdef class Workspace:
     """A binned matrix, or bins alone, and the scratch memory of some threads.
@@ -96,10 +95,8 @@ cdef class Workspace:
         cdef size_t n_listed = n if self.X.indptr != NULL else 1
         cdef Work *work
         cdef Rows *own
-        self.work = <Work *> calloc(self.n_threads, sizeof(Work))
-        self.rows = <Rows *> calloc(self.n_threads, sizeof(Rows))
-        if self.work == NULL or self.rows == NULL:
-            raise MemoryError("scratch memory of the trees")
+        self.work = <Work *> self._scratch(self.n_threads * sizeof(Work))
+        self.rows = <Rows *> self._scratch(self.n_threads * sizeof(Rows))
         for t in range(self.n_threads):
             work, own = self.work + t, self.rows + t
             own.rows = <int32_t *> self._scratch(n * sizeof(int32_t))
@@ -137,33 +134,19 @@ cdef class Workspace:
             work = self.work + t
             work.n_saved = min(n_saved, self.X.n_usable)
             work.n_places = min(MOST_PLACES, MOST_SAVED // n)
-            work.saved_sums = <double *> self._memory(work.n_places * n * sizeof(cwb_pair))
+            work.saved_sums = <double *> self._scratch(work.n_places * n * sizeof(cwb_pair))
             if counted:
-                work.saved_counts = <int32_t *> self._memory(
+                work.saved_counts = <int32_t *> self._scratch(
                     work.n_places * n * sizeof(int32_t))
-            work.free_places = <int32_t *> self._memory(MOST_PLACES * sizeof(int32_t))
+            work.free_places = <int32_t *> self._scratch(MOST_PLACES * sizeof(int32_t))
 
     cdef void *_scratch(self, size_t size) except NULL:
-        """Return zeros, aligned to a vector, with room for one more."""
-        size += 64
-        return memset(self._memory(size), 0, size)
-
-    cdef void *_memory(self, size_t size) except NULL:
-        """Return memory that is aligned to a vector; it is freed with the grower."""
-        cdef void *memory = NULL
-        size = (size + 63) // 64 * 64
-        if posix_memalign(&memory, 64, size):
-            raise MemoryError(f"scratch memory of the trees, {size} bytes")
-        self.blocks.append(<uintptr_t> memory)
-        return memory
+        """Return zeros, aligned to a vector, with room for one more; they live as long as this."""
+        block = aligned_zeros(size // sizeof(double) + 9)
+        self.blocks.append(block)
+        return <void *> <uintptr_t> block.ctypes.data
 
     def __dealloc__(self):
         cdef int t
-        cdef uintptr_t block
-        if self.work != NULL:
-            for t in range(self.n_threads):
-                free(self.work[t].frontier)
-            free(self.work)
-        free(self.rows)
-        for block in self.blocks or ():
-            free(<void *> block)
+        for t in range(self.n_threads if self.work != NULL else 0):
+            free(self.work[t].frontier)
