@@ -2,7 +2,7 @@
 
 from cwboost._kernels.kernel_values.codes import fill_codes
 from cwboost._kernels.kernel_values.kernel_values import fill_kernel_values
-from cwboost._kernels.partitions.bin_sums import coarse_squares, thresholds_between
+from cwboost._kernels.partitions.bin_sums import thresholds_between
 from cwboost._kernels.prediction.trees import TreeEvaluator
 from cwboost._kernels.trees.growth import TREE_CRITERIA, TreeGrower
 from cwboost._kernels.trees.partitions import GrowingTrees, NodeRows
@@ -56,7 +56,6 @@ __all__ = [
     "canonical_csc",
     "canonical_csr",
     "chance_deviations",
-    "coarse_squares",
     "exp",
     "fill_codes",
     "fill_kernel_values",

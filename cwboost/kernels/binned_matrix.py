@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.partitions.bin_sums import bin_sums, coarse_squares, entry_sums
+from cwboost._kernels.partitions.bin_sums import bin_sums
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from cwboost.kernels.bins import Bins
 from cwboost.kernels.matrices import canonical_csc, readable
@@ -136,14 +136,22 @@ class BinnedMatrix:
         sums : ndarray of shape (``bins.code_starts[-1]``, n_targets), dtype float64
             Integers.
         squares : ndarray of shape (n_targets,), dtype float64
-            What `cwboost.kernels.coarse_squares` returns; reading the weights once saves time.
+            Integers: a weight r counts as the square of ``round(r * scale * 2**-26)``.
         """
         starts = self.bins.code_starts
-        if self._entries is None:
+        if self._entries is None and self.n_features:
             return bin_sums(weights, scales, self._columns, starts, self.n_threads)
+        squares = np.square(np.rint(weights * (scales * 2.0**-26)[:, None])).sum(axis=1)
+        if self._entries is None:
+            return np.zeros((0, len(weights))), squares
         indptr, rows, codes, default = self._entries
-        sums = entry_sums(weights, scales, indptr, rows, codes, starts, default)
-        return sums, coarse_squares(weights, scales)
+        rounded = np.rint(weights * scales[:, None]).T
+        places = np.repeat(starts[:-1], np.diff(indptr)) + codes, rows
+        of_codes = sp.csr_array((np.ones(len(rows)), places), shape=(starts[-1], self.n_rows))
+        sums = of_codes @ rounded
+        # All other examples have the default code.
+        sums[starts[:-1] + default] += rounded.sum(axis=0) - np.add.reduceat(sums, starts[:-1])
+        return sums, squares
 
     def column(self, feature: int) -> np.ndarray:
         """Return the codes of `feature`, of shape (n_rows,), dtype uint8."""

@@ -52,10 +52,6 @@ typedef struct {
     /* Add the sums over the examples [from, to). */
     void (*bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t from, int64_t to,
                      const cwb_bin_sums *out);
-    /* Write the rounded weights of the examples [from, to), `lanes` numbers per example. */
-    void (*rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows);
-    /* Add the sums of squares alone. */
-    void (*squares)(const cwb_targets *w, int64_t from, int64_t to, double *out);
 } cwb_bin_sum_kernels;
 
 #define CWB_BODY "partitions/bin_sums_body.h"

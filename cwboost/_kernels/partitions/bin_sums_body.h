@@ -40,8 +40,8 @@ CWB_INLINE void CWB_NAME(round_tile)(const cwb_targets *w, int first, int64_t fr
 #endif
 
 /* The same for any number of lanes. */
-static void CWB_NAME(rounded_from)(const cwb_targets *w, int first, int lanes, int64_t from,
-                                   int64_t to, double *rows) {
+static void CWB_NAME(rounded)(const cwb_targets *w, int first, int lanes, int64_t from, int64_t to,
+                              double *rows) {
     int64_t i = from;
 #if CWB_IS(AVX2) || CWB_IS(AVX512)
     if (lanes % 4 == 0)
@@ -55,10 +55,6 @@ static void CWB_NAME(rounded_from)(const cwb_targets *w, int first, int lanes, i
         const int64_t end = to - i < CWB_ROUNDED_ROWS ? to : i + CWB_ROUNDED_ROWS;
         CWB_NAME(round_rows)(w, first, lanes, i, end, rows + (i - from) * lanes);
     }
-}
-
-static void CWB_NAME(rounded)(const cwb_targets *w, int64_t from, int64_t to, double *rows) {
-    CWB_NAME(rounded_from)(w, 0, w->lanes, from, to, rows);
 }
 
 /* Add the squares of the weights of the examples [from, to), rounded more coarsely by 2^-26. */
@@ -193,8 +189,8 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
         /* Weights are read twice, the second time from the first cache. */
         for (int64_t j = i; j < end; j += CWB_ROUNDED_ROWS) {
             const int64_t stop = end - j < CWB_ROUNDED_ROWS ? end : j + CWB_ROUNDED_ROWS;
-            CWB_NAME(rounded_from)(w, 0, w->lanes, j, stop, first + (j - i) * w->lanes);
-            CWB_NAME(rounded_from)(w, w->lanes, w->more, j, stop, rest + (j - i) * w->more);
+            CWB_NAME(rounded)(w, 0, w->lanes, j, stop, first + (j - i) * w->lanes);
+            CWB_NAME(rounded)(w, w->lanes, w->more, j, stop, rest + (j - i) * w->more);
             CWB_NAME(squares)(w, j, stop, out->squares);
         }
         for (int64_t f = 0; f < c->n_features; f += 2) {
@@ -206,6 +202,4 @@ static void CWB_NAME(bin_sums)(const cwb_targets *w, const cwb_codes *c, int64_t
 
 static const cwb_bin_sum_kernels CWB_NAME(cwb_bin_sum_kernels) = {
     .bin_sums = CWB_NAME(bin_sums),
-    .rounded = CWB_NAME(rounded),
-    .squares = CWB_NAME(squares),
 };

@@ -21,28 +21,12 @@ def best_cuts(const double[:, ::1] sums, const int64_t[::1] starts, const int32_
 
     Ties go to no cut, then to the lowest place in `features`, then to the lowest threshold.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_codes, n_targets), dtype float64
-        Those of feature f begin at ``starts[f]``; the one after its bins is of missing values.
-    starts : ndarray of shape (n_features + 1,), dtype int64
-    n_bins : ndarray of shape (n_features,), dtype int32
-    features : ndarray of shape (n,), dtype int64
-        The features that are searched.
-    totals : ndarray of shape (n_targets,), dtype float64
-
-    Returns
-    -------
-    feature, bin : ndarrays of shape (n_targets,), dtype int64
-        -1 and 0 if no cut beats the absolute total; bin ``n_bins[feature]`` stands for the cut
-        between present and missing values.
-    edges : ndarray of shape (n_targets,), dtype float64
-    above, lost : ndarrays of shape (n_targets,), dtype float64
-        A number with the sign of the output above the cut, and the sum of missing values; the
-        total where there is no cut.
+    The sums, (n_codes, n_targets), of feature f begin at ``starts[f]``; the one after its bins is
+    of missing values. Returns the feature, -1 if no cut beats the absolute total; the bin below
+    the cut, ``n_bins[feature]`` for present against missing values; the edge; a number with the
+    sign of the output above the cut; and the sum of missing values, the total without a cut.
     """
     cdef int64_t n_targets = sums.shape[1], j, f, t
-    checked(sums, starts, n_bins, features)
     feature, place = np.full(n_targets, -1, np.int64), np.zeros(n_targets, np.int64)
     edges, above, lost = np.abs(totals), np.array(totals), np.array(totals)
     cdef int64_t[::1] feature_of = feature, place_of = place
@@ -56,19 +40,6 @@ def best_cuts(const double[:, ::1] sums, const int64_t[::1] starts, const int32_
                 feature_of[t], place_of[t], edge[t] = f, own.place, own.edge
                 above_of[t], lost_of[t] = own.above, own.lost
     return feature, place, edges, above, lost
-
-
-cdef int checked(const double[:, ::1] sums, const int64_t[::1] starts, const int32_t[::1] n_bins,
-                 const int64_t[::1] features) except -1:
-    cdef int64_t j, n = n_bins.shape[0]
-    if starts.shape[0] != n + 1 or starts[n] != sums.shape[0]:
-        raise ValueError("expected sums for the codes of all features")
-    for j in range(features.shape[0]):
-        if not 0 <= features[j] < n or n_bins[features[j]] < 0:
-            raise ValueError(f"expected features below {n}, got {features[j]}")
-        if starts[features[j]] + n_bins[features[j]] >= starts[features[j] + 1]:
-            raise ValueError(f"feature {features[j]}: expected a sum of missing values")
-    return 0
 
 
 cdef struct Found:

@@ -46,8 +46,7 @@ class PartitionWeights:
     def squared(self) -> np.ndarray:
         """Return squares of the weights, rounded more coarsely, of shape (n_targets, n_samples).
 
-        They are integers, in units of ``2**52 / scales**2``, whose sums are exact;
-        `cwboost.kernels.coarse_squares` sums them without the array.
+        They are integers, in units of ``2**52 / scales**2``, whose sums are exact.
         """
         return np.rint(self.weights * (self.scales * 2.0**-26)[:, None]) ** 2
 

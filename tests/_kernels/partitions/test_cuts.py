@@ -41,13 +41,3 @@ def test_no_features_leave_the_constant():
     feature, _, edges, above, _ = best_cuts(sums, starts, n_bins, np.zeros(0, np.int64), totals)
     assert feature.tolist() == [-1, -1]
     assert edges.tolist() == [3.0, 2.0] and above.tolist() == [3.0, -2.0]
-
-
-@pytest.mark.parametrize(
-    "features, starts, message",
-    [([2], [0, 2, 4], "below 2, got 2"), ([0], [0, 1, 4], "feature 0"), ([0], [0, 2, 3], "all")],
-)
-def test_sums_that_do_not_fit_are_refused(features, starts, message):
-    args = np.array(starts, np.int64), np.array([1, 1], np.int32), np.array(features, np.int64)
-    with pytest.raises(ValueError, match=message):
-        best_cuts(np.zeros((4, 1)), *args, np.zeros(1))
