@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cwboost._kernels.common.compressed import check_indices, find_pointer_fault
-
 __all__ = ["canonical", "canonical_csc", "canonical_csr", "readable"]
 
 DTYPES = (np.uint8, np.float32, np.float64)
+UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 MAX_FEATURES = 2**31 - 1
 NAMES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row", "block column")}
 
@@ -96,20 +95,24 @@ def _check_compressed(X) -> bool:
     if len(indptr) != n_major + 1:
         raise ValueError(f"indptr of X must have {n_major + 1} entries, got {len(indptr)}")
     n_stored = min(len(indices), len(X.data))
-    fault = find_pointer_fault(indptr, n_stored)
-    if fault >= 0:
+    if indptr[0] != 0 or indptr[-1] > n_stored or np.count_nonzero(indptr[1:] < indptr[:-1]):
+        wrong = [indptr[0] != 0, *((indptr[1:] < indptr[:-1]) | (indptr[1:] > n_stored))]
+        fault = int(np.argmax(wrong))
         wanted = "0" if fault == 0 else f"{indptr[fault - 1]} to {n_stored}"
         raise ValueError(f"indptr[{fault}] of X must be {wanted}, got {indptr[fault]}")
-    in_range, ascending = check_indices(indptr, indices, n_minor)
-    if not in_range:
-        stored = indices[: indptr[-1]]
+    stored = indices[: indptr[-1]]
+    # As unsigned numbers, negative indices are too large as well.
+    if len(stored) and np.maximum.reduce(stored.view(UNSIGNED[stored.dtype])) >= n_minor:
         place = int(np.argmax((stored < 0) | (stored >= n_minor)))
         line = int(np.searchsorted(indptr, place, side="right")) - 1
         raise ValueError(
             f"indices[{place}] of X, in {major} {line}, must be a {minor} from 0 to "
             f"{n_minor - 1}, got {stored[place]}"
         )
-    return ascending
+    falls = np.zeros(len(stored) + 1, dtype=bool)
+    np.less_equal(stored[1:], stored[:-1], out=falls[1:-1])
+    falls[indptr] = False  # where lines begin
+    return not np.count_nonzero(falls)
 
 
 def _index_arrays(X) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +128,7 @@ def _index_arrays(X) -> tuple[np.ndarray, np.ndarray]:
         arrays.append(array)
     wide = any(array.dtype != np.int32 for array in arrays)
     dtype = np.int64 if wide else np.int32
-    return tuple(np.require(array, dtype, ["C", "A"]) for array in arrays)
+    return tuple(array.astype(dtype, copy=False) for array in arrays)
 
 
 def _check_coordinates(X) -> None:
