@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from cwboost._kernels.trees.binning import copy_columns
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.support.samples import evenly_spaced
 
 __all__ = ["FeatureSketch", "values_of_features"]
 
 _BLOCK_BYTES = 2**24  # size of a block of features while reading a dense matrix
+_BLOCK_ROWS = 256  # rows of all its features that the first caches hold
 _SKETCHED = 8192  # largest number of a partition's examples in a sketch of derived features
 
 
@@ -103,7 +103,9 @@ def values_of_features(X, n_threads: int = 1) -> Iterator[tuple[np.ndarray, np.n
     for start in range(0, n_features, step):
         part = X[:, start : start + step].T
         block = np.empty(part.shape, dtype=X.dtype)
-        copy_columns(part, block)
+        for first in range(0, n_rows, _BLOCK_ROWS):
+            rows = slice(first, first + _BLOCK_ROWS)
+            block[:, rows] = part[:, rows]
         yield from _map(_distinct, block, n_threads)
 
 

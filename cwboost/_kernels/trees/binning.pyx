@@ -111,27 +111,6 @@ def encode_columns(const feature_t[:, :] columns, const double[::1] highest,
                  &highest[0] + bin_start[f], bin_start[f + 1] - bin_start[f], &codes[f, first])
 
 
-def copy_columns(const feature_t[:, :] columns, feature_t[:, ::1] out):
-    """Copy columns of a matrix so that each is contiguous.
-
-    Parameters
-    ----------
-    columns : memoryview of shape (n_features, n_rows), dtype uint8, float32 or float64
-        With any strides.
-    out : memoryview of the same shape and dtype
-        Filled.
-    """
-    cdef int64_t n_features = columns.shape[0], n_rows = columns.shape[1]
-    cdef int64_t first, last, f, i
-    if out.shape[0] != n_features or out.shape[1] != n_rows:
-        raise ValueError("out must have the shape of the columns")
-    for first in range(0, n_rows, ROWS):
-        last = min(n_rows, first + ROWS)
-        for f in range(n_features):
-            for i in range(first, last):
-                out[f, i] = columns[f, i]
-
-
 def encode_entries(const double[::1] values, const int64_t[::1] indptr,
                    const double[::1] highest, const int64_t[::1] bin_start,
                    uint8_t[::1] codes, int n_threads):

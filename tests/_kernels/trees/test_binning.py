@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cwboost._kernels.trees.binning import copy_columns, encode_columns, encode_entries
+from cwboost._kernels.trees.binning import encode_columns, encode_entries
 
 
 def wanted_codes(values, highest):
@@ -49,12 +49,3 @@ def test_columns_of_several_features_with_two_threads(dtype):
         codes = np.empty((5, 1_000), dtype=np.uint8)
         encode_columns(X.T, highest, starts, codes, n_threads)
         np.testing.assert_array_equal(codes, wanted)
-
-
-def test_copied_columns():
-    X = np.random.default_rng(0).random((600, 7))
-    out = np.empty((3, 600))
-    copy_columns(X.T[2:5], out)
-    np.testing.assert_array_equal(out, X.T[2:5])
-    with pytest.raises(ValueError, match="shape"):
-        copy_columns(X.T, out)
