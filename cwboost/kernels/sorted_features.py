@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,8 +17,7 @@ from cwboost.kernels.threads import usable_threads
 __all__ = ["FoundStumps", "SortedFeatures"]
 
 
-@dataclass(frozen=True)
-class FoundStumps:
+class FoundStumps(NamedTuple):
     """Result of a search: one stump per target.
 
     The output of a stump is ``polarity`` if ``x[feature] > threshold``, ``missing`` if
@@ -48,19 +47,6 @@ class FoundStumps:
     outputs: np.ndarray
     sums: np.ndarray
     norms: np.ndarray
-
-    def __init__(self, feature, threshold, polarity, missing, edges, outputs, sums, norms):
-        # One call per round: a generated method sets the fields one by one, in three times as long.
-        self.__dict__.update(
-            feature=feature,
-            threshold=threshold,
-            polarity=polarity,
-            missing=missing,
-            edges=edges,
-            outputs=outputs,
-            sums=sums,
-            norms=norms,
-        )
 
 
 class SortedFeatures:

@@ -186,7 +186,7 @@ def test_sparse_equals_dense(rng, dtype, format):
     dense = X.toarray()
     weights = np.vstack([class_weights(rng, 90, 9), rng.integers(-2, 3, (4, 90))])
     found, reference = SortedFeatures(X, 2).search(weights), SortedFeatures(dense).search(weights)
-    np.testing.assert_equal(vars(found), vars(reference))
+    np.testing.assert_equal(found, reference)
     assert_best(dense, weights, found)
     assert_best_shared(X, weights, SortedFeatures(X, 2).search_shared(weights))
 
