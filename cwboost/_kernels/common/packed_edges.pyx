@@ -63,15 +63,8 @@ def find_false_edge(const double[:, :] weights, const uint8_t[:, ::1] outputs,
             raise ValueError(f"target must lie in [0, {n_rows}), got {target[j]}")
     if n == 0 or n_samples == 0:
         return None
-    cdef cwb_packed_edge *found = room_for(n)
+    cdef cwb_packed_edge *found = edges_of(weights, &target[0], outputs, n, n_threads)
     try:
-        if n_threads == 1 or n * n_samples < PARALLEL_WEIGHTS:
-            with nogil:
-                for j in range(n):
-                    kernels.edge(&weights[target[j], 0], &outputs[j, 0], n_samples, &found[j])
-        else:
-            for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
-                kernels.edge(&weights[target[j], 0], &outputs[j, 0], n_samples, &found[j])
         for j in range(n):
             # A comparison with NaN is false.
             if not fabs(edges[j] - found[j].edge) <= slack * found[j].magnitude:
@@ -101,14 +94,7 @@ def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] out
         raise ValueError(f"expected one learner or none, got {len(outputs)} and {len(edges)}")
     if outputs.shape[0] == 0 or n_samples == 0:
         return None
-    cdef cwb_packed_edge *found = room_for(n_targets)
-    if n_threads == 1 or n_targets * n_samples < PARALLEL_WEIGHTS:
-        with nogil:
-            for t in range(n_targets):
-                kernels.edge(&weights[t, 0], &outputs[0, 0], n_samples, &found[t])
-    else:
-        for t in prange(n_targets, nogil=True, num_threads=n_threads, schedule="static"):
-            kernels.edge(&weights[t, 0], &outputs[0, 0], n_samples, &found[t])
+    cdef cwb_packed_edge *found = edges_of(weights, NULL, outputs, n_targets, n_threads)
     for t in range(n_targets):
         edge += fabs(found[t].edge)
         magnitude += found[t].magnitude
@@ -118,11 +104,23 @@ def find_false_shared_edge(const double[:, :] weights, const uint8_t[:, ::1] out
     return None
 
 
-cdef cwb_packed_edge *room_for(int64_t n) except NULL:
-    cdef cwb_packed_edge *found = <cwb_packed_edge *> malloc(
-        max(<int64_t> 1, n) * sizeof(cwb_packed_edge))
+cdef cwb_packed_edge *edges_of(const double[:, :] weights, const int64_t *target,
+                               const uint8_t[:, ::1] outputs, int64_t n,
+                               int n_threads) except NULL:
+    """Return new edges of n learners, or of one for all n targets if `target` is NULL."""
+    cdef int64_t j, n_samples = weights.shape[1], step = 0 if target == NULL else 1
+    cdef cwb_packed_edge *found = <cwb_packed_edge *> malloc(n * sizeof(cwb_packed_edge))
     if found == NULL:
         raise MemoryError("no memory to check edges")
+    if n_threads == 1 or n * n_samples < PARALLEL_WEIGHTS:
+        with nogil:
+            for j in range(n):
+                kernels.edge(&weights[target[j] if step else j, 0], &outputs[step * j, 0],
+                             n_samples, &found[j])
+    else:
+        for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+            kernels.edge(&weights[target[j] if step else j, 0], &outputs[step * j, 0], n_samples,
+                         &found[j])
     return found
 
 
