@@ -53,16 +53,13 @@ HARM = 0.15
 """Share of the rise that a step is taken to lose, spread by the squares of the direction."""
 
 
+@lru_cache(maxsize=64)  # pricing asks for them every round
 def chance_deviations(n_comparisons: int) -> np.ndarray:
     """Return five equally likely values of the largest of `n_comparisons` half-normal numbers."""
-    return _deviations(max(1, n_comparisons)).copy()
-
-
-@lru_cache(maxsize=64)
-def _deviations(n_comparisons: int) -> np.ndarray:
-    """Return `chance_deviations`, computed once per number: pricing asks for them every round."""
     levels = (np.arange(5) + 0.5) / 5
-    return ndtri(0.5 + 0.5 * exp(log(levels) / n_comparisons))
+    deviations = ndtri(0.5 + 0.5 * exp(log(levels) / max(1, n_comparisons)))
+    deviations.setflags(write=False)
+    return deviations
 
 
 def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:
@@ -84,7 +81,7 @@ def gained_fractions(edges, sums, norms, n_comparisons: int) -> np.ndarray:
     """
     # A learner for all targets is not the best for each.
     shared = len(edges) == 1 < len(sums)
-    deviations = _deviations(1 if shared else max(1, n_comparisons))
+    deviations = chance_deviations(1 if shared else n_comparisons)
     if not shared:
         return fractions_beyond_chance(edges, sums, norms, deviations)
     by_chance = np.add.reduce(np.maximum(np.abs(sums), deviations[:, None] * norms))
