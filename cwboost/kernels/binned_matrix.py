@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from cwboost._kernels.partitions.bin_sums import bin_sums
 from cwboost._kernels.trees.binning import encode_columns, encode_entries
 from cwboost.kernels.bins import Bins
+from cwboost.kernels.category_sets import check_codes
 from cwboost.kernels.matrices import canonical_csc, readable
 from cwboost.kernels.threads import usable_threads
 
@@ -79,10 +80,7 @@ class BinnedMatrix:
                     f"column {place} of X has {n} categories, max_bins={max_bins} allows "
                     f"{max_bins - 1}"
                 )
-            column = X[:, place]
-            valid = np.isnan(column) | ((column >= 0) & (column < n) & (column == np.floor(column)))
-            if not valid.all():
-                raise ValueError(f"column {place} of X must hold codes from 0 to {n - 1} or NaN")
+            check_codes(X[:, place], place, n)
 
     def _encode_sparse(self, X):
         starts, highest = self.bins.bin_start, self.bins.highest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,13 +41,7 @@ class Bins:
     highest: np.ndarray
     exact: np.ndarray
     has_nan: np.ndarray
-    n_categories: np.ndarray = field(default=None)
-
-    def __post_init__(self):
-        known = np.zeros(self.n_features, dtype=np.int64)
-        if self.n_categories is not None:
-            known[:] = self.n_categories
-        object.__setattr__(self, "n_categories", known)
+    n_categories: np.ndarray
 
     @classmethod
     def of(cls, X, max_bins: int, n_threads: int = 1, n_categories=None) -> Bins:
@@ -97,6 +91,8 @@ class Bins:
     @classmethod
     def _of_spans(cls, spans, exact, has_nan, n_categories) -> Bins:
         n_bins = np.array([len(low) for low, _ in spans], dtype=np.int32)
+        known = np.zeros(len(spans), dtype=np.int64)
+        known[:] = 0 if n_categories is None else n_categories
         unused = [np.zeros(1)]  # gives a valid address even if no feature has a bin
         return cls(
             n_bins,
@@ -105,7 +101,7 @@ class Bins:
             joined([high for _, high in spans] + unused, np.float64),
             exact,
             has_nan,
-            n_categories,
+            known,
         )
 
     @property

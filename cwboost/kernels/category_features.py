@@ -9,7 +9,7 @@ from scipy.special import erf
 
 from cwboost._kernels.common.elementary import exp
 from cwboost._kernels.stumps.categories import category_sums
-from cwboost.kernels.category_sets import CategorySets
+from cwboost.kernels.category_sets import CategorySets, check_codes
 from cwboost.kernels.chance import beyond_chance
 from cwboost.kernels.threads import usable_threads
 
@@ -87,13 +87,8 @@ class CategoryFeatures:
         self.codes = np.empty((len(self.features), self.n_samples), dtype=np.int32)
         for row, feature, n in zip(self.codes, self.features, self.n_categories):
             column = X[:, feature]
-            missing = np.isnan(column)
-            codes = np.where(missing, n, column)
-            if not ((codes >= 0) & (codes <= n) & (codes == np.floor(codes))).all() or np.any(
-                column == n
-            ):
-                raise ValueError(f"column {feature} of X must hold codes from 0 to {n - 1} or NaN")
-            row[:] = codes
+            check_codes(column, feature, n)
+            row[:] = np.where(np.isnan(column), n, column)
 
     def search(self, weights, features=None) -> FoundCategories:
         """Return the stump with the largest edge for every target, by exact search.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["CategorySets"]
+__all__ = ["CategorySets", "check_codes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,3 +112,10 @@ class CategorySets:
             )
         if np.any(start[1:] < start[:-1]):
             raise ValueError("set_start: expected not to decrease")
+
+
+def check_codes(column, place: int, n_categories: int) -> None:
+    """Raise ValueError unless a column of X, the one at `place`, holds codes or NaN."""
+    is_code = (column >= 0) & (column < n_categories) & (column == np.floor(column))
+    if not (is_code | np.isnan(column)).all():
+        raise ValueError(f"column {place} of X must hold codes from 0 to {n_categories - 1} or NaN")
