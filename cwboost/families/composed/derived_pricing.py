@@ -32,19 +32,16 @@ class DerivedPricer(Pricer):
             self._fixed = learners, self._features(learners)
 
     def price(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        if self._fixed is None:
-            return self._best(SortedFeatures.search, weights, request.rows)
-        learners, features = self._fixed
-        return self._priced(learners, features.search(weights), len(learners), weights)
+        return self._best(SortedFeatures.search, weights, request.rows)
 
     def price_shared(self, weights, request: PricingRequest = PricingRequest()) -> Priced:
-        if self._fixed is None:
-            return self._best(SortedFeatures.search_shared, weights, request.rows)
-        learners, features = self._fixed
-        return self._priced(learners, features.search_shared(weights), len(learners), weights)
+        return self._best(SortedFeatures.search_shared, weights, request.rows)
 
     def _best(self, search, weights, rows) -> Priced:
         """Draw features and search them: on the rows that count, if they are fewer, at first."""
+        if self._fixed is not None:
+            learners, features = self._fixed
+            return self._priced(learners, search(features, weights), len(learners), weights)
         learners = self._drawing.draw(self._rng, weights[:, self._seen])
         some, n_derived = self.n_samples if rows is None else len(rows), len(learners)
         if some * n_derived + self.n_samples * len(weights) < self.n_samples * n_derived:
